@@ -96,7 +96,9 @@ def test_a_folder_is_one_set_in_the_order_of_numbers(folder: Path) -> None:
 
 
 def test_a_pattern_and_a_list_of_paths_are_one_set_too(folder: Path) -> None:
-    np.testing.assert_array_equal(read_samples(f"{folder}/shard-*").vectors, ROWS)
+    matched = read_samples(f"{folder}/shard-*")
+    assert (matched.name, matched.source) == ("set", f"{folder}/shard-*")
+    np.testing.assert_array_equal(matched.vectors, ROWS)
     given_order = [shards(folder)[place] for place in (2, 0)]
     samples = as_sample_set(given_order)
     assert samples.name == "shards"

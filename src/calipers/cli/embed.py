@@ -89,6 +89,7 @@ EXAMPLES = (
     json=Json,
     reads=("samples",),
     checked=False,
+    common=("shards",),
     shown=EXAMPLES,
 )
 def embed(

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from calipers.embed.pipeline import embed_chunk
 from calipers.embed.processes import may_divide
 from calipers.engine.ray_cluster import TRIES, RayCluster
 from calipers.engine.work_folder import WorkFolder, digest_of
-from calipers.errors import CalipersError, InputError, first_line
+from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress
 from calipers.samples import Chunk, SampleSet
@@ -298,6 +298,19 @@ class EmbeddingActor:
         return {"rows": np.array(rows), "error": np.array(errors, dtype=object)}
 
 
+class _Missing(NamedTuple):
+    """A chunk of a set whose vectors are not there, without its samples."""
+
+    start: int
+    rows: int
+    content_hash: str
+
+    def of(self, samples: SampleSet) -> Chunk:
+        """Give it with its samples."""
+        items = samples.data.items(self.start, self.start + self.rows)
+        return Chunk(self.start, items, self.content_hash)
+
+
 class RayEmbedding:
     """Embeds on a Ray cluster, by filling the cache.
 
@@ -362,8 +375,12 @@ class RayEmbedding:
         if cache is None:
             self._unkept.append((home, samples))
         store = ChunkStore(self._folder, embedder.identity)
-        missing = [chunk for chunk in samples.chunks() if not home.has(chunk.content_hash)]
-        if sum(len(chunk.items) for chunk in missing) <= self._few_rows:
+        missing = [
+            _Missing(chunk.start, len(chunk.items), chunk.content_hash)
+            for chunk in samples.chunks()
+            if not home.has(chunk.content_hash)
+        ]
+        if sum(chunk.rows for chunk in missing) <= self._few_rows:
             return kept
         check_sendable(shipped)
         key = digest_of(embedder.identity, samples.content_hash)
@@ -375,24 +392,31 @@ class RayEmbedding:
         )
         with self._folder.claimed(shards.name):
             try:
-                self._run(task, missing, progress)
+                self._run(task, samples, missing, progress)
                 if store.folder != home.folder:
                     _move(store, home, missing, embedder.views)
             finally:
                 self._folder.discard(shards.name)
         return kept
 
-    def _run(self, task: EmbeddingTask, missing: Sequence[Chunk], progress: Progress) -> None:
+    def _run(
+        self,
+        task: EmbeddingTask,
+        samples: SampleSet,
+        missing: Sequence[_Missing],
+        progress: Progress,
+    ) -> None:
         """Write the samples, and have actors embed them."""
-        # Else Ray warns on the terminal of how Ray Data itself starts its actors
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-        self._connect()
+        for package in ("pyarrow", "pandas"):
+            require(package, extra="ray", purpose="embedding with --engine ray")
+        with _quiet_ray_core():
+            self._connect()
         gpu = task.signature.get("device", "cpu").startswith("cuda")
         actors, threads = pool_size(_alive_nodes(), gpu=gpu)
         each = int(np.clip(len(missing) // (SHARDS_EACH * actors), 1, MOST_CHUNKS))
         parts = [missing[at : at + each] for at in range(0, len(missing), each)]
-        names = [task.shards.write(part) for part in parts]
-        total = sum(len(chunk.items) for chunk in missing)
+        names = [task.shards.write([chunk.of(samples) for chunk in part]) for part in parts]
+        total = sum(chunk.rows for chunk in missing)
         task = replace(task, threads=threads)
         with progress.task(f"Embedding {task.shards.set_name} on Ray", total) as advance:
             for rows in run_pool(task, names, actors=min(actors, len(names)), gpu=gpu):
@@ -432,6 +456,8 @@ def run_pool(task: EmbeddingTask, names: Sequence[str], *, actors: int, gpu: boo
                 if row["error"]:
                     raise InputError(str(row["error"]))
                 yield int(row["rows"])
+        except ray.exceptions.RayTaskError:
+            raise
         except ray.exceptions.RayError as error:
             raise InputError(
                 f"embedding on Ray was stopped by {type(error).__name__}: {first_line(error)}; "
@@ -508,11 +534,11 @@ def choice_for_actors(choice: EmbedderChoice, embedder: Embedder) -> EmbedderCho
 
 
 def _move(
-    store: ChunkStore, home: ChunkStore, chunks: Sequence[Chunk], views: Sequence[str]
+    store: ChunkStore, home: ChunkStore, chunks: Sequence[_Missing], views: Sequence[str]
 ) -> None:
     """Bring the vectors of chunks from the work folder to the cache."""
     for chunk in chunks:
-        batch = store.read(chunk.content_hash, len(chunk.items), views)
+        batch = store.read(chunk.content_hash, chunk.rows, views)
         if batch is None:
             continue  # it is embedded here
         try:
@@ -529,6 +555,34 @@ def _alive_nodes() -> list[Mapping[str, float]]:
     import ray
 
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+@contextmanager
+def _quiet_ray_core() -> Iterator[None]:
+    """Keep Ray, as it starts, from warning on the terminal of how Ray Data starts its actors.
+
+    It tells there, below Python, that it was asked to be quiet, too.
+    """
+    if _LEVEL in os.environ:
+        yield
+        return
+    try:
+        terminal = os.dup(2)
+    except OSError:  # a program without one
+        yield
+        return
+    os.environ[_LEVEL] = "fatal"
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(terminal, 2)
+        os.close(terminal)
+        del os.environ[_LEVEL]
+
+
+_LEVEL = "RAY_BACKEND_LOG_LEVEL"
 
 
 @contextmanager

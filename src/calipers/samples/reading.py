@@ -185,7 +185,8 @@ def _read_source(source: Source) -> SampleSet:
             return _with_labels(read_standard_input(source), source)
     path = Path(source.path)
     if shards := _shards_of_pattern(source.path):
-        return _read_shards(shards, replace(source, name=source.name or default_name(path)))
+        name = source.name or default_name(shards[0].parent)
+        return _read_shards(shards, replace(source, name=name))
     source = replace(source, path=str(path), name=source.name or default_name(path))
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file

@@ -108,7 +108,7 @@ def check_complete(paths: Sequence[Path], source: Source) -> None:
         kinds = [*(f"{b}-…-of-{total:05d}{e}" for b, total, e in sets), *plain]
         raise source.error(
             f"holds files of several sets, {names(kinds, limit=3)}; give each set a folder of its "
-            "own (in Python also a list of paths)"
+            "own (a reference may also be a pattern in quotes, and in Python a list of paths)"
         )
     ((_, total, _),) = sets
     present = {int(match["number"]) for match in numbered_ones}
