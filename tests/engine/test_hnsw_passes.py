@@ -210,6 +210,18 @@ def test_the_measured_quality_is_that_of_a_brute_force_over_all_rows(rng, closed
         assert each.low == pytest.approx(each.value) == each.high
 
 
+@pytest.mark.slow
+def test_where_copies_cut_a_graph_apart_the_error_is_measured(rng):
+    left, right = gaussians(rng, 3_000, 3_000, 32)
+    right[:2_000] = left[0]  # so many at one place that walks do not leave it
+    near, truth = searched((left, right), HnswPasses(), k=4), neighbourhoods(left, right, k=4)
+    error = recall_score(near, 4).value - recall_score(truth, 4).value
+    measured = measure_search(left, right, near, k=4).recall_error
+    assert error > 0.05
+    assert measured.low <= error <= measured.high
+
+
+@pytest.mark.slow
 def test_intervals_of_a_sample_hold_the_truth(rng):
     sets = gaussians(rng, 900, 800, 24)
     near = searched(sets, careless(), k=3)
