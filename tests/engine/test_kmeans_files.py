@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calipers import compare
 from calipers.engine import kmeans_files, kmeans_parts
 from calipers.engine.kmeans_files import FileRounds
-from calipers.engine.kmeans_parts import make_part
+from calipers.engine.kmeans_parts import RoundPart, make_part
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
 from calipers.estimate.kmeans.rounds import rounds_on
@@ -269,6 +269,28 @@ def test_a_second_copy_that_comes_in_a_later_round_leaves_nothing(rng, tmp_path)
 
     cluster(topics(rng), place, run)
     assert len(late) > 3
+
+
+def test_a_copy_that_is_done_when_its_round_is_over_writes_nothing(rng, tmp_path, monkeypatch):
+    place, make, late = tmp_path / "work", RoundPart.make, []
+
+    def slow(part, *given):
+        found = make(part, *given)
+        if late:
+            part.files.folder.discard(late.pop().files.place)
+        return found
+
+    monkeypatch.setattr(RoundPart, "make", slow)
+
+    def run(work, parts, *more):
+        late.append(parts[0])
+        work(parts[0], *more)
+        assert not (place / parts[0].result).exists()
+        raise StoppedError
+        yield
+
+    with pytest.raises(StoppedError):
+        cluster(topics(rng), place, run)
 
 
 def test_two_runs_of_the_same_samples_do_not_meet(rng, tmp_path):

@@ -128,11 +128,10 @@ def test_a_round_needs_only_the_labels_before_it(drawn):
     places = len(at.centres.low)
     kept = LocalSteps(table, places, ALONE, bounded=True)
     for _ in range(5):
-        before = kept.labels.copy()
+        before = kept.labels.copy(), kept.own.copy()
         kept.assign(at)
         anew = LocalSteps(table, places, ALONE, bounded=False)
-        anew.start_from(before)
-        anew.measure_own(at)
+        anew.start_from(*before)
         anew.assign(at)
         np.testing.assert_array_equal(anew.labels, kept.labels)
         np.testing.assert_array_equal(anew.own, kept.own)
@@ -152,6 +151,27 @@ def test_threads_change_no_sum(rng, monkeypatch):
             found.append(steps.sum_up())
     check_sums(*found)
     assert found[0].changed == found[1].changed == 400
+
+
+def test_without_bounds_late_rounds_look_at_few_pairs(rng, monkeypatch):
+    """Where few centres move, rows that came no farther from their own look at these alone."""
+    monkeypatch.setattr("calipers.estimate.kmeans.lloyd.MOST_BOUNDS", 0)
+    bring, pairs = LocalSteps.bring, []
+
+    def counted(self, rows, low, found, centres):
+        pairs.append(len(found.labels) * int(np.isfinite(centres.low).sum()))
+        bring(self, rows, low, found, centres)
+
+    monkeypatch.setattr(LocalSteps, "bring", counted)
+    topics = 3 * rng.standard_normal((30, 6))
+    rows = topics[rng.integers(0, 30, 3000)] + rng.standard_normal((3000, 6))
+    table = lay_out([rows], ALONE)
+    found = k_means(table, 60, seed=0, max_iterations=500, workers=ALONE)
+    whole = 3000 * 60
+    assert pairs[0] == whole
+    assert max(pairs) == whole
+    assert sum(pairs) < 0.8 * whole * (found.iterations + 1)
+    assert pairs[-1] < 0.2 * whole
 
 
 class Elsewhere:

@@ -177,11 +177,17 @@ class _FileSteps:
         if kept is not None:
             number, moved = int(kept["number"]), float(kept["moved"])
             values = self.files.read_centres(number)
-            known = (self.files.read_labels(number - 1, span) for span in self._spans)
-            if values is not None and (not number or all(each is not None for each in known)):
+            if values is not None and self._knows(number - 1):
                 return Round(number, place_centres(values, None, len(values)), len(values), moved)
         self._folder.discard(self.files.name)
         return None
+
+    def _knows(self, number: int) -> bool:
+        """Whether all that a round found is there."""
+        return number < 0 or (
+            self.files.read_centres(number) is not None
+            and all(self.files.is_whole(number, span) for span in self._spans)
+        )
 
     def assign(self, at: Round) -> None:
         """Bring every row to its nearest centre."""

@@ -8,10 +8,9 @@ parts can be made in any order, twice, and by whom one likes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.engine.tiles import Arrays
 from calipers.engine.work_folder import WorkFolder
@@ -118,10 +117,9 @@ class RoundFiles:
         found = self.folder.read_arrays(self.centres(number))
         return None if found is None else found["values"]
 
-    def read_labels(self, number: int, span: Span) -> NDArray[np.int32] | None:
-        """The labels of a range after a round; None where they are not whole."""
-        found = self.folder.read_arrays(self.part(number, span))
-        return None if found is None else found["labels"]
+    def is_whole(self, number: int, span: Span) -> bool:
+        """Whether the file of a range is there and whole."""
+        return self.folder.read_arrays(self.part(number, span)) is not None
 
 
 @dataclass(frozen=True)
@@ -161,17 +159,17 @@ class RoundPart:
         values = self.files.read_centres(self.number)
         if values is None:
             raise self._missing(self.files.centres(self.number))
-        before = np.full(table.n, -1, np.int32)
+        at, known = Round.first(values), None
         if self.number:
-            found = self.files.read_labels(self.number - 1, self.span)
-            if found is None:
-                raise self._missing(self.files.part(self.number - 1, self.span))
-            before = found
-        at = Round.first(values)
+            old, known = self.files.read_centres(self.number - 1), self._known()
+            if old is None:
+                raise self._missing(self.files.centres(self.number - 1))
+            at = replace(Round.first(old).following(values), number=self.number)
         with workers(threads) as pool:
             steps = LocalSteps(table, len(at.centres.low), pool, bounded=False)
-            steps.start_from(before)
-            steps.measure_own(at)
+            if known is not None:
+                steps.start_from(known["labels"], known["own"])
+            before = steps.labels.copy()
             steps.assign(at)
             sums = steps.sum_up()
         return {
@@ -181,6 +179,14 @@ class RoundPart:
             "mass": sums.mass[: at.count],
             "changed": np.array(np.count_nonzero(steps.labels != before)),
         }
+
+    def _known(self) -> Arrays:
+        """What the round before found."""
+        name = self.files.part(self.number - 1, self.span)
+        found = self.files.folder.read_arrays(name)
+        if found is None:
+            raise self._missing(name)
+        return found
 
     def _missing(self, name: str) -> InputError:
         return InputError(

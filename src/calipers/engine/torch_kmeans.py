@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.engine.device import Device, exact_products
-from calipers.estimate.kmeans.kernels import Floats, Table, settle_listed
+from calipers.estimate.kmeans.centres import Centres
+from calipers.estimate.kmeans.kernels import Assignments, Floats, Table, settle_listed
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Clustering, Round, run_rounds
 from calipers.numeric.distances import FLOOR, slack
@@ -85,45 +86,56 @@ class _DeviceSteps(LocalSteps):
         if device.holds(table.rows.nbytes):
             self._all = self._there(table.rows[: table.n])
 
-    def assign(self, at: Round) -> None:
-        """Bring every row to its nearest centre."""
-        self.measure_own(at)
-        values, low = (self._there(each[: at.count]) for each in at.centres[:2])
-        before = self.labels.copy()
-        most = min(self._table.n, max(PANEL, MOST_PAIRS // at.count))
-        size = self._block or self._device.block_rows(BYTES_OF_A_PAIR * at.count, most)
+    def bring(self, rows: Floats, low: Floats, found: Assignments, centres: Centres) -> None:
+        """Bring rows to the nearest of some centres, in place."""
+        n, known = len(found.labels), np.isfinite(centres.low)
+        there = self._there(centres.values[known]), self._there(centres.low[known])
+        count = len(there[1])
+        most = min(n, max(PANEL, MOST_PAIRS // count))
+        size = self._block or self._device.block_rows(BYTES_OF_A_PAIR * count, most)
 
         def look(span: Span) -> None:
-            self._settle(span, self._candidates(span, values, low), before, at)
+            listed = self._candidates(span, rows, low, found, there)
+            self._settle(span, listed, rows, found, centres)
 
-        self._device.each_block(panel_spans(self._table.n, size), look)
+        self._device.each_block(panel_spans(n, size), look)
 
-    def _candidates(self, span: Span, values: Any, low: Any) -> Pairs:
+    def _candidates(
+        self,
+        span: Span,
+        rows: Floats,
+        low: Floats,
+        found: Assignments,
+        centres: tuple[Any, Any],
+    ) -> Pairs:
         """Rows of a span and those centres that may be their nearest."""
-        torch, rows = self._torch, slice(*span)
-        own = 0.5 * (1 + 2.0**-22) * self.own[rows] + FLOOR
-        limit, row_low = self._there(own.astype(np.float32)), self._there(self._table.low[rows])
-        taken = self._there(self._table.rows[rows]) if self._all is None else self._all[rows]
-        bounds = row_low[:, None] + low - taken @ values.T
-        above = (bounds + self._gap * low).amin(dim=1) + self._gap * row_low
-        limit = torch.minimum(limit, above * (1 + 2.0**-20) + FLOOR)
+        torch, part = self._torch, slice(*span)
+        whole = self._all is not None and rows is self._table.rows
+        taken = self._all[part] if whole else self._there(rows[part])
+        row_low, (values, centre_low) = self._there(low[part]), centres
+        bounds = row_low[:, None] + centre_low - taken @ values.T
+        above = (bounds + self._gap * centre_low).amin(dim=1) + self._gap * row_low
+        own = 0.5 * (1 + 2.0**-22) * found.own[part] + FLOOR
+        limit = torch.minimum(self._there(own.astype(np.float32)), above * (1 + 2.0**-20) + FLOOR)
         open_pairs = bounds < limit[:, None]
-        labels = self._there(self.labels[rows]).long()
-        known = torch.nonzero(labels >= 0)[:, 0]
-        open_pairs[known, labels[known]] = False  # measured already
+        labels = self._there(found.labels[part]).long()
+        measured = torch.nonzero(labels >= 0)[:, 0]
+        open_pairs[measured, labels[measured]] = False
         if int(open_pairs.sum()) > MOST_LISTED and len(bounds) > PANEL:
             raise torch.OutOfMemoryError("too many pairs to list at once")
-        found = torch.nonzero(open_pairs).cpu().numpy()
-        return found[:, 0] + span[0], np.ascontiguousarray(found[:, 1])
+        listed = torch.nonzero(open_pairs).cpu().numpy()
+        return listed[:, 0] + span[0], np.ascontiguousarray(listed[:, 1])
 
-    def _settle(self, span: Span, pairs: Pairs, before: NDArray[np.int32], at: Round) -> None:
+    def _settle(
+        self, span: Span, pairs: Pairs, rows: Floats, found: Assignments, centres: Centres
+    ) -> None:
         """Settle listed pairs, whose rows are in order, with all pairs of a row on one thread."""
         size = -(-(span[1] - span[0]) // (4 * self._pool.threads))
         starts = [span[0] + start for start, _ in spans(span[1] - span[0], size)]
         cuts = [*np.searchsorted(pairs[0], starts).tolist(), len(pairs[0])]
 
         def work(part: Span) -> None:
-            settle_listed(self._table.rows, pairs, *part, before, self.found, at.centres)
+            settle_listed(rows, pairs, *part, found, centres)
 
         list(self._pool.map(work, pairwise(cuts)))
 

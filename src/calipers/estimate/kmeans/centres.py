@@ -57,6 +57,11 @@ def place_centres(values: Floats, before: Centres | None, count: int) -> Centres
     return laid
 
 
+def unmoved(centres: Centres) -> Centres:
+    """Take centres as if they had always been there: distances to them were measured anew."""
+    return centres._replace(drift=np.zeros_like(centres.drift))
+
+
 @kernel
 def _lay_centres(laid: Any, before: Any, count: int, share: float) -> None:
     up = np.float32(1 + 2.0**-22)

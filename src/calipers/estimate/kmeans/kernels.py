@@ -356,19 +356,19 @@ def settle_listed(
     pairs: Any,
     first: int,
     last: int,
-    before: Any,
     found: Any,
     centres: Any,
 ) -> None:
     """Settle in float64 which of the listed centres is the nearest of its row.
 
-    `pairs` are rows and centres, of which those from `first` to `last` count; `before` the labels
-    that rows had before any was settled.
+    `pairs` are rows and centres, of which those from `first` to `last` count. Centres of a row come
+    in their order, so that the first of equally near ones is taken.
     """
     for place in range(first, last):
         i, c = pairs[0][place], pairs[1][place]
-        if c != found.labels[i]:
-            _try_centre(rows, i, c, before[i], found, centres)
+        squared = measure(rows, i, centres.values, c)
+        if squared < found.own[i]:
+            found.labels[i], found.own[i] = c, squared
 
 
 @kernel

@@ -16,16 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.estimate.kmeans.centres import Centres, place_centres, unmoved
 from calipers.estimate.kmeans.kernels import (
     Assignments,
     Floats,
     Table,
     assign,
+    filled,
     measure_own,
     shift_sums,
 )
 from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, chosen_rounds, run_rounds
-from calipers.numeric.simd import VECTOR_LENGTH
+from calipers.numeric.simd import PANEL, VECTOR_LENGTH
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans, spans
 
@@ -33,6 +35,7 @@ from calipers.numeric.tiles import Span, panel_spans, spans
 DENSE = 0.04
 # Bounds of more pairs than this would take over a gibibyte; all pairs are computed anew instead
 MOST_BOUNDS = 2**28
+GATHERED = 2**14  # rows that are copied to stand side by side
 PIECE = 2**20  # pairs, or numbers to add up, that are worth a thread's while
 
 
@@ -140,27 +143,75 @@ class LocalSteps:
         """Squared distance of every row to it."""
         return self.found.own
 
-    def start_from(self, labels: NDArray[np.int32]) -> None:
-        """Give every row a centre that it had in a round before."""
-        self.found.labels[:] = labels
+    def start_from(self, labels: NDArray[np.int32], own: NDArray[np.float64]) -> None:
+        """Give every row the centre that it had after the round before, and its distance then."""
+        self.found.labels[:], self.found.own[:] = labels, own
 
     def assign(self, at: Round) -> None:
-        """Bring every row to its nearest centre."""
-        table, middle = self._table, at.centres
+        """Bring every row to its nearest centre.
+
+        Without bounds, a row that is no farther from its own centre than it was can only be nearer
+        to a centre that moved; the others look at all centres.
+        """
+        table, found = self._table, self.found
+        if len(found.bounds) or not at.number:
+            self.bring(table.rows, table.low, found, at.centres)
+            return
+        before = self.own.copy()
+        self._measure_own(at.centres)
+        farther = np.flatnonzero(self.own > before)
+        moved = np.flatnonzero(at.centres.drift[: at.count])
+        if len(farther) / table.n + len(moved) / at.count >= 1:
+            self.bring(table.rows, table.low, found, unmoved(at.centres))
+            return
+        for part in spans(len(farther), GATHERED):
+            chosen = farther[slice(*part)]
+            rows = np.zeros((filled(len(chosen), PANEL), table.rows.shape[1]), np.float32)
+            low = np.full(len(rows), np.inf, np.float32)
+            rows[: len(chosen)], low[: len(chosen)] = table.rows[chosen], table.low[chosen]
+            of_them = Assignments(found.labels[chosen], found.own[chosen], *_NO_BOUNDS)
+            self.bring(rows, low, of_them, unmoved(at.centres))
+            found.labels[chosen], found.own[chosen] = of_them.labels, of_them.own
+        if len(moved):
+            place = np.full(at.count, -1, np.int32)
+            place[moved] = np.arange(len(moved))
+            among = Assignments(place[found.labels], found.own, *_NO_BOUNDS)
+            start = among.labels.copy()
+            self.bring(
+                table.rows,
+                table.low,
+                among,
+                place_centres(at.centres.values[moved], None, len(moved)),
+            )
+            changed = np.flatnonzero(among.labels != start)
+            found.labels[changed] = moved[among.labels[changed]]
+
+    def bring(self, rows: Floats, low: Floats, found: Assignments, centres: Centres) -> None:
+        """Bring rows to the nearest of some centres, in place.
+
+        Parameters
+        ----------
+        rows, low
+            As of a table.
+        found
+            What is known of them, with distances to the centres where these are now.
+        centres
+            Where they move to.
+        """
 
         def work(part: Span) -> None:
-            assign(table.rows, table.low, part[0], part[1], self.found, middle, DENSE)
+            assign(rows, low, part[0], part[1], found, centres, DENSE)
 
-        self._for_all(work, len(middle.low))
+        self._for_all(work, len(found.labels), len(centres.low))
 
-    def measure_own(self, at: Round) -> None:
+    def _measure_own(self, centres: Centres) -> None:
         """Measure how far every row is from the centre that it has."""
-        table, middle = self._table, at.centres
+        table = self._table
 
         def work(part: Span) -> None:
-            measure_own(table.rows, self.labels, middle.values, self.own, *part)
+            measure_own(table.rows, self.labels, centres.values, self.own, *part)
 
-        self._for_all(work, table.rows.shape[1])
+        self._for_all(work, table.n, table.rows.shape[1])
 
     def sum_up(self) -> Sums:
         """Bring the sums up to date."""
@@ -176,11 +227,13 @@ class LocalSteps:
         self._counted[:] = self.labels
         return self._sums
 
-    def _for_all(self, work: Callable[[Span], None], each: int) -> None:
-        """Share the rows among threads, where `each` is how much work a row is."""
-        n = self._table.n
+    def _for_all(self, work: Callable[[Span], None], n: int, each: int) -> None:
+        """Share n rows among threads, where `each` is how much work a row is."""
         pieces = _pieces(n * each, 4 * self._workers.threads)
         list(self._workers.map(work, panel_spans(n, -(-n // pieces))))
+
+
+_NO_BOUNDS = np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
 
 
 def _pieces(work: int, most: int) -> int:
