@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.embed import Cache, Embedder, EmbedderChoice, EncodedBatch, embed_samples
+from calipers.embed import (
+    Cache,
+    Embedder,
+    EmbedderChoice,
+    EncodedBatch,
+    Options,
+    embed_samples,
+)
 from calipers.embed.embedder import SampleError
 from calipers.embed.pipeline import embed_chunk, embedding_on
 from calipers.engine import ray_embedding
@@ -265,6 +272,8 @@ def test_only_models_are_loaded_by_actors(tmp_path):
     chosen = choice_for_actors(EmbedderChoice("minilm"), model)
     assert chosen is not None
     assert chosen.settings.device == "cpu"  # what this machine found
+    numbered = EmbedderChoice("minilm", Options(device="cuda:1"))
+    assert choice_for_actors(numbered, model) == EmbedderChoice("minilm", Options(device="cuda"))
     assert choice_for_actors(EmbedderChoice("precomputed"), model) is None
 
 

@@ -508,6 +508,18 @@ def test_an_unreadable_shard_is_named(folder: Path) -> None:
     assert refusal(folder).startswith(f"{second}: cannot be read")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes")
+@pytest.mark.parametrize("others", [0, 1])
+def test_pipes_and_links_that_lead_nowhere_are_not_opened(tmp_path: Path, others: int) -> None:
+    for number in range(others):
+        np.save(tmp_path / f"{number}.npy", ROWS)
+    os.mkfifo(tmp_path / "9.npy")
+    assert "9.npy: must be a regular file or a folder, but it is a pipe" in refusal(tmp_path)
+    (tmp_path / "9.npy").unlink()
+    (tmp_path / "9.npy").symlink_to(tmp_path / "gone.npy")
+    assert refusal(tmp_path) == f"{tmp_path / '9.npy'}: there is no such file"
+
+
 def test_a_file_that_holds_less_than_it_promises(tmp_path: Path) -> None:
     shard = joining.Shard("x.npy", 5, 3, np.dtype(np.float32), lambda: iter([ROWS[:4]]))
     said = []

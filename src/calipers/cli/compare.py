@@ -38,9 +38,9 @@ Reference = Annotated[
         "-r",
         metavar="FILE",
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
-        "log of inspect (.eval, .json), a folder of .txt files or images, or embeddings as .npy, "
-        ".npz or .safetensors. Also .gz files of texts, and folders that Hugging Face datasets "
-        "saved; - is standard input.",
+        "log of inspect (.eval, .json), a folder of .txt files, images or shards, or embeddings as "
+        ".npy, .npz or .safetensors. Also .gz files of texts, and folders that Hugging Face "
+        "datasets saved; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),

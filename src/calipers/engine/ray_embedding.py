@@ -523,14 +523,16 @@ def check_sendable(shipped: Embedder | EmbedderChoice) -> None:
 def choice_for_actors(choice: EmbedderChoice, embedder: Embedder) -> EmbedderChoice | None:
     """Tell by what actors load an embedder as it is here; None where it runs no model.
 
-    Where a device was left open, actors take the kind of device that was found here.
+    Where a device was left open, actors take the kind of device that was found here; of a GPU each
+    actor sees its own alone.
     """
     if not may_divide(choice):
         return None
-    device = embedder.signature.get("device", choice.settings.device)
-    if choice.settings.device != "auto":
-        return choice
-    return EmbedderChoice(choice.line, replace(choice.options, device=device))
+    device = choice.settings.device
+    if device == "auto":
+        device = embedder.signature.get("device", device)
+    options = replace(choice.options, device=device.partition(":")[0])
+    return EmbedderChoice(choice.line, options)
 
 
 def _move(

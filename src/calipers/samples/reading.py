@@ -220,8 +220,6 @@ def _read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
     with reading():
         if len(paths) == 1:
             return _read_source(replace(source, path=str(paths[0])))
-        for path in paths:
-            check_there(path)
         with fitting_in_memory(paths[0].parent):
             return _with_labels(read_shards(paths, source), source)
 
@@ -321,7 +319,9 @@ def _read_folder(path: Path, source: Source) -> SampleSet:
         return read_dataset(path, source) if texts is None else texts
     files, notes = shards
     if len(files) == 1:
-        return _read_file(files[0], replace(source, path=str(files[0]))).noting(*notes)
+        own = replace(source, path=str(files[0]))
+        _check_there(files[0], own)
+        return _read_file(files[0], own).noting(*notes)
     return read_shards(files, source).noting(*notes)
 
 

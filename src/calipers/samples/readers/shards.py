@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
+from calipers.files import check_there
 from calipers.samples.joining import Shard, joined
 from calipers.samples.kinds import float_type
 from calipers.samples.readers.vectors import (
@@ -156,7 +157,8 @@ def read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
             f"({', '.join(next(p.name for p in paths if p.suffix.lower() == s) for s in suffixes)})"
         )
     for path in paths:
-        if path.is_file() and path.stat().st_size == 0:
+        check_there(path)
+        if path.stat().st_size == 0:
             raise InputError(f"{path}: is empty")
     if suffixes[0] in TABLES:
         return _read_table(paths, source)
