@@ -250,6 +250,29 @@ def test_the_library_cuts_where_it_is_told(through_library):
         load_embedder(str(through_library), device="cpu", max_length=61)
 
 
+def test_a_batch_that_the_library_has_no_room_for_is_halved(through_library, monkeypatch):
+    embedder = load_embedder(str(through_library), device="cpu", batch_size=6)
+    expected, whole, seen = embedder.embed(TEXTS).views["meaning"], embedder._model.encode, []
+
+    def encode(texts, *, batch_size, **options):
+        seen.append(batch_size)
+        if min(batch_size, len(texts)) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(texts, batch_size=batch_size, **options)
+
+    monkeypatch.setattr(embedder._model, "encode", encode)
+    most = 2
+    np.testing.assert_allclose(embedder.embed(TEXTS).views["meaning"], expected, atol=1e-5)
+    assert seen[0] == 6
+    assert seen[-1] <= 2
+    before = len(seen)
+    embedder.embed(TEXTS)
+    assert len(seen) == before + 1  # that is remembered
+    most = 0
+    with pytest.raises(InputError, match="not enough memory for a single text; lower max_length"):
+        embedder.embed(TEXTS)
+
+
 def test_models_of_words_go_through_the_library(tmp_path):
     from sentence_transformers.models.tokenizer import WhitespaceTokenizer
 

@@ -13,7 +13,7 @@ tokenizers = pytest.importorskip("tokenizers")
 
 from calipers.embed import embed_samples  # noqa: E402
 from calipers.embed.models.find import FoundModel  # noqa: E402
-from calipers.embed.options import Options  # noqa: E402
+from calipers.embed.options import Options, token_budget  # noqa: E402
 from calipers.embed.states import packed, transformer, transformer_states  # noqa: E402
 from calipers.embed.states.dense import FastLinear, quicken  # noqa: E402
 from calipers.embed.states.pooling import SentencePlan, form_layer  # noqa: E402
@@ -395,6 +395,15 @@ def test_a_batch_that_does_not_fit_is_halved_and_that_is_remembered(error, gpt2,
         InputError, match=r"not enough memory for a single text of 24 tokens; lower"
     ):
         embedder.embed(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "tokens"), [(80, 32_768), (8, 16_384), (1, 2_048), (0.01, 1_024)]
+)
+def test_the_first_batch_on_a_gpu_takes_half_of_its_free_memory(gigabytes, tokens, monkeypatch):
+    free = int(gigabytes * 2**30)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 80 * 2**30))
+    assert token_budget("cuda:1", torch) == tokens
 
 
 def test_other_errors_are_not_taken_for_a_lack_of_memory(gpt2):

@@ -222,10 +222,23 @@ def choose_dtype(dtype: str, device: str, torch: Any) -> str:
     return "bfloat16" if _computes_in_bfloat16(device, torch) else "float32"
 
 
+MOST_TOKENS, FEWEST_TOKENS = 32_768, 1_024
+"""Of a forward pass on a GPU: more bring no speed, and fewer are left to halving."""
+
+BYTES_OF_A_TOKEN = 2**18
+"""What a token takes at most in a layer of a model of usual width, in float32."""
+
+
 def token_budget(device: str, torch: Any) -> int:
-    """How many tokens a forward pass takes: few enough for a CPU's caches, many for a GPU."""
+    """How many tokens a forward pass takes: few enough for a CPU's caches, many for a GPU.
+
+    On a GPU as many as half of its free memory holds, since what does not fit is halved.
+    """
+    if device.startswith("cuda"):
+        fitting = int(torch.cuda.mem_get_info(device)[0]) // (2 * BYTES_OF_A_TOKEN)
+        return min(MOST_TOKENS, max(FEWEST_TOKENS, fitting))
     if device != "cpu":
-        return 32_768
+        return MOST_TOKENS
     return int(min(16_384, max(2_048, 1_024 * torch.get_num_threads())))
 
 

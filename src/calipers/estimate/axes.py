@@ -19,7 +19,7 @@ tells, so a difference on an axis of little spread beside the others is lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -389,7 +389,7 @@ def joint_space(
         mean = _joint_mean(sets, weights, pool)
         axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
         rows = tuple(_scaled(coordinates(points, mean, axes, pool), exponent) for points in sets)
-    if exponent and not all(np.isfinite(points).all() for points in rows):
+    if exponent and not all(np.isfinite(part).all() for points in rows for part in _steps(points)):
         raise InputError(f"embeddings are too large for float32; {UNFIT}")
     if exponent < SMALLEST and any(points.dtype == np.float64 for points in sets):
         raise InputError(f"embeddings are too small for float32; {UNFIT}")
@@ -418,8 +418,10 @@ def _scaled(rows: Points, exponent: int) -> Points:
     """The rows times a power of two, which rounds nothing."""
     if exponent == 0:
         return rows
+    scaled: Points = scratch(rows.shape, rows.dtype)
     with np.errstate(over="ignore"):
-        scaled: Points = np.ldexp(rows, exponent)
+        for span in spans(len(rows), STEP):
+            np.ldexp(rows[slice(*span)], exponent, out=scaled[slice(*span)])
     return scaled
 
 
@@ -556,7 +558,10 @@ def scale_alike(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
     scale = float(np.sqrt(np.trace(union.covariance) / len(union.mean)))
     if not scale > 0:
         raise InputError(NO_SPREAD)
-    return (reference - union.mean) / scale, (generated - union.mean) / scale
+    return tuple(
+        _by_steps(rows, rows.shape[1], lambda part: (part - union.mean) / scale)
+        for rows in (reference, generated)
+    )  # type: ignore[return-value]
 
 
 def check_two_rows(n: int, m: int, what: str) -> None:
@@ -571,13 +576,14 @@ def _enlarged(left: Points, right: Points) -> tuple[Points, Points]:
     exponent = common_exponent((left, right))
     if exponent >= 0:
         return left, right
-    return np.ldexp(left, -exponent), np.ldexp(right, -exponent)
+    return _scaled(left, -exponent), _scaled(right, -exponent)
 
 
 def _axes(left: Points, right: Points) -> tuple[Matrix, Matrix, int]:
     """The union's mean, its principal axes, and the power of two of its largest coordinate."""
     mean, axes, _ = joint_axes(_moments(left), _moments(right), share=1.0)
-    largest = max(float(np.abs(rows - mean).max()) for rows in (left, right))
+    sets = (left, right)
+    largest = max(float(np.abs(part - mean).max()) for rows in sets for part in _steps(rows))
     return mean, axes, int(np.frexp(largest)[1])
 
 
@@ -591,7 +597,15 @@ def _moments(rows: Points) -> Moments:
 
 
 def _coordinates(rows: Points, mean: Matrix, axes: Matrix) -> Matrix:
-    return np.concatenate([(part - mean) @ axes for part in _steps(rows)])
+    return _by_steps(rows, axes.shape[1], lambda part: (part - mean) @ axes)
+
+
+def _by_steps(rows: Points, columns: int, of: Callable[[Any], Matrix]) -> Matrix:
+    """What some rows at a time are turned into, with so many columns."""
+    made: Matrix = scratch((len(rows), columns), np.float64)
+    for start in range(0, len(rows), STEP):
+        made[start : start + STEP] = of(rows[start : start + STEP])
+    return made
 
 
 def _steps(rows: Points) -> list[Any]:

@@ -358,7 +358,10 @@ def _beside(pair: Pair, metric: str, q: float) -> Score:
     settings = pair.settings
     n, m = (len(rows) for rows in pair.embedded)
     sides = (
-        rows[subsample_rows(len(rows), min(n, m), seed=settings.seed)] for rows in pair.embedded
+        rows
+        if len(rows) == min(n, m)
+        else rows[subsample_rows(len(rows), min(n, m), seed=settings.seed)]
+        for rows in pair.embedded
     )
     known, found = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
     d = pair.embedded[0].shape[1]

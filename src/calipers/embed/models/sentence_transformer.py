@@ -33,6 +33,7 @@ from calipers.embed.models.sentence_plan import (
     read_prompt,
 )
 from calipers.embed.options import Options, choose_device, choose_dtype
+from calipers.embed.states.batches import fits
 from calipers.embed.states.pretrained import (
     UNLIMITED,
     check_loadable,
@@ -133,6 +134,22 @@ class LibraryEmbedder(Embedder):
         return EncodedBatch({"meaning": self._vectors(texts)}, self._truncated(texts))
 
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
+        """The vectors of all texts; a batch that does not fit in memory is halved."""
+        encoded: list[NDArray[np.float32]] = []
+        while not fits(lambda: encoded.append(self._encoded(texts))):
+            if self._batch == 1:
+                raise InputError(
+                    f"the embedder {self.name!r} has not enough memory for a single text; lower "
+                    "max_length, choose a smaller model, or device 'cpu' if this was a graphics "
+                    "card"
+                )
+            self._batch = max(1, min(self._batch, len(texts)) // 2)
+        vectors = encoded[0]
+        if not np.isfinite(vectors).all():
+            raise CalipersError(f"{self.name} gives vectors that are not finite")
+        return vectors
+
+    def _encoded(self, texts: list[str]) -> NDArray[np.float32]:
         # The library itself sorts them by length, and restores their order
         try:
             encoded = self._model.encode(
@@ -150,8 +167,6 @@ class LibraryEmbedder(Embedder):
                 f"describe: {first_line(error)}"
             ) from error
         vectors: NDArray[np.float32] = encoded.float().cpu().numpy()
-        if not np.isfinite(vectors).all():
-            raise CalipersError(f"{self.name} gives vectors that are not finite")
         return vectors
 
     def _truncated(self, texts: list[str]) -> NDArray[np.bool_]:
