@@ -36,6 +36,9 @@ PLACES = "calipers-ray-"
 HELD = "held"
 """The file in such a folder that the run holds to which it belongs."""
 
+ENDS = 60
+"""Times that it is looked whether Ray's processes have written their last."""
+
 LONGEST_FOLDER = 40
 """Letters that a folder for temporary files may have, since Ray's sockets lie in it."""
 
@@ -160,19 +163,38 @@ def _check_answers(address: str) -> None:
 @contextmanager
 def _temporary_folder() -> Iterator[str]:
     """Make a folder for Ray's sockets and logs, gone at the end; remove those of killed runs."""
+    _remove_old_folders()
+    place = Path(tempfile.mkdtemp(prefix=PLACES))
+    try:
+        with hold_new(place / HELD):
+            yield str(place)
+    finally:
+        _remove(place)
+        _remove_old_folders()  # in which processes of a killed run were still writing
+
+
+def _remove_old_folders() -> None:
+    """Remove the folders of runs that were killed."""
     for old in Path(tempfile.gettempdir()).glob(f"{PLACES}*/{HELD}"):
         with suppress(OSError):  # maybe another user's
             held = hold(old)
             if held is not None:
-                with held:
-                    shutil.rmtree(old.parent, ignore_errors=True)
-    place = Path(tempfile.mkdtemp(prefix=PLACES))
-    with hold_new(place / HELD):
-        try:
-            yield str(place)
-        finally:
-            for _ in range(20):  # processes that end may write a last line meanwhile
-                shutil.rmtree(place, ignore_errors=True)
-                if not place.exists():
-                    break
-                time.sleep(0.05)
+                held.close()
+                _remove(old.parent)
+
+
+def _remove(place: Path) -> None:
+    """Remove a folder in which processes that end may still write; last what tells whose it is."""
+    for _ in range(ENDS):
+        others = [path for path in place.glob("*") if path.name != HELD]
+        for path in others:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if not others:
+            (place / HELD).unlink(missing_ok=True)
+            with suppress(OSError):
+                place.rmdir()
+                return
+        time.sleep(0.05)
