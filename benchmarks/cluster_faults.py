@@ -141,8 +141,7 @@ def kill_drivers(
         return
     rows, place, result = folder / "rows.npz", folder / "work", folder / "result.npz"
     words = [sys.executable, __file__, "--drive", *map(str, (rows, place)), address, str(result)]
-    temporary = folder / "t"  # short, as sockets lie there
-    temporary.mkdir(exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix="t-", dir="/tmp"))  # short, as sockets lie there
     environment = {**os.environ, "TMPDIR": str(temporary)}
 
     def start() -> subprocess.Popen[str]:
@@ -190,6 +189,7 @@ def kill_drivers(
         f"other things left {left or 0}",
         flush=True,
     )
+    shutil.rmtree(temporary)
 
 
 def main() -> None:

@@ -39,8 +39,9 @@ HELD = "held"
 ENDS = 60
 """Times that it is looked whether Ray's processes have written their last."""
 
-LONGEST_FOLDER = 40
-"""Letters that a folder for temporary files may have, since Ray's sockets lie in it."""
+LONGEST_FOLDER = 20
+"""Bytes that the path of the folder for temporary files may have: Ray's sockets lie in a folder of
+a folder of a folder in it, and the path of a socket ends at 107 bytes."""
 
 
 def imported_ray() -> Any:
@@ -75,8 +76,9 @@ def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[No
                 "include_dashboard": False,
                 "object_store_memory": STORE,
             }
-            if len(tempfile.gettempdir()) <= LONGEST_FOLDER and LOCKS:
-                options["_temp_dir"] = stack.enter_context(_temporary_folder())
+            parent = _short_folder()
+            if parent is not None:
+                options["_temp_dir"] = stack.enter_context(_temporary_folder(parent))
         else:
             _check_answers(address)
             options["address"] = address
@@ -161,21 +163,28 @@ def _check_answers(address: str) -> None:
 
 
 @contextmanager
-def _temporary_folder() -> Iterator[str]:
+def _temporary_folder(parent: Path) -> Iterator[str]:
     """Make a folder for Ray's sockets and logs, gone at the end; remove those of killed runs."""
-    _remove_old_folders()
-    place = Path(tempfile.mkdtemp(prefix=PLACES))
+    _remove_old_folders(parent)
+    place = Path(tempfile.mkdtemp(prefix=PLACES, dir=parent))
     try:
         with hold_new(place / HELD):
             yield str(place)
     finally:
         _remove(place)
-        _remove_old_folders()  # in which processes of a killed run were still writing
+        _remove_old_folders(parent)  # in which processes of a killed run were still writing
 
 
-def _remove_old_folders() -> None:
+def _short_folder() -> Path | None:
+    """Where temporary files may lie, by the environment or as usual; None where Ray chooses."""
+    places = (tempfile.gettempdir(), "/tmp")
+    short = (each for each in places if len(os.fsencode(each)) <= LONGEST_FOLDER)
+    return next((Path(each) for each in short if LOCKS and os.access(each, os.W_OK)), None)
+
+
+def _remove_old_folders(parent: Path) -> None:
     """Remove the folders of runs that were killed."""
-    for old in Path(tempfile.gettempdir()).glob(f"{PLACES}*/{HELD}"):
+    for old in parent.glob(f"{PLACES}*/{HELD}"):
         with suppress(OSError):  # maybe another user's
             held = hold(old)
             if held is not None:
