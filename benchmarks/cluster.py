@@ -43,7 +43,7 @@ def nodes_of(count: int) -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # as the driver
     place = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets allow short names only
     nodes = Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": place})
     try:
@@ -141,7 +141,7 @@ def efficiency(n: int, d: int, place: Path, repeats: int) -> None:
     """Time one thread, one worker and two, in turn."""
     sets = samples(n, d)
     rows: dict[str, list[float]] = {"one thread": [], "1 worker": [], "2 workers": []}
-    shares, busy = [], {"1 worker": [], "2 workers": []}
+    shares, busy = [], {name: list[float]() for name in rows}
     few = tuple(each[:3000] for each in sets)
     with nodes_of(1) as nodes:
         on_ray(few, place)  # the worker is started, and its kernels loaded
@@ -154,7 +154,9 @@ def efficiency(n: int, d: int, place: Path, repeats: int) -> None:
             shares.append(1 - sum(each[0] for each in spent) / seconds / int(name[0]))
 
         for _ in range(repeats):
+            before = time.process_time()
             seconds, expected = timed(sets, LocalPasses(1))
+            busy["one thread"].append(time.process_time() - before)
             rows["one thread"].append(seconds)
             measure("1 worker")
             second = nodes.add_node(**NODE)
@@ -164,10 +166,8 @@ def efficiency(n: int, d: int, place: Path, repeats: int) -> None:
     print(f"{n:,} x {d} a side, medians of {repeats}, counts alike")
     for name, seconds in rows.items():
         line = f"{name:12s} {statistics.median(seconds):8.1f} s  ({min(seconds):.1f} to "
-        line += f"{max(seconds):.1f})"
-        if name in busy:
-            line += f"   processor seconds in tiles {statistics.median(busy[name]):.1f}"
-        print(line)
+        line += f"{max(seconds):.1f})   processor seconds of the work itself "
+        print(line + f"{statistics.median(busy[name]):.1f}")
     one, two = rows["1 worker"], rows["2 workers"]
     ones, twos = statistics.median(shares[::2]), statistics.median(shares[1::2])
     print(f"share of workers' time outside of tiles: of one {ones:.1%}, of two {twos:.1%}")

@@ -88,12 +88,11 @@ def busy_workers() -> list[int]:
     return [one for one in below if all_of_them[one][1].startswith("ray::call")]
 
 
-def left_behind() -> set[str]:
-    """Temporary files, shared memory and Ray processes that are ours."""
-    found = {str(path) for path in Path(tempfile.gettempdir()).glob("calipers-ray-*")}
-    words = (words.split() for _, words in processes().values())
-    running = {word for each in words for word in each if "/calipers-ray-" in word}
-    return found | {f"process with {word}" for word in running}
+def left_behind(temporary: Path) -> list[str]:
+    """Temporary files, and how many processes of Ray that use them."""
+    files = [str(path) for path in temporary.iterdir()]
+    running = sum(f"{temporary}/" in words for _, words in processes().values())
+    return files + [f"{running} processes"] * bool(running)
 
 
 def kill_workers(sets, expected, place: Path, runs: int, chance: random.Random) -> None:
@@ -142,11 +141,13 @@ def kill_drivers(
         return
     rows, place, result = folder / "rows.npz", folder / "work", folder / "result.npz"
     words = [sys.executable, __file__, "--drive", *map(str, (rows, place)), address, str(result)]
+    temporary = Path(tempfile.mkdtemp(prefix="t-", dir="/tmp"))  # short, as sockets lie there
+    environment = {**os.environ, "TMPDIR": str(temporary)}
 
     def start() -> subprocess.Popen[str]:
         return subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            start_new_session=True,
+            start_new_session=True, env=environment,
         )  # fmt: skip
 
     def finish() -> tuple[float, set[str]]:
@@ -156,16 +157,22 @@ def kill_drivers(
             assert driver.returncode == 0
         return time.perf_counter() - begun, set(said.split())
 
-    whole, all_tiles = finish()
-    wrong, again, kept, left, early = 0, 0, [], set(), 0
+    def there() -> set[str]:
+        return {str(path.relative_to(place)) for path in place.glob("[cn]*/[0-9]*.npz")}
+
+    _, all_tiles = finish()
+    wrong, again, kept, left, early = 0, 0, [], [], 0
     for _ in range(runs):
         driver = start()
-        time.sleep(chance.uniform(0.1, 0.9) * whole)
+        wanted = chance.randrange(len(all_tiles))
+        while len(there()) < wanted and driver.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.5))
         early += driver.poll() is not None
         with suppress(ProcessLookupError):
             os.killpg(driver.pid, how) if how == signal.SIGINT else driver.send_signal(how)
         driver.communicate()
-        finished = {str(path.relative_to(place)) for path in place.glob("[cn]*/[0-9]*.npz")}
+        finished = there()
         kept.append(len(finished))
         result.unlink(missing_ok=True)
         _, to_make = finish()
@@ -173,15 +180,16 @@ def kill_drivers(
         with np.load(result) as file:
             wrong += different(dict(file), expected)
         assert not place.exists(), f"{place} is left: {list(place.rglob('*'))}"
-        left |= left_behind()
+        left += left_behind(temporary)
     where = "a cluster" if address else "workers of its own"
     print(
         f"{runs} drivers ended by {how.name}, {where}, {early} of them after their end: {wrong} "
         f"numbers differ, of {len(all_tiles)} tiles {sorted(kept)} were kept and {again} of those "
         "made again, work folders left 0, "
-        f"other things left {sorted(left) or 0}",
+        f"other things left {left or 0}",
         flush=True,
     )
+    shutil.rmtree(temporary)
 
 
 def main() -> None:

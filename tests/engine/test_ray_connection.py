@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,6 +132,41 @@ def test_a_store_that_is_too_small(tmp_path, monkeypatch):
     told = refusal(None, tmp_path)
     assert told.startswith("Ray cannot start workers on this machine: Attempting to cap object")
     assert not list(tmp_path.iterdir())
+
+
+def test_folders_of_killed_runs_are_removed_and_those_of_others_stay(tmp_path):
+    killed = tmp_path / "calipers-ray-killed"
+    (killed / "session" / "logs").mkdir(parents=True)
+    (killed / "session_latest").symlink_to(killed / "session")
+    (killed / "held").touch()
+    with ray_start._temporary_folder(tmp_path) as first:
+        assert not killed.exists()
+        with ray_start._temporary_folder(tmp_path) as second:
+            assert {str(path) for path in tmp_path.iterdir()} == {first, second}
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_still_changes_is_left_to_the_next_run(tmp_path, monkeypatch):
+    """As by processes of a killed run that write their last lines."""
+    monkeypatch.setattr(ray_start, "ENDS", 2)
+    killed, remove = tmp_path / "calipers-ray-killed", ray_start.shutil.rmtree
+    (killed / "session").mkdir(parents=True)
+    (killed / "held").touch()
+    monkeypatch.setattr(ray_start.shutil, "rmtree", lambda *given, **options: None)
+    with ray_start._temporary_folder(tmp_path):
+        assert (killed / "held").exists()
+        monkeypatch.setattr(ray_start.shutil, "rmtree", remove)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there Ray chooses")
+def test_sockets_lie_where_their_paths_are_short_enough(monkeypatch):
+    for place, expected in (("/tmp", "/tmp"), ("/tmp/" + 40 * "x", "/tmp")):
+        monkeypatch.setattr(ray_start.tempfile, "tempdir", place)
+        assert ray_start._short_folder() == Path(expected)
+    session = "session_2026-11-24_12-48-48_241431_4194304/sockets/plasma_store"
+    longest = f"/{(ray_start.LONGEST_FOLDER - 1) * 'x'}/{ray_start.PLACES}12345678/{session}"
+    assert len(longest) <= 107
 
 
 def test_news_of_workers_spoil_no_output(ray, capsys):

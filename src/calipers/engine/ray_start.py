@@ -36,8 +36,12 @@ PLACES = "calipers-ray-"
 HELD = "held"
 """The file in such a folder that the run holds to which it belongs."""
 
-LONGEST_FOLDER = 40
-"""Letters that a folder for temporary files may have, since Ray's sockets lie in it."""
+ENDS = 60
+"""Times that it is looked whether Ray's processes have written their last."""
+
+LONGEST_FOLDER = 20
+"""Bytes that the path of the folder for temporary files may have: Ray's sockets lie in a folder of
+a folder of a folder in it, and the path of a socket ends at 107 bytes."""
 
 
 def imported_ray() -> Any:
@@ -72,8 +76,9 @@ def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[No
                 "include_dashboard": False,
                 "object_store_memory": STORE,
             }
-            if len(tempfile.gettempdir()) <= LONGEST_FOLDER and LOCKS:
-                options["_temp_dir"] = stack.enter_context(_temporary_folder())
+            parent = _short_folder()
+            if parent is not None:
+                options["_temp_dir"] = stack.enter_context(_temporary_folder(parent))
         else:
             _check_answers(address)
             options["address"] = address
@@ -158,21 +163,47 @@ def _check_answers(address: str) -> None:
 
 
 @contextmanager
-def _temporary_folder() -> Iterator[str]:
+def _temporary_folder(parent: Path) -> Iterator[str]:
     """Make a folder for Ray's sockets and logs, gone at the end; remove those of killed runs."""
-    for old in Path(tempfile.gettempdir()).glob(f"{PLACES}*/{HELD}"):
+    _remove_old_folders(parent)
+    place = Path(tempfile.mkdtemp(prefix=PLACES, dir=parent))
+    try:
+        with hold_new(place / HELD):
+            yield str(place)
+    finally:
+        _remove(place)
+        _remove_old_folders(parent)  # in which processes of a killed run were still writing
+
+
+def _short_folder() -> Path | None:
+    """Where temporary files may lie, by the environment or as usual; None where Ray chooses."""
+    places = (tempfile.gettempdir(), "/tmp")
+    short = (each for each in places if len(os.fsencode(each)) <= LONGEST_FOLDER)
+    return next((Path(each) for each in short if LOCKS and os.access(each, os.W_OK)), None)
+
+
+def _remove_old_folders(parent: Path) -> None:
+    """Remove the folders of runs that were killed."""
+    for old in parent.glob(f"{PLACES}*/{HELD}"):
         with suppress(OSError):  # maybe another user's
             held = hold(old)
             if held is not None:
-                with held:
-                    shutil.rmtree(old.parent, ignore_errors=True)
-    place = Path(tempfile.mkdtemp(prefix=PLACES))
-    with hold_new(place / HELD):
-        try:
-            yield str(place)
-        finally:
-            for _ in range(20):  # processes that end may write a last line meanwhile
-                shutil.rmtree(place, ignore_errors=True)
-                if not place.exists():
-                    break
-                time.sleep(0.05)
+                held.close()
+                _remove(old.parent)
+
+
+def _remove(place: Path) -> None:
+    """Remove a folder in which processes that end may still write; last what tells whose it is."""
+    for _ in range(ENDS):
+        others = [path for path in place.glob("*") if path.name != HELD]
+        for path in others:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if not others:
+            (place / HELD).unlink(missing_ok=True)
+            with suppress(OSError):
+                place.rmdir()
+                return
+        time.sleep(0.05)
