@@ -67,6 +67,13 @@ def scratch(shape: Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
     return np.frombuffer(room, kind).reshape(shape)
 
 
+def filled(shape: Sequence[int], value: float, dtype: DTypeLike) -> NDArray[Any]:
+    """Make an array of one number, as :func:`scratch` makes one of zeros."""
+    made = scratch(shape, dtype)
+    made.fill(value)
+    return made
+
+
 def converted(rows: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Copy rows to another type, block by block, into :func:`scratch`."""
     made = scratch(rows.shape, dtype)
