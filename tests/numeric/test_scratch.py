@@ -12,7 +12,8 @@ from calipers.estimate.axes import preprocess
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.estimate.quantise import quantise
 from calipers.numeric import scratch as module
-from calipers.numeric.scratch import converted, scratch
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.scratch import converted, filled, scratch
 
 
 @pytest.fixture
@@ -75,3 +76,19 @@ def test_results_are_the_same_where_all_arrays_lie_in_files(rng, monkeypatch):
     monkeypatch.setattr(module, "SHARE", 0.0)
     for one, other in zip(before, measured(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_an_array_of_one_number(in_files):
+    made = filled((3, 2), np.inf, np.float32)
+    assert in_files == [24]
+    assert made.dtype == np.float32
+    assert np.isposinf(made).all()
+
+
+def test_what_is_kept_of_neighbours_by_block_lies_in_files_where_memory_is_short(rng, in_files):
+    sets = [rng.standard_normal((size, 5)).astype(np.float32) for size in (260, 210)]
+    blocks = tuple(Blocks.balanced(len(rows), seed=0) for rows in sets)
+    found = neighbourhoods(*sets, k=4, blocks=blocks, threads=1)
+    by_block = 4 * 260 * blocks[0].count
+    assert in_files.count(by_block) >= 3  # held, without the block, and inside
+    assert found.reference.replicates is not None

@@ -72,6 +72,13 @@ def lies_in_memory(size: int) -> bool:
     return size <= SMALL or size <= SHARE * budget().limit
 
 
+def filled(shape: Sequence[int], value: float, dtype: DTypeLike) -> NDArray[Any]:
+    """Make an array of one number, as :func:`scratch` makes one of zeros."""
+    made = scratch(shape, dtype)
+    made.fill(value)
+    return made
+
+
 def converted(rows: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Copy rows to another type, block by block, into :func:`scratch`."""
     made = scratch(rows.shape, dtype)

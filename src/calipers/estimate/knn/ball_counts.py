@@ -20,6 +20,7 @@ from calipers.estimate.knn.balls import Counts, Doubles, Radii, Side
 from calipers.estimate.knn.kernels import LARGE, LEAST, LESS, SMALL, exact_ratios, scan_pairs
 from calipers.estimate.knn.nearest import Candidates
 from calipers.numeric.distances import fill_panels, slack
+from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import Thresholds, patches
 from calipers.numeric.tiles import Span
 
@@ -167,13 +168,13 @@ class BallCounts(NamedTuple):
         """No pair seen yet; sizes are those of radii, with room for so many nearest owners."""
         k_max, blocks, halvings = sizes
         return cls(
-            np.zeros((owners, k_max), np.int32),
-            np.zeros((guests, k_max), np.int32),
-            np.zeros((owners, blocks), np.int32),
-            np.zeros((owners, blocks), np.int32),
-            np.zeros((guests, blocks), np.int32),
-            np.zeros((owners, halvings), np.int32),
-            np.zeros((guests, halvings), np.int32),
+            scratch((owners, k_max), np.int32),
+            scratch((guests, k_max), np.int32),
+            scratch((owners, blocks), np.int32),
+            scratch((owners, blocks), np.int32),
+            scratch((guests, blocks), np.int32),
+            scratch((owners, halvings), np.int32),
+            scratch((guests, halvings), np.int32),
             np.zeros(guests, np.int32),
             *Candidates.empty(guests, nearest),
             np.zeros(guests),

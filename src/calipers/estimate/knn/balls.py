@@ -13,6 +13,7 @@ from calipers.estimate.knn.kernels import count_own, radii_of_halves, radii_with
 from calipers.estimate.knn.nearest import Nearest
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Sieve
+from calipers.numeric.scratch import scratch
 from calipers.numeric.validation import check_whole
 
 Counts = NDArray[np.int32]
@@ -139,10 +140,10 @@ def radii_of(
     neighbours are known.
     """
     n = len(nearest.squared)
-    without = np.empty((n, blocks.count))
+    without = scratch((n, blocks.count), np.float64)
     short = radii_without_blocks(nearest.squared, nearest.index, blocks.labels, k, without)
     codes = np.zeros(n, np.uint64) if blocks.halves is None else blocks.halves
-    halves = np.empty((n, blocks.halvings))
+    halves = scratch((n, blocks.halvings), np.float64)
     short += radii_of_halves(nearest.squared, nearest.index, codes, k, halves)
     squared = np.ascontiguousarray(nearest.squared[:, :k_max])
     capped, smaller = np.full((2, n), -1.0)

@@ -21,6 +21,7 @@ from calipers.estimate.knn.kernels import (
     settle_candidates,
 )
 from calipers.numeric.distances import Sieve, fill_panels
+from calipers.numeric.scratch import filled
 from calipers.numeric.simd import Thresholds, patches
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle, triangle
@@ -95,7 +96,7 @@ class Candidates(NamedTuple):
     @classmethod
     def empty(cls, n: int, k: int) -> Candidates:
         """Nothing seen yet, with room for the k nearest."""
-        return cls(np.full((n, k + MORE), np.inf, np.float32), np.full((n, k + MORE), -1, np.int64))
+        return cls(filled((n, k + MORE), np.inf, np.float32), filled((n, k + MORE), -1, np.int64))
 
     @property
     def k(self) -> int:
@@ -121,7 +122,7 @@ def settle(
         The two sets; with `own` they are one, and no row is its own neighbour.
     """
     n = len(rows.points)
-    nearest = Nearest(np.full((n, k), np.inf), np.full((n, k), -1, np.int64))
+    nearest = Nearest(filled((n, k), np.inf, np.float64), filled((n, k), -1, np.int64))
 
     def work(span: Span) -> None:
         part = slice(*span)
