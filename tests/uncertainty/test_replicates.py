@@ -203,6 +203,26 @@ def test_parts_are_cut_from_the_rows_as_embedded_too():
         np.testing.assert_array_equal(part.generated, pair.generated[-theirs[:, 0].astype(int)])
 
 
+def test_parts_of_rows_as_they_were_given_are_cut_once_and_when_their_turn_comes():
+    seen, pair = [], pair_of(240, 240)
+    views = pair.reference[:], pair.generated[:]
+    single = replace(pair, given=views, settings=replace(pair.settings, threads=1))
+    cut = []
+    made = type(pair).part
+
+    class Watched(type(pair)):
+        def part(self, *given):
+            cut.append(len(seen))
+            return made(self, *given)
+
+    watched = Watched(**{name: getattr(single, name) for name in single.__dataclass_fields__})
+    by_parts(watched, [made_up(lambda part: seen.append(part) or 0.0)])
+    assert cut == list(range(len(seen)))
+    for part in seen:
+        assert part.given[0] is part.reference
+        assert part.given[1] is part.generated
+
+
 @pytest.mark.parametrize(("n", "known"), [(199, False), (200, True)])
 def test_sets_too_small_for_five_parts(n, known):
     found = spreads(pair_of(n, 300), [GAP, made_up(lambda _: 1.0, name="parts")])

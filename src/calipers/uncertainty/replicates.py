@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -129,11 +130,14 @@ def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """Measure scores on disjoint parts of both sets, and scale how much they move."""
     if not choices or min(len(pair.reference), len(pair.generated)) < ENOUGH_FOR_PARTS:
         return {}
-    smaller = _parts(pair, PARTS, needs_of(choice.metric for choice in choices))
+    cut = _parts(pair, PARTS, needs_of(choice.metric for choice in choices))
+
+    def values_of(part: Callable[[], Pair]) -> list[float]:
+        smaller = part()  # made here, so that no more than one for each thread is there at a time
+        return [choice.score(smaller).value for choice in choices]
+
     with workers(pair.settings.threads) as pool:
-        rows = list(
-            pool.map(lambda pair: [choice.score(pair).value for choice in choices], smaller)
-        )
+        rows = list(pool.map(values_of, cut))
     return {
         choice.name: Spread((Component.of_mean("both", values),), approximate=True)
         for choice, values in zip(choices, zip(*rows, strict=True), strict=True)
@@ -205,15 +209,14 @@ def _collect(rows: Sequence[Values]) -> dict[str, Doubles]:
     return {name: np.array([row[name] for row in rows]) for name in everywhere}
 
 
-def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
-    """Part i of the one set with part i of the other, in the spaces of the full pair.
+def _parts(pair: Pair, parts: int, needs: Needs) -> list[Callable[[], Pair]]:
+    """What makes part i of the one set with part i of the other, in the spaces of the full pair.
 
     Each is small enough for one thread; several are measured at once.
     """
     settings = replace(pair.settings, threads=1)
     left, right = (blocks.labels for blocks in pair.cut(parts))
-    for part in range(parts):
-        yield pair.part(left == part, right == part, settings, needs)
+    return [partial(pair.part, left == i, right == i, settings, needs) for i in range(parts)]
 
 
 def columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> Doubles:
