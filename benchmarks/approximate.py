@@ -18,6 +18,7 @@ import time
 
 import numpy as np
 
+from _samples import samples
 from calipers.engine.hnsw_passes import HnswPasses
 from calipers.estimate import Neighbourhoods, neighbourhoods
 from calipers.estimate.knn.passes import Passes, passes_on
@@ -28,7 +29,6 @@ from calipers.metrics.knn_support import (
     recall_score,
 )
 from calipers.uncertainty.search_quality import measure_search
-from engines import samples
 
 Sets = tuple[np.ndarray, np.ndarray]
 READ = {"P": precision_score, "R": recall_score, "D": density_score, "C": coverage_score}

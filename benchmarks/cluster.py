@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from _samples import samples
 from calipers.engine import ray_cluster as engine
 from calipers.engine import tiles
 from calipers.engine.ray_cluster import ray_cluster
@@ -29,7 +30,6 @@ from calipers.engine.tile_passes import TilePasses
 from calipers.engine.work_folder import WorkFolder
 from calipers.estimate import Neighbourhoods, neighbourhoods
 from calipers.estimate.knn.passes import LocalPasses, Passes, passes_on
-from engines import samples
 
 COUNTS = ("radii", "held", "inside", "own_nearest", "nearest", "distance")
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}

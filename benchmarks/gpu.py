@@ -20,21 +20,19 @@ from typing import Any
 
 import numpy as np
 
+from _samples import Sets, samples
 from calipers import metrics
 from calipers.engine.torch_passes import TorchPasses
 from calipers.engine.torch_products import TorchProducts
 from calipers.estimate import neighbourhoods
 from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.products import products_on
-from calipers.evaluate.embedding import running_where
+from calipers.evaluate.engines import running_where
 from calipers.evaluate.options import CompareOptions
 from calipers.progress import Silent
 
-Sets = tuple[np.ndarray, np.ndarray]
-
 COUNTS = ("held", "inside", "own_nearest", "nearest")
 SHOWN = ("precision", "recall", "density", "coverage")
-BLOCK = 50_000
 
 PEAKS = {
     "H100 PCIe": (51e12, 756e12),
@@ -46,24 +44,6 @@ PEAKS = {
     "RTX 4090": (82.6e12, 165e12),
 }
 """FLOP/s by a part of the device's name, as its maker states them: float32, and dense bfloat16."""
-
-
-def samples(n: int, d: int) -> Sets:
-    """Two clouds of 60 topics with the falling spectrum that embeddings have."""
-    rng = np.random.default_rng(0)
-    topics = rng.standard_normal((60, d), dtype=np.float32)
-    scales = (1 / np.sqrt(1 + np.arange(d))).astype(np.float32)
-
-    def draw(count: int) -> np.ndarray:
-        rows = np.empty((n, d), np.float32)
-        for start in range(0, n, BLOCK):
-            part = rows[start : start + BLOCK]
-            rng.standard_normal(out=part, dtype=np.float32)
-            part += topics[rng.integers(0, count, len(part))]
-            part *= scales
-        return rows
-
-    return draw(60), draw(54)
 
 
 @contextmanager

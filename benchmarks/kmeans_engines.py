@@ -2,7 +2,7 @@
 
     python benchmarks/kmeans_engines.py --n 50000 --d 128 --cells 1000 --rounds 10
 
-The vectors are those of engines.py. All engines start from the same rows and stop after the same
+The vectors are those of _samples.py. All engines start from the same rows and stop after the same
 rounds.
 """
 
@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
+from _samples import samples
 from calipers.engine.kmeans_files import FileRounds
 from calipers.engine.ray_cluster import ray_cluster
 from calipers.engine.torch_kmeans import TorchRounds
 from calipers.engine.work_folder import WorkFolder
 from calipers.estimate.kmeans.rounds import Rounds, rounds_on
 from calipers.estimate.quantise import JointCells, joint_cells
-from engines import samples
 
 
 @contextmanager
