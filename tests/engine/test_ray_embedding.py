@@ -145,6 +145,7 @@ def test_another_folder_is_left_empty(samples, tmp_path, monkeypatch, place, kep
     same(embed_by(pool, folder, samples, model, cache), here(samples, model))
     assert len(pool.files) == 3
     left = WorkFolder(str(folder))
+    assert not left._local_copies.exists()
     if left.remote:
         assert not left.has("samples-x")
         import fsspec

@@ -351,6 +351,7 @@ class RayEmbedding:
             for store, samples in self._unkept if kind is None else ():
                 for chunk in samples.chunks():
                     store.discard(chunk.content_hash)
+        self._folder.discard_copies()
 
     def fill(
         self, samples: SampleSet, embedder: Embedder, cache: Cache | None, progress: Progress
