@@ -148,12 +148,13 @@ def cross_fit(
     moments = list(pool.map(lambda part: part.T @ part, cut))
     total = np.sum(moments, axis=0)
     share = shrinkage(n + m, d) if share is None else share
+    # Made here, since other threads do not know how much memory may be taken
+    solved = [scratch(own.T.shape, np.float64) for own in cut]
 
     def part(which: int) -> Fold:
         own, outside = cut[which], total - moments[which]
         solve = _inverse(outside, -own.sum(axis=0), n + m - len(own), share, d)
-        solved = scratch((len(solve), len(own)), np.float64)
-        return Fold(own, sizes[which], np.matmul(solve, own.T, out=solved))
+        return Fold(own, sizes[which], np.matmul(solve, own.T, out=solved[which]))
 
     return list(pool.map(part, range(folds)))
 
