@@ -139,11 +139,11 @@ def stopping_at(monkeypatch, count):
     def counted(method):
         original = getattr(WorkFolder, method)
 
-        def act(self, *given):
+        def act(self, *given, **options):
             if len(done) == count:
                 raise StoppedError
             done.append(method)
-            return original(self, *given)
+            return original(self, *given, **options)
 
         return act
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.engine import tile_passes, tiles
+from calipers.engine import results, tile_passes, tiles
 from calipers.engine.tile_passes import TilePasses
 from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.errors import InputError
@@ -186,7 +186,7 @@ def test_rows_that_are_missing_on_the_way(rng, tmp_path):
 
 
 def test_a_result_that_the_driver_cannot_see(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(tile_passes, "LATEST", 0.0)
+    monkeypatch.setattr(results, "LATEST", 0.0)
     with pytest.raises(InputError, match="must be one that all machines share"):
         measure(gaussians(rng), tmp_path, lambda waiting: iter([0]), k=4)
 

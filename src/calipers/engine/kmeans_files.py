@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.engine.kmeans_parts import RoundFiles, RoundPart, SavedTable, make_part, ranges
-from calipers.engine.tiles import Arrays
+from calipers.engine.results import results
 from calipers.engine.work_folder import WorkFolder, digest_of
-from calipers.errors import InputError
 from calipers.estimate.kmeans.centres import place_centres
 from calipers.estimate.kmeans.kernels import Floats, Table
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS
@@ -201,7 +200,12 @@ class _FileSteps:
         if number > 1:
             self._folder.discard(files.of_round(number - 2))
         self._sums = Sums.empty(at.count, self._table.rows.shape[1])
-        for part, found in self._made(number):
+        parts = [RoundPart(self._saved, files, number, span) for span in self._spans]
+
+        def make(missing: Sequence[RoundPart]) -> Iterator[int]:
+            return self._rounds.make(missing, self._table)
+
+        for part, found in results(self._folder, files.of_round(number), parts, make):
             rows = slice(*part.span)
             self.labels[rows], self.own[rows] = found["labels"], found["own"]
             self._sums.rows += found["sums"]
@@ -211,25 +215,3 @@ class _FileSteps:
     def sum_up(self) -> Sums:
         """Give the sums after the last round."""
         return self._sums
-
-    def _made(self, number: int) -> Iterator[tuple[RoundPart, Arrays]]:
-        """Give what every part holds: first those that are there, then the others as they come."""
-        missing = []
-        for span in self._spans:
-            part = RoundPart(self._saved, self.files, number, span)
-            found = self._folder.read_arrays(part.result)
-            if found is None:
-                missing.append(part)
-            else:
-                yield part, found
-        if not missing:
-            return
-        for part in map(missing.__getitem__, self._rounds.make(missing, self._table)):
-            found = self._folder.read_arrays(part.result)
-            if found is None:
-                raise InputError(
-                    f"{self._folder.place}: {part.result} was written by a worker but cannot be "
-                    "read here; the work folder must be one that all machines share: name it with "
-                    "--work-dir (work_dir= in Python)"
-                )
-            yield part, found

@@ -213,9 +213,8 @@ def make_part(part: RoundPart, threads: int | None = None, table: Table | None =
     try:
         rows = part.saved.open(part.span) if table is None else table.part(part.span)
         found = part.make(rows, threads)
+        if part.files.number() == part.number:
+            folder.write_arrays(part.result, found, make_folder=False)
     except InputError:
-        if part.files.number() != part.number:
-            return
-        raise
-    if part.files.number() == part.number:
-        folder.write_arrays(part.result, found)
+        if part.files.number() == part.number:
+            raise

@@ -7,7 +7,6 @@ depend on, and makes only the others.
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TypeVar
 
+from calipers.engine.results import results
 from calipers.engine.tiles import (
     Arrays,
     CountTile,
@@ -28,7 +28,6 @@ from calipers.engine.tiles import (
     no_neighbours,
 )
 from calipers.engine.work_folder import WorkFolder, digest_of
-from calipers.errors import InputError
 from calipers.estimate.knn.balls import Side
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import LocalPasses, Passes, SettledCounts
@@ -40,12 +39,6 @@ FORMAT = "calipers-tiles-1"
 
 FEW_PAIRS = 4_000_000
 """Pairs of rows that are looked at sooner where they are than sent anywhere."""
-
-LATEST = 60.0
-"""Seconds after which a file that a worker wrote must be seen here."""
-
-ROUNDS = 3
-"""How often tiles are made whose files come damaged."""
 
 Runner = Callable[[Sequence[Tile]], Iterator[int]]
 """Makes the files of tiles, and yields the place of every tile once its file is there."""
@@ -162,55 +155,16 @@ class TilePasses(Passes):
     def _made(
         self, name: str, tiles: Sequence[AnyTile], save: Callable[[], None]
     ) -> Iterator[tuple[AnyTile, Arrays]]:
-        """Give what every tile holds: first those that are there, then the others as they come."""
-        missing, there = list[AnyTile](), self._folder.names(name)
-        with self._progress.task(self._task, total=len(tiles)) as advance:
-            for tile in tiles:
-                known = tile.result.rpartition("/")[2] in there
-                found = self._folder.read_arrays(tile.result) if known else None
-                if found is None:
-                    missing.append(tile)
-                else:
-                    yield tile, found
-                    advance(1)
-            if not missing:
-                return
-            save()
-            self._folder.make_folder(name)
-            for _ in range(ROUNDS):
-                damaged = list[AnyTile]()
-                for tile in map(missing.__getitem__, self._run(missing)):
-                    found = self._arrived(tile)
-                    if found is None:
-                        damaged.append(tile)
-                    else:
-                        yield tile, found
-                        advance(1)
-                if not damaged:
-                    return
-                missing = damaged
-            raise InputError(
-                f"{self._folder.place}: {missing[0].result} was damaged {ROUNDS} times on the way "
-                "from a worker; what was finished is kept there. Name another folder with "
-                "--work-dir (work_dir= in Python)"
-            )
+        """Give what every tile holds, as it is there."""
 
-    def _arrived(self, tile: Tile) -> Arrays | None:
-        """Read what a worker wrote, None where it is damaged; network disks may show it late."""
-        folder, (name, _, file) = self._folder, tile.result.rpartition("/")
-        wait, until = 0.01, time.monotonic() + LATEST
-        while (found := folder.read_arrays(tile.result)) is None:
-            if file in folder.names(name):  # listing a folder has a network disk look again
-                return folder.read_arrays(tile.result)
-            if time.monotonic() > until:
-                raise InputError(
-                    f"{folder.place}: {tile.result} was written by a worker but is not there; the "
-                    "work folder must be one that all machines share: name it with --work-dir "
-                    "(work_dir= in Python)"
-                )
-            time.sleep(wait)
-            wait = min(2 * wait, 1.0)
-        return found
+        def make(missing: Sequence[AnyTile]) -> Iterator[int]:
+            save()
+            yield from self._run(missing)
+
+        with self._progress.task(self._task, total=len(tiles)) as advance:
+            for tile, found in results(self._folder, name, tiles, make):
+                yield tile, found
+                advance(1)
 
     def _one_by_one(self, tiles: Sequence[Tile]) -> Iterator[int]:
         for place, tile in enumerate(tiles):

@@ -38,7 +38,7 @@ GUEST_SUMS = ("inside", "inside_without", "inside_halves", "capped")
 
 def grid(n: int) -> list[Span]:
     """Cut the rows of a set, by their number alone, so that a run that goes on finds its tiles."""
-    size = int(np.clip(-(-n // PARTS), LEAST_ROWS, MOST_ROWS))
+    size = int(np.clip(-(-n // (PARTS * PANEL)) * PANEL, LEAST_ROWS, MOST_ROWS))
     return panel_spans(n, size)
 
 
