@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from calipers import compare, memory_limit, overlap, sweep
 from calipers.cli.app import app
+from calipers.engine import hnsw_passes
 from calipers.engine.hnsw_passes import HnswPasses
 from calipers.errors import InputError, MissingExtraError
 from calipers.estimate import Supports, neighbourhoods
@@ -24,6 +25,15 @@ pytest.importorskip("usearch")
 EXACT = ("radii", "held", "inside", "own_nearest", "nearest", "distance", "capped", "capped_own")
 SIDES = ("reference", "generated")
 HNSW = "neighbours:hnsw(connectivity=16,expansion_add=128,expansion_search=128,usearch="
+
+
+FEW = 10
+
+
+@pytest.fixture(autouse=True)
+def few_wide_balls(monkeypatch):
+    """Have few balls searched exactly: of sets of up to a thousand rows all would be."""
+    monkeypatch.setattr(hnsw_passes, "WIDE_BALLS", FEW)
 
 
 def searched(sets, passes=None, **options):
@@ -158,6 +168,17 @@ def test_what_is_missed_errs_to_one_side(seed, n, m, d, k, closed):
         assert (ours.held[:, -1] <= spanned.sum(axis=1)).all()
         assert (ours.inside[:, -1] <= spanned.sum(axis=0)).all()
         assert ours.held[:, -1].sum() == ours.inside[:, -1].sum()
+
+
+def test_the_widest_balls_are_the_true_ones_with_all_that_they_hold(rng):
+    left, right = gaussians(rng, 500, 400, 16)
+    left[:8] *= 2  # apart from the others
+    near = searched((left, right), careless(), k=4)
+    radii, held = brute((left, right), 4)
+    wide = np.argsort(-near.reference.radii[:, -1])[:8]
+    np.testing.assert_allclose(near.reference.radii[wide], radii[0][wide], rtol=1e-12, atol=1e-12)
+    assert (near.reference.held[wide, -1] == held[0][wide].sum(axis=1)).all()
+    assert held[0][wide].sum() > 40
 
 
 def test_a_careless_search_misses_something_and_every_row_has_k_neighbours(rng):

@@ -81,6 +81,14 @@ class Sieve:
         """Some of the centred and scaled rows, one after the other, shape ``(len(rows), d)``."""
         return np.ascontiguousarray(self.panels[rows // PANEL, :, rows % PANEL])
 
+    def part(self, rows: NDArray[np.int64]) -> Sieve:
+        """Some of the rows as a set, with the centre and the scale of this one."""
+        count, places = -(-len(rows) // PANEL), np.arange(len(rows))
+        panels = np.zeros((count, self.points.shape[1], PANEL), np.float32)
+        panels[places // PANEL, :, places % PANEL] = self.take(rows)
+        low = fill_panels(self.low[rows], np.inf)
+        return Sieve(self.points[rows], panels, low, self.half_scale)
+
     def threshold(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
         """Bring squared radii to the scale of the bounds, rounded up."""
         return sieve_limits(squared_radius, self.half_scale)

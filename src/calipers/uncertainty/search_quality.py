@@ -21,11 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.knn.balls import as_distance
-from calipers.estimate.knn.kernels import squared_of_pairs
+from calipers.estimate.knn.close_pairs import close_pairs
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, directions
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.threads import Workers, workers
-from calipers.numeric.tiles import Span, panel_spans
 from calipers.serialise import Plain
 from calipers.uncertainty.proportions import share_interval
 
@@ -169,7 +168,7 @@ class _Owners:
             chosen = unknown[start : start + SAMPLE]
             none = np.full(len(self.radii), -np.inf)
             limits = self._squared[chosen], none
-            row, other, squared = _close_pairs(self.points, chosen, self.points, limits, self._pool)
+            row, other, squared = _all_close(self.points, chosen, self.points, limits, self._pool)
             others = chosen[row] != other
             row, squared = row[others], squared[others]
             ordered = squared[np.lexsort((squared, row))]
@@ -180,35 +179,18 @@ class _Owners:
     def around(self, guests: Sieve, chosen: Rows) -> tuple[Rows, Rows, Doubles]:
         """The places of chosen guests, the owners whose spanned balls hold them, and how far."""
         limits = np.full(len(chosen), -np.inf), self._squared
-        row, owner, squared = _close_pairs(guests, chosen, self.points, limits, self._pool)
+        row, owner, squared = _all_close(guests, chosen, self.points, limits, self._pool)
         distance = as_distance(squared, self._distance)
         inside = self.hold(distance, self.radii[owner])
         return row[inside], owner[inside], distance[inside]
 
 
-def _close_pairs(
+def _all_close(
     rows: Sieve, chosen: Rows, others: Sieve, limits: tuple[Doubles, Doubles], pool: Workers
 ) -> tuple[Rows, Rows, Doubles]:
-    """All pairs of chosen rows and others that may lie within a squared limit of either.
-
-    Returns the places among the chosen ones, the others, and their exact squared distances.
-    """
-    low, lines = rows.low[chosen, None], rows.take(chosen)
-    near_row = rows.threshold(limits[0])[:, None]
-    near_other = others.threshold(limits[1])
-
-    def look(span: Span) -> tuple[Rows, Rows, Doubles]:
-        columns = np.arange(*span)
-        bounds = low + others.low[columns] - lines @ others.take(columns).T
-        place, column = np.nonzero((bounds < near_row) | (bounds < near_other[columns]))
-        column += span[0]
-        squared = np.empty(len(place))
-        squared_of_pairs(rows.points, chosen[place], others.points, column, squared)
-        return place, column, squared
-
-    parts = list(pool.map(look, panel_spans(len(others.points))))
-    place, column, squared = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return place, column, squared
+    parts = zip(*close_pairs(rows, chosen, others, limits, pool), strict=True)
+    place, other, squared = (np.concatenate(each) for each in parts)
+    return place, other, squared
 
 
 @dataclass(frozen=True)

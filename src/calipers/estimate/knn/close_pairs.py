@@ -1,0 +1,52 @@
+"""All pairs of a few rows and a whole set that may lie within given distances, by no index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.knn.kernels import squared_of_pairs
+from calipers.numeric.distances import Sieve
+from calipers.numeric.threads import Workers
+from calipers.numeric.tiles import Span, panel_spans
+
+Rows = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+
+def close_pairs(
+    rows: Sieve, chosen: Rows, others: Sieve, limits: tuple[Doubles, Doubles], pool: Workers
+) -> Iterator[tuple[Rows, Rows, Doubles]]:
+    """Give all pairs of chosen rows and others that may lie within a limit of either.
+
+    Parameters
+    ----------
+    rows, others
+        Two sets, or one twice, with one centre and one scale.
+    chosen
+        Which of the rows, shape ``(c,)``.
+    limits
+        Squared distances, for each chosen row ``(c,)`` and for each other ``(n,)``; -inf for none.
+        A pair within either is among those that are given, and few that are not.
+
+    Yields
+    ------
+    tuple of arrays
+        For consecutive parts of the others: the places among the chosen rows, the others, and the
+        exact squared distances.
+    """
+    low, lines = rows.low[chosen, None], rows.take(chosen)
+    near_row, near_other = rows.threshold(limits[0])[:, None], others.threshold(limits[1])
+
+    def look(span: Span) -> tuple[Rows, Rows, Doubles]:
+        columns = np.arange(*span)
+        bounds = low + others.low[columns] - lines @ others.take(columns).T
+        place, column = np.nonzero((bounds < near_row) | (bounds < near_other[columns]))
+        column += span[0]
+        squared = np.empty(len(place))
+        squared_of_pairs(rows.points, chosen[place], others.points, column, squared)
+        return place, column, squared
+
+    yield from pool.map(look, panel_spans(len(others.points)))
