@@ -82,7 +82,7 @@ class HnswPasses(Passes):
 
     connectivity: int = 16
     expansion_add: int = 128
-    expansion_search: int = 128
+    expansion_search: int = 64
     threads: int | None = None
     indices: tuple[tuple[Sieve, Any], ...] = field(default=(), repr=False, compare=False)
 

@@ -503,12 +503,12 @@ class SearchEngine(Engine):
     neighbours: Literal["exact", "approximate"] = option(
         "exact",
         "Whether all nearest neighbours are found (exact), or most of them in a fraction of the "
-        "time (approximate, for some 100,000 samples and more). How many were found, and how far "
+        "time (approximate, for some 300,000 samples and more). How many were found, and how far "
         "precision and recall are off, is measured on a sample and said.",
         SEARCHES,
         kept=True,
         doc='``"exact"``, or ``"approximate"``: most nearest neighbours in a fraction of the time, '
-        "for some 100,000 samples and more. How many were found, and how far precision and recall "
+        "for some 300,000 samples and more. How many were found, and how far precision and recall "
         "are off, is measured on a sample and said.",
     )
 
