@@ -2,6 +2,7 @@
 
 import importlib.util
 from pathlib import Path
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -95,6 +96,30 @@ def test_products_are_exact_while_a_pass_runs_and_as_before_after_it():
         assert torch.get_float32_matmul_precision() == "medium"
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def test_one_thread_at_a_time_has_the_device():
+    inside, leave, order = Event(), Event(), []
+
+    def hold():
+        with exact_products("cpu", "a test"):
+            inside.set()
+            leave.wait(10)
+            order.append("first out")
+
+    def follow():
+        with exact_products("cpu", "a test"):
+            order.append("second in")
+
+    threads = [Thread(target=hold), Thread(target=follow)]
+    threads[0].start()
+    assert inside.wait(10)
+    threads[1].start()
+    threads[1].join(0.05)
+    leave.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["first out", "second in"]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ ON_PROCESSOR = 2_048
 
 SHARE = 1 / 2
 """Share of the free memory that one tile may take."""
+
+
+_one_at_a_time = RLock()
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,8 @@ def _halves(span: Span) -> list[Span]:
 def exact_products(name: str, purpose: str) -> Iterator[Device]:
     """Open a device, with all products of float32 numbers in float32 until the end.
 
+    One thread at a time has it: torch has one precision for all, and the free memory is one, too.
+
     Parameters
     ----------
     name
@@ -146,13 +152,14 @@ def exact_products(name: str, purpose: str) -> Iterator[Device]:
     """
     torch = require("torch", extra="models", purpose=purpose)
     choose_device(name, torch)
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        with torch.inference_mode():
-            yield Device(torch, name)
-    finally:
-        torch.set_float32_matmul_precision(before)
+    with _one_at_a_time:
+        before = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
+        try:
+            with torch.inference_mode():
+                yield Device(torch, name)
+        finally:
+            torch.set_float32_matmul_precision(before)
 
 
 def tiles_of(n: int, m: int, size: int) -> list[tuple[Span, Span]]:
