@@ -1,7 +1,7 @@
 """A cost model of large runs: measured, fitted, checked on points that it has not seen, extended.
 
-python experiments/scaling.py measure points.json     # about ten minutes on 2 cores
-python experiments/scaling.py fit points.json --texts 400 --rounds 300
+python experiments/scaling.py measure points.json   # three minutes a repeat, on 2 cores
+python experiments/scaling.py fit points.json
 """
 
 from __future__ import annotations
@@ -122,15 +122,26 @@ def fit(path: Path, chosen: argparse.Namespace) -> None:
     print(f"results: {rates.result:.0f} bytes a row of a tile\n")
     print(
         "| samples a side | d | embedding | neighbours | k-means | disk | read by the nodes | "
-        f"at {chosen.network:,.0f} MB/s |\n| --- | --- | --- | --- | --- | --- | --- | --- |"
+        f"at {chosen.network:,.0f} MB/s | merged by the driver |\n" + "| --- " * 9 + "|"
     )
     for n, d in SIZES:
         told = cost(model, rates, n, d, cores=chosen.cores, cells=chosen.cells)
-        hours = " | ".join(
-            f"{value:,.3g} h" for value in (told.embedding, told.neighbours, told.centres)
+        work = " | ".join(hours(value) for value in (told.embedding, told.neighbours, told.centres))
+        sizes = " | ".join(
+            f"{float(f'{value / 1e9:.2g}'):,.0f} GB" for value in (told.disk, told.read)
         )
-        sizes = " | ".join(f"{value / 1e9:,.3g} GB" for value in (told.disk, told.read))
-        print(f"| {n:,} | {d} | {hours} | {sizes} | {told.network:,.3g} h |")
+        print(f"| {n:,} | {d} | {work} | {sizes} | {hours(told.network)} | {hours(told.merging)} |")
+
+
+def hours(value: float) -> str:
+    """Two digits of hours, or of minutes."""
+    number, unit = (value, "h") if value >= 1 else (60 * value, "min")
+    return f"{float(f'{number:.2g}'):,g} {unit}"
+
+
+def gigabytes(size: float) -> str:
+    """Two digits of gigabytes."""
+    return f"{float(f'{size / 1e9:.2g}'):,.0f} GB"
 
 
 def main() -> None:
@@ -140,8 +151,8 @@ def main() -> None:
     parser.add_argument("points", type=Path)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--cores", type=int, default=64, help="of a node that is rented")
-    parser.add_argument("--texts", type=float, default=400.0, help="embedded a second and core")
-    parser.add_argument("--rounds", type=float, default=500.0, help="of k-means, all starts")
+    parser.add_argument("--texts", type=float, default=95.0, help="embedded a second and core")
+    parser.add_argument("--rounds", type=float, default=190.0, help="full ones of k-means")
     parser.add_argument("--cells", type=int, default=5_000)
     parser.add_argument("--network", type=float, default=1_000.0, help="MB a second and node")
     chosen = parser.parse_args()

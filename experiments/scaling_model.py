@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from calipers.engine.tiles import grid
-from calipers.numeric.tiles import rectangle, triangle
 
 ROW_BYTES = 8
 """Of a row and a column: the number itself, and once more as the search lays it out."""
@@ -53,15 +52,24 @@ def operations(n: int, d: int) -> float:
 
 def tiles(n: int) -> int:
     """How many tiles two sets of n rows are cut into: two triangles and a rectangle."""
-    ranges = grid(n)
-    return 2 * len(triangle(ranges)) + len(rectangle(ranges, ranges))
+    ranges = len(grid(n))
+    return ranges * (ranges + 1) + ranges**2
+
+
+def merged(n: int) -> float:
+    """How many rows the results of all tiles have, which the driver merges."""
+    return tiles(n) * 2.0 * n / len(grid(n))
 
 
 def terms(point: Point) -> NDArray[np.float64]:
-    """What is multiplied by the rates: a run, its rows, operations, pairs and tiles."""
+    """What is multiplied by the rates: a run, its rows, operations, pairs and merged rows.
+
+    Merging goes on beside the workers where they leave the driver a core.
+    """
     pairs = 2.0 * point.n**2
-    shared = np.array([operations(point.n, point.d), pairs, tiles(point.n)]) / point.parallel
-    return np.concatenate([[1.0, 2.0 * point.n * point.d], shared])
+    shared = np.array([operations(point.n, point.d), pairs]) / point.parallel
+    beside = 0.0 if point.workers < point.cores else merged(point.n)
+    return np.concatenate([[1.0, 2.0 * point.n * point.d], shared, [beside]])
 
 
 NAMES = (
@@ -69,7 +77,7 @@ NAMES = (
     "seconds a number of the rows (hashed, written)",
     "seconds an operation and core",
     "seconds a pair and core",
-    "seconds a tile and core",
+    "seconds a row that is merged, where the driver shares its core",
 )
 
 
@@ -132,6 +140,8 @@ class Cost:
     network
         Hours that this reading takes all nodes together; it goes on beside the work, so that the
         longer of the two counts.
+    merging
+        Hours for which the driver merges results, by the clock and however many nodes there are.
     """
 
     embedding: float
@@ -140,11 +150,12 @@ class Cost:
     disk: float
     read: float
     network: float
+    merging: float
 
 
 def cost(model: Model, rates: Rates, n: int, d: int, *, cores: int, cells: int) -> Cost:
     """Compute what two sets of n samples cost on nodes of so many cores."""
-    node = Point(n, d, cores, cores, 1.0)
+    node = Point(n, d, cores, cores + 1, 1.0)  # the driver has a core of its own
     largest = max(stop - start for start, stop in grid(n))
     read = tiles(n) * 2.0 * largest * d * ROW_BYTES
     return Cost(
@@ -154,6 +165,7 @@ def cost(model: Model, rates: Rates, n: int, d: int, *, cores: int, cells: int) 
         disk=2.0 * n * d * ROW_BYTES + tiles(n) * 2.0 * largest * rates.result,
         read=read,
         network=read / rates.network / 3600,
+        merging=model.rates[4] * merged(n) / 3600,
     )
 
 

@@ -58,7 +58,7 @@ def test_rates_are_found_again(model):
 def test_the_cost_of_a_run_by_hand(model):
     rates = model.Rates(texts=100.0, centres=1e9, rounds=10.0, result=50.0, network=1e9)
     found = model.cost(
-        model.Model((0.0, 0.0, 1e-10, 0.0, 0.0)), rates, 10_000, 100, cores=4, cells=500
+        model.Model((0.0, 0.0, 1e-10, 0.0, 1e-6)), rates, 10_000, 100, cores=4, cells=500
     )
     assert found.embedding == pytest.approx(20_000 / 100 / 4 / 3600)
     assert found.neighbours == pytest.approx(4 * 1e8 * 100 * 1e-10 / 4 / 3600)
@@ -66,11 +66,12 @@ def test_the_cost_of_a_run_by_hand(model):
     ranges = -(-10_000 // 2400)
     many = ranges * (ranges + 1) + ranges**2
     assert found.read == many * 2 * 2400 * 100 * 8
+    assert found.merging == pytest.approx(1e-6 * many * 2 * 10_000 / ranges / 3600)
     assert found.network == pytest.approx(found.read / 1e9 / 3600)
     assert found.disk == 2 * 10_000 * 100 * 8 + many * 2 * 2400 * 50
 
 
 def test_points_are_written_as_plain_data(model):
-    point = model.Point(5, 2, 1, 2, 0.5)
+    point = model.Point(5, 2, 2, 2, 0.5)
     assert [model.Point(**each) for each in model.as_data([point])] == [point]
     assert np.all(model.terms(point) > 0)
