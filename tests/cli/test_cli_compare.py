@@ -163,7 +163,12 @@ def test_errors_of_the_library_are_one_paragraph_and_exit_2(calipers, calls):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [([], "in steps of 1,024 samples"), (["--no-cache"], "nothing")]
+    ("arguments", "words"),
+    [
+        ([], "in steps of 1,024 samples"),
+        (["--no-cache"], "nothing"),
+        (["--work-dir", "work"], "finished parts of the search are in files; the same command"),
+    ],
 )
 def test_interrupting_says_what_was_kept_and_exits_130(calipers, calls, arguments, words):
     def interrupt():

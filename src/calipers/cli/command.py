@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
+from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
 from calipers.cli.options import MaxMemory, build, common_of, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
 from calipers.cli.page import Command, HelpAll
 from calipers.cli.streams import write_error
 from calipers.errors import InputError
 from calipers.evaluate.option import Group, options_of
-from calipers.evaluate.options import Running
+from calipers.evaluate.options import Running, SearchEngine
 from calipers.memory import memory_limit, parse_size
 from calipers.progress import Silent
 
@@ -101,7 +101,9 @@ def command(
                 if isinstance(chosen, Running):
                     chosen = replace(chosen, progress=outputs.progress())
                 named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
-                if stopped is None and getattr(chosen, "cache", False):
+                if isinstance(chosen, SearchEngine) and chosen.in_files:
+                    kept = STOPPED_IN_FILES
+                elif stopped is None and getattr(chosen, "cache", False):
                     kept = STOPPED
             with guarded(kept), _limited(given):
                 read = _checked(files)

@@ -19,6 +19,10 @@ STOPPED = (
     "stopped. Finished embeddings are in the cache, in steps of 1,024 samples; the same command "
     "continues from there."
 )
+STOPPED_IN_FILES = (
+    "stopped. Finished embeddings and finished parts of the search are in files; the same command "
+    "continues from there."
+)
 STOPPED_UNCACHED = "stopped; nothing was saved."
 
 

@@ -512,10 +512,15 @@ class SearchEngine(Engine):
         "are off, is measured on a sample and said.",
     )
 
+    @property
+    def in_files(self) -> bool:
+        """Whether the search goes through files, from which a run that was stopped goes on."""
+        return self.engine == "ray" or self.work_dir is not None
+
     def __post_init__(self) -> None:
         """Check every value, and that what was chosen goes together."""
         super().__post_init__()
-        if self.neighbours == "approximate" and (self.engine != "local" or self.work_dir):
+        if self.neighbours == "approximate" and self.in_files:
             raise InputError(
                 "--neighbours approximate searches in the memory of this machine; it goes with "
                 "neither --engine ray nor --work-dir"
