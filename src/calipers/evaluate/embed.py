@@ -8,11 +8,7 @@ from typing import Any
 
 from calipers.embed import Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.embedding import (
-    cache_of,
-    open_unfitted,
-    usual_warnings,
-)
+from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
 from calipers.evaluate.engines import embedding_where
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import one_side

@@ -452,13 +452,14 @@ class Engine(Group):
 
     engine: Literal["local", "ray"] = option(
         "local",
-        "Where samples are embedded and neighbours are searched: local is this machine, its GPU "
-        "with --device cuda; ray is a Ray cluster. No count depends on it.",
+        "Where samples are embedded, neighbours searched and k-means run: local is this machine, "
+        "its GPU with --device cuda; ray is a Ray cluster. No count depends on it.",
         ENGINES,
         kept=True,
         panel=ENGINE,
-        doc='Where samples are embedded and neighbours are searched: ``"local"`` on this machine, '
-        'on its GPU with ``device="cuda"``; ``"ray"`` on a Ray cluster. No count depends on it.',
+        doc='Where samples are embedded, neighbours searched and k-means run: ``"local"`` on this '
+        'machine, on its GPU with ``device="cuda"``; ``"ray"`` on a Ray cluster. No count depends '
+        "on it.",
     )
     address: str | None = option(
         None,
@@ -474,16 +475,16 @@ class Engine(Group):
     )
     work_dir: str | Path | None = option(
         None,
-        "Folder for the search for neighbours, from which a run that was stopped goes on; with "
-        "--engine ray also for what is embedded, and all machines must see it: it may lie in "
-        "object storage (s3://bucket/work). By default one in the folder for caches with ray, none "
-        "with local.",
+        "Folder for the search for neighbours and for k-means, from which a run that was stopped "
+        "goes on; with --engine ray also for what is embedded, and all machines must see it: it "
+        "may lie in object storage (s3://bucket/work). By default one in the folder for caches "
+        "with ray, none with local.",
         _Folder("", lambda text: text, unchecked, "FOLDER"),
         panel=ENGINE,
-        doc="Folder for the search for neighbours, from which a run that was stopped goes on; with "
-        '``engine="ray"`` also for what is embedded, and all machines must see it: it may lie in '
-        'object storage (``"s3://bucket/work"``). None for one in the folder for caches with Ray, '
-        "and for none on this machine alone.",
+        doc="Folder for the search for neighbours and for k-means, from which a run that was "
+        'stopped goes on; with ``engine="ray"`` also for what is embedded, and all machines must '
+        'see it: it may lie in object storage (``"s3://bucket/work"``). None for one in the folder '
+        "for caches with Ray, and for none on this machine alone.",
     )
 
     def __post_init__(self) -> None:
