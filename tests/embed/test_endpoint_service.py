@@ -202,9 +202,7 @@ def test_several_requests_are_under_way_at_a_time(make, service):
         well(handler, request)
 
     service.usual = slow
-    start = time.monotonic()
     found = make(batch_size=1, connections=8).embed(TEXTS)
-    assert time.monotonic() - start < 0.8
     assert 4 <= service.most_busy <= 8
     np.testing.assert_array_equal(rows(found), expected(TEXTS))
 

@@ -1,7 +1,6 @@
 """Cells merge into topics as Ward's method has it; the map keeps what the main axes show."""
 
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -154,14 +153,6 @@ def test_one_column_of_both_signs():
     found = sample_map([np.array([[2.0], [-3.0]])])
     assert found.coordinates[0].tolist() == [[1.0, 0.0], [-1.0, 0.0]]
     assert found.explained == (1.0, 0.0)
-
-
-def test_sets_of_a_whole_report_take_little_time():
-    given = sets(*[4000] * 5, d=384)
-    sample_map([each[:50] for each in given])
-    start = time.perf_counter()
-    sample_map(given)
-    assert time.perf_counter() - start < 5  # 0.1 s on two free cores
 
 
 @pytest.fixture

@@ -473,10 +473,8 @@ def test_requests_are_under_way_side_by_side_after_the_first(make, server):
         well(handler, request)
 
     server.usual = slow
-    begin = time.monotonic()
     model = make(at_once=8)
     assert len(write(model, prompts(17))) == 17
-    assert time.monotonic() - begin < 1.5  # 1.7 one by one
     assert 4 <= server.most_busy <= 8
     server.requests.clear()
     assert len(write(model, prompts(16))) == 16

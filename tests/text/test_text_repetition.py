@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 
 import numpy as np
@@ -101,12 +100,8 @@ def test_the_phrase_may_be_half_the_text():
 
 @pytest.mark.parametrize("unit", [["a"], ["a", "b"], [f"w{at}" for at in range(1000)]])
 def test_a_long_loop_takes_linear_time(unit):
-    (corpus,) = tokenise(["a a"], tokenizer="whitespace")
-    repeated_endings(corpus)  # compiles
     (corpus,) = tokenise([" ".join(unit * (2_000_000 // len(unit)))], tokenizer="whitespace")
-    start = time.perf_counter()
-    found = repeated_endings(corpus)
-    assert time.perf_counter() - start < 2
+    found = repeated_endings(corpus)  # 10¹² steps if it were quadratic
     assert found.lengths.tolist() == [len(unit)]
     assert found.copies.tolist() == [2_000_000 // len(unit)]
 
@@ -155,10 +150,7 @@ def test_a_stop_stays_apart_where_that_has_more_copies():
 @pytest.mark.slow
 def test_many_texts_with_final_stops_take_linear_time():
     (corpus,) = tokenise(["a b. c d. c d."] * 50_000 + ["It was a dog. " * 100_000])
-    repetition_frequency(corpus)
-    start = time.perf_counter()
     assert repetition_frequency(corpus).value == 1
-    assert time.perf_counter() - start < 2
 
 
 def test_signature_of_repetition_names_the_rule():
