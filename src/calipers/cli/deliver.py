@@ -184,7 +184,15 @@ def _texts(
 
         return page(document_of(kind, data))
 
-    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
+    def junit() -> str:
+        from calipers.report.render.junit import junit
+
+        return junit(data)
+
+    return {
+        **{"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html},
+        **({"junit": junit} if kind == "check" else {}),
+    }
 
 
 def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:

@@ -1,0 +1,322 @@
+"""``check``: conditions on the scores of a run, each decided by its interval and never by a point.
+
+A gate of points fails at random once its limit is near to what a model scores. This one has three
+outcomes: it fails where a condition is met by more than chance, passes where none is by more than
+chance, and else is inconclusive, and says how many samples would decide. What is tested, and what
+the level of the whole gate means, is told in :mod:`calipers.uncertainty.limits`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calipers.catalogue.choosing import find, find_likelihood, find_text
+from calipers.errors import InputError, first_line, unknown_name
+from calipers.evaluate.conditions import Condition, parse_condition
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import CheckOptions
+from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.results.check import Check, CheckedScore
+from calipers.results.comparison import Comparison
+from calipers.results.result import load_result
+from calipers.results.system import SystemResult
+from calipers.results.texts import TextComparison, TextResult
+from calipers.score import Score, signature_pins
+from calipers.uncertainty.limits import Decision, Estimate, LimitTest, decide
+from calipers.uncertainty.spread import UNIT
+
+Run = Comparison | TextComparison
+System = SystemResult | TextResult
+
+OF_DATA = ("undefined",)
+"""Pins of a signature that the samples bring, and nobody chose."""
+
+
+@one_side(CheckOptions)
+def check(run: Any, options: CheckOptions) -> Check:
+    """Tell whether the scores of a run keep to limits, with the noise of the scores allowed for.
+
+    A condition ``[system:]key op limit`` says what must not be, such as ``"recall < 0.8"`` or
+    ``"mauve_star < baseline - 0.02"``; `op` is ``<``, ``<=``, ``>`` or ``>=``, and the limit a
+    number or ``baseline``, times a factor and plus or minus a number. It holds for every system
+    unless it names one. The gate *fails* where a condition is met by more than chance, *passes*
+    where each of them is unmet by more than chance, and else is *inconclusive*.
+
+    Parameters
+    ----------
+    run
+        A comparison, or the path of one: what ``--save`` or ``--json`` of ``calipers compare`` (or
+        ``calipers text``) wrote. Its scores must have intervals.
+
+    Returns
+    -------
+    Check
+        ``.outcome`` is ``"passes"``, ``"fails"`` or ``"inconclusive"``; printing it shows a row
+        for each condition and system.
+
+    Raises
+    ------
+    InputError
+        If a condition cannot be read, names a score or a system that the run lacks, or can be
+        decided without looking; if a score has no interval or no value; if limits are taken from a
+        baseline and there is none, or its scores are not comparable.
+    """
+    conditions = [parse_condition(text) for text in _texts(options.fail_if)]
+    if not conditions:
+        raise InputError(
+            "a check needs a condition to fail on, such as --fail-if 'recall < 0.8' "
+            "(fail_if='recall < 0.8' in Python)"
+        )
+    ours = _loaded(run, "run")
+    theirs = None if options.baseline is None else _loaded(options.baseline, "baseline")
+    asked = [one for condition in conditions for one in _asked(condition, ours, theirs)]
+    decisions = decide([one.test for one in asked], level=options.level)
+    return Check(
+        run=ours.name,
+        baseline=None if theirs is None else theirs.name,
+        checked=tuple(map(_checked, asked, decisions)),
+        settings=options.settings(),
+        warnings=_warnings(conditions, theirs),
+    )
+
+
+@dataclass(frozen=True)
+class Named:
+    """A run, and what messages call it."""
+
+    name: str
+    run: Run
+
+    def system(self, name: str) -> System:
+        """Give a system by its name, or the only one."""
+        if len(self.run) == 1 or name not in self.run:
+            if len(self.run) > 1:
+                known = [system.name for system in self.run]
+                raise unknown_name(f"system of the baseline {self.name}", name, known)
+            return next(iter(self.run))
+        return self.run[name]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One condition on one system, ready to be tested."""
+
+    condition: Condition
+    system: System
+    key: str
+    limit: float
+    test: LimitTest
+    baseline: float | None
+
+
+def _texts(given: Any) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def _loaded(given: Any, role: str) -> Named:
+    """Read a run, or take one that is there."""
+    if isinstance(given, Comparison | TextComparison):
+        return Named(f"the {role}", given)
+    if not isinstance(given, str | Path):
+        raise InputError(
+            f"{role} must be a comparison or the path of one; found {type(given).__name__}"
+        )
+    found = load_result(given)
+    if not isinstance(found, Comparison | TextComparison):
+        raise InputError(
+            f"{given}: holds a result of the kind {found.kind!r}; a check needs what --save or "
+            "--json of calipers compare (or calipers text) wrote"
+        )
+    return Named(Path(given).name, found)
+
+
+# From a condition to a test ----------------------------------------------------------------------
+
+
+def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[Asked]:
+    """Give the tests of one condition, one for each system that it is about."""
+    if condition.needs_baseline and theirs is None:
+        raise InputError(
+            f"condition {condition.text!r} takes its limit from a baseline, and there is none; "
+            "give one by --against BASELINE.zip (baseline=... in Python)"
+        )
+    named, written = condition.split({system.name: system.scores for system in ours.run})
+    systems = list(ours.run) if named is None else [ours.run[named]]
+    key = _key(condition, written, ours)
+    for system in systems:
+        score = _score(condition, key, system, ours)
+        estimate = _estimate(condition, key, score, system, ours)
+        if theirs is None or not condition.needs_baseline:
+            _check_limit(condition, key, score)
+            limit, baseline, offset = condition.offset, None, condition.offset
+        else:
+            other = theirs.system(system.name)
+            before = _score(condition, key, other, theirs)
+            _check_comparable(key, score, before, ours, theirs)
+            known = _estimate(condition, key, before, other, theirs)
+            same = _same(system, other) and score.value == before.value
+            estimate = estimate.less(known, condition.factor, same=same)
+            baseline, offset = before.value, condition.offset
+            limit = condition.factor * before.value + offset
+        test = LimitTest(estimate, offset, condition.side, condition.inclusive)
+        yield Asked(condition, system, key, limit, test, baseline)
+
+
+def _key(condition: Condition, written: str, ours: Named) -> str:
+    """Find the key that is meant, whatever the order of its options."""
+    known = list(dict.fromkeys(key for system in ours.run for key in system.scores))
+    if written in known:
+        return written
+    views = ours.run.settings.get("views") or []
+    view, dot, rest = written.partition(".")
+    prefix, name = (view + dot, rest) if dot and view in views else ("", written)
+    prefix = "" if views and view == views[0] and dot else prefix
+    look_up = {"texts": find_text, "likelihoods": find_likelihood}.get(ours.run.kind, find)
+    try:
+        key = prefix + look_up(name).name
+    except InputError as error:
+        raise _unknown(condition, written, known, ours, error) from None
+    if key not in known:
+        raise InputError(
+            f"condition {condition.text!r}: {ours.name} has no score {key!r}; it has "
+            f"{', '.join(known)}. Add it to --metrics of the run"
+        )
+    return key
+
+
+def _unknown(
+    condition: Condition, written: str, known: Sequence[str], ours: Named, error: InputError
+) -> InputError:
+    """Say what a name that stands for nothing may have been meant for."""
+    name, colon, key = written.partition(":")
+    if colon and key.strip() in known:
+        names = [system.name for system in ours.run]
+        return InputError(
+            f"condition {condition.text!r}: {unknown_name(f'system of {ours.name}', name, names)}"
+        )
+    if "did you mean" in str(error):
+        return InputError(f"condition {condition.text!r}: {first_line(error)}")
+    return InputError(f"condition {condition.text!r}: {unknown_name('score', written, known)}")
+
+
+def _score(condition: Condition, key: str, system: System, where: Named) -> Score:
+    """Give the score of a system, with a value."""
+    score = system.scores.get(key)
+    if score is None:
+        raise InputError(
+            f"condition {condition.text!r}: {system.name} of {where.name} has no score {key!r}"
+        )
+    if not math.isfinite(score.value):
+        why = f": {score.reason}" if score.reason else ""
+        raise InputError(
+            f"condition {condition.text!r}: {key} of {system.name} in {where.name} has no finite "
+            f"value{why}"
+        )
+    return score
+
+
+def _estimate(
+    condition: Condition, key: str, score: Score, system: System, where: Named
+) -> Estimate:
+    """Take the score with its error; refuse one that has none."""
+    settings = where.run.settings
+    sets = [system.summary, *([] if where.run.reference is None else [where.run.reference])]
+    blocks = min([DEFAULT_BLOCKS, *(each.clusters for each in sets if each.clusters)])
+    needed = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1)
+    small = min(each.n for each in sets) < needed
+    where_it_is = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
+    found = None
+    if settings.get("level") is not None and not small:
+        found = Estimate.of(score, blocks=blocks)
+    if found is not None:
+        return found
+    if settings.get("level") is None:
+        why = "the run was made with --no-intervals; run it again without that option"
+    elif small:
+        why = (
+            f"{min(each.n for each in sets)} samples are too few; run it again with at least "
+            f"{needed} in every set"
+        )
+    else:
+        why = "its metric has none, or nothing moves it; choose another score of the run"
+    raise InputError(f"{where_it_is} has no interval, without which nothing is decided: {why}")
+
+
+def _check_limit(condition: Condition, key: str, score: Score) -> None:
+    """Refuse a limit that no score, or every score, lies beyond."""
+    low, high = score.range
+    if low <= condition.offset <= high and condition.offset != (
+        low if condition.side == "below" else high
+    ):
+        return
+    raise InputError(
+        f"condition {condition.text!r}: {key} lies between {low:g} and {high:g}, so that the limit "
+        f"{condition.offset:g} decides nothing"
+    )
+
+
+def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline: Named) -> None:
+    """Refuse a baseline that was measured in another way, and say in which."""
+    here, there = signature_pins(ours.signature), signature_pins(theirs.signature)
+    differing = [
+        f"{name}: {here.get(name, 'none')} in {run.name}, {there.get(name, 'none')} in "
+        f"{baseline.name}"
+        for name in dict.fromkeys((*here, *there))
+        if here.get(name) != there.get(name) and not _of_data(name, here)
+    ]
+    if differing:
+        raise InputError(
+            f"{key} of {run.name} and of {baseline.name} are not comparable "
+            f"({'; '.join(differing)}); make the baseline anew with the settings of the run"
+        )
+
+
+def _of_data(name: str, pins: Mapping[str, str]) -> bool:
+    """Whether a pin tells what the samples are like, and not how they were measured."""
+    # Joint axes keep a share of the variance, so that their number depends on both sets
+    return name in OF_DATA or (name == "d" and pins.get("pca", "none") != "none")
+
+
+def _same(system: System, other: System) -> bool:
+    """Whether both are of the same samples, of one file each."""
+    same = system.summary.content_hash == other.summary.content_hash
+    return same and not system.seeds and not other.seeds
+
+
+# From a decision to what is kept of it -----------------------------------------------------------
+
+
+def _checked(asked: Asked, decision: Decision) -> CheckedScore:
+    score = asked.system.scores[asked.key]
+    # The interval of a difference is moved to where the score is, beside the limit
+    shift = asked.limit - asked.test.limit
+    low, high = decision.interval
+    n = asked.system.summary.n
+    return CheckedScore(
+        condition=asked.condition.text,
+        system=asked.system.name,
+        score=asked.key,
+        value=float(score.value),
+        interval=(float(low + shift), float(high + shift)),
+        side=asked.condition.side,
+        limit=float(asked.limit),
+        outcome=decision.outcome,
+        baseline=asked.baseline,
+        standard_error=float(asked.test.estimate.standard_error),
+        p_met=decision.p_met,
+        adjusted_p_met=decision.adjusted_p_met,
+        p_unmet=decision.p_unmet,
+        n=n,
+        deciding_n=None if decision.factor is None else math.ceil(n * decision.factor),
+        share=tuple(score.range) == UNIT,
+    )
+
+
+def _warnings(conditions: Sequence[Condition], theirs: Named | None) -> tuple[str, ...]:
+    if theirs is None or any(condition.needs_baseline for condition in conditions):
+        return ()
+    return ("no condition takes its limit from the baseline, which was not looked at",)

@@ -1,0 +1,261 @@
+"""Whether a score lies beyond a limit: beyond it, within it, or not to be decided.
+
+A condition such as *recall below 0.8* is tested from both sides. The one test asks whether the
+score lies beyond the limit by more than chance, the other whether it lies on the near side of it by
+more than chance; both are one-sided, on the scale of the interval of the score (logits for shares).
+At most one of them rejects, and where neither does, the samples do not decide.
+
+Several conditions are one gate, and the two errors of a gate add up in different ways. It fails
+where *any* condition is met, so each of them is a chance to fail by mistake: their p-values are
+adjusted by Holm, and the chance that any condition is found to be met that is not stays below
+1 - level. It passes where *all* conditions are found not to be met; whichever of them is met in
+truth, that one had to be missed, which has a chance of at most 1 - level by itself. So passes need
+no adjustment (an intersection-union test: Berger, Technometrics 1982).
+
+What is tested is what the interval of a score is about: the mean of the estimator at these sample
+sizes and settings. A limit that is taken from a baseline has an error of its own. The scores of two
+runs are taken as independent: with one reference their errors go together, and the difference moves
+less than that says, so that the gate decides more rarely, and errs more rarely, than it might.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.score import Score
+from calipers.uncertainty.holm import holm
+from calipers.uncertainty.sample_size import separating_n
+from calipers.uncertainty.spread import UNIT, ends, freedom_behind, quantile, reach_to, tails
+
+Outcome = Literal["passes", "fails", "inconclusive"]
+Side = Literal["below", "above"]
+
+STILL = 2.0
+"""Standard error, in shares of one block, of a share of which no block moves.
+
+A score of 0 in all B blocks has, at a confidence of 1 - a, an upper bound of 1 - a^(1/B). A
+standard error of two blocks gives a bound that is at least as high, for every a up to 0.2.
+"""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score that is held against a limit.
+
+    Attributes
+    ----------
+    value, standard_error
+        The score, and how much it moves; 0 where it is exact.
+    freedom
+        Degrees of freedom of the standard error.
+    bounds
+        Smallest and largest value; shares are compared on the logit scale.
+    """
+
+    value: float
+    standard_error: float
+    freedom: float = np.inf
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    @classmethod
+    def of(cls, score: Score, *, blocks: int = DEFAULT_BLOCKS) -> Estimate | None:
+        """Take it from a score that has an interval; None where it has none.
+
+        A share of 0 or 1 of which no block of rows moves has none, and yet it is known well: it
+        has the standard error of :data:`STILL`.
+
+        Parameters
+        ----------
+        score
+            As a comparison gives it.
+        blocks
+            Of how many blocks the standard error is.
+        """
+        still = score.standard_error is None and score.interval is None
+        if still and tuple(score.range) == UNIT and score.value in UNIT:
+            return cls(score.value, STILL / blocks, blocks - 1)
+        if score.standard_error is None or score.interval is None or score.level is None:
+            return None
+        freedom = freedom_behind(
+            score.value,
+            score.interval,
+            score.standard_error,
+            level=score.level,
+            bounds=score.range,
+        )
+        freedom = blocks - 1 if freedom is None else freedom
+        return cls(score.value, score.standard_error, freedom, score.range)
+
+    def less(self, other: Estimate, factor: float = 1.0, *, same: bool = False) -> Estimate:
+        """Subtract another estimate times a factor, which takes both errors into account.
+
+        Parameters
+        ----------
+        other, factor
+            What is subtracted, and how many times.
+        same
+            Whether both are of the same samples, so that they err alike; otherwise they are taken
+            as independent.
+        """
+        ours, theirs = self.standard_error, factor * other.standard_error
+        if same:
+            return Estimate(self.value - factor * other.value, abs(ours - theirs), self.freedom)
+        squares = ours**2, theirs**2
+        total = sum(squares)
+        parts = zip(squares, (self.freedom, other.freedom), strict=True)
+        inverse = sum((square / total) ** 2 / freedom for square, freedom in parts) if total else 0
+        freedom = 1 / inverse if inverse else np.inf
+        return Estimate(self.value - factor * other.value, float(np.sqrt(total)), freedom)
+
+    def statistic(self, limit: float) -> float:
+        """Tell how far the limit lies above the value, in standard errors."""
+        sign = float(np.sign(limit - self.value))
+        low, high = self.bounds
+        if self.standard_error == 0 or (limit <= low or limit >= high) and sign:
+            return sign * np.inf if sign else 0.0
+        return sign * reach_to(self.value, limit, bounds=self.bounds) / self.standard_error
+
+    def p_value(self, limit: float, side: Side) -> float:
+        """Tell how often chance alone would put a score so far to one side that lies at the limit.
+
+        Parameters
+        ----------
+        limit
+            Where it would lie.
+        side
+            ``"below"`` where low scores speak against that, ``"above"`` where high ones do.
+        """
+        statistic = self.statistic(limit) * (1 if side == "below" else -1)
+        if self.standard_error == 0 and statistic == 0:
+            return 1.0
+        tail = tails(self.freedom, statistic) / 2
+        return tail if statistic >= 0 else 1 - tail
+
+    def interval(self, below: float, above: float) -> tuple[float, float]:
+        """Give the ends beyond which the score lies with these chances at most, on each side."""
+        low = ends(self.value, self._reach(below), bounds=self.bounds)[0]
+        return low, ends(self.value, self._reach(above), bounds=self.bounds)[1]
+
+    def _reach(self, alpha: float) -> float:
+        error = self.standard_error
+        return quantile(self.freedom, 1 - 2 * alpha) * error if error > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class LimitTest:
+    """One condition: an estimate, the limit, and on which side of the limit it is met."""
+
+    estimate: Estimate
+    limit: float
+    side: Side
+    inclusive: bool = False
+
+    @property
+    def p_met(self) -> float:
+        """How often chance alone would show as much for the condition being met."""
+        if self.estimate.standard_error == 0:
+            return 0.0 if self._holds else 1.0
+        return self.estimate.p_value(self.limit, self.side)
+
+    @property
+    def p_unmet(self) -> float:
+        """How often chance alone would show as much against it."""
+        if self.estimate.standard_error == 0:
+            return 1.0 if self._holds else 0.0
+        return self.estimate.p_value(self.limit, "above" if self.side == "below" else "below")
+
+    @property
+    def _holds(self) -> bool:
+        gap = self.limit - self.estimate.value
+        gap = gap if self.side == "below" else -gap
+        return gap > 0 or (self.inclusive and gap == 0)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the samples say of one condition.
+
+    Attributes
+    ----------
+    outcome
+        ``"fails"`` where it is met, ``"passes"`` where it is not, else ``"inconclusive"``.
+    interval
+        What decides: the condition is met where the whole of it lies beyond the limit, and not met
+        where the whole of it lies on the near side.
+    p_met, adjusted_p_met
+        How often chance alone would show as much for the condition being met, by itself and among
+        all conditions.
+    p_unmet
+        The same against it.
+    factor
+        How many times as many samples would decide, if the score stays as it is, in four of five
+        runs; None where it is decided, or no number would do.
+    """
+
+    outcome: Outcome
+    interval: tuple[float, float]
+    p_met: float
+    adjusted_p_met: float
+    p_unmet: float
+    factor: float | None = None
+
+
+SIZE = 10**6
+"""The number of samples that factors are found for."""
+
+
+def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]:
+    """Decide all conditions of a gate together.
+
+    Parameters
+    ----------
+    tests
+        The conditions.
+    level
+        1 less the chance of a false failure of the whole gate, and 1 less that of a false pass; in
+        (0.5, 1).
+
+    Examples
+    --------
+    >>> far, near = Estimate(0.6, 0.02, 19), Estimate(0.79, 0.02, 19)
+    >>> tests = [LimitTest(far, 0.8, "below"), LimitTest(near, 0.8, "below")]
+    >>> [decision.outcome for decision in decide(tests)]
+    ['fails', 'inconclusive']
+    """
+    alpha = 1 - level
+    met = [test.p_met for test in tests]
+    adjusted = holm(met)
+    remaining = int((adjusted > alpha).sum())
+    order = np.argsort(met, kind="stable")
+    decisions: list[Decision | None] = [None] * len(tests)
+    for rank, place in enumerate(order):
+        test, p_adjusted = tests[place], float(adjusted[place])
+        # Where a step of Holm's ends, all tests that remain are held to its share of alpha
+        own = alpha / (len(tests) - rank if p_adjusted <= alpha else remaining)
+        p_unmet = test.p_unmet
+        fails, passes = p_adjusted <= alpha, p_unmet <= alpha
+        outcome: Outcome = "fails" if fails else "passes" if passes else "inconclusive"
+        shares = (alpha, own) if test.side == "below" else (own, alpha)
+        decisions[place] = Decision(
+            outcome,
+            test.estimate.interval(*shares),
+            met[place],
+            p_adjusted,
+            p_unmet,
+            _factor(test, alpha, own) if outcome == "inconclusive" else None,
+        )
+    return [decision for decision in decisions if decision is not None]
+
+
+def _factor(test: LimitTest, alpha: float, own: float) -> float | None:
+    """How many times as many samples would decide, on the side where the score lies."""
+    level = 1 - 2 * (own if test.p_met < test.p_unmet else alpha)
+    # Few degrees of freedom ask for more than the normal quantiles of a sample size
+    few = quantile(test.estimate.freedom, level) / quantile(np.inf, level)
+    n = separating_n(test.estimate.statistic(test.limit), few, SIZE, level=level)
+    return None if n is None else n / SIZE
