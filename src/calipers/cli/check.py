@@ -54,17 +54,16 @@ EXAMPLES = (
         "calipers check run.zip --fail-if 'recall < 0.8'",
     ),
     (
-        "Fail if a score is worse than that of an earlier run by more than 0.02:",
-        "calipers check run.zip --against baseline.zip --fail-if 'mauve_star < baseline - 0.02'",
+        "Fail if recall is lower than in an earlier run by more than 0.02:",
+        "calipers check b.zip --against a.zip --fail-if 'recall < baseline - .02'",
     ),
     (
-        "Several conditions, one of them on one system and one on the view form:",
-        "calipers check run.zip --fail-if 'small: recall < 0.7' --fail-if 'form.recall < 0.6'",
+        "Two conditions: on one system, and on a score of the view form:",
+        "calipers check a.zip --fail-if 'xl: recall < .7' --fail-if 'form.mauve < .6'",
     ),
     (
-        "In CI: a test report, a summary, and a pass where the samples do not tell:",
-        "calipers check run.zip --fail-if 'recall < 0.8' --junit check.xml --github-summary "
-        "--inconclusive pass",
+        "In CI: a test report, and a summary of the step in GitHub Actions:",
+        "calipers check a.zip --fail-if 'recall < .8' --junit j.xml --github-summary",
     ),
 )
 

@@ -172,9 +172,12 @@ def _key(condition: Condition, written: str, ours: Named) -> str:
     if written in known:
         return written
     views = ours.run.settings.get("views") or []
-    view, dot, rest = written.partition(".")
-    prefix, name = (view + dot, rest) if dot and view in views else ("", written)
-    prefix = "" if views and view == views[0] and dot else prefix
+    view, name = _view(written, views)
+    if view is not None and view not in views:
+        raise InputError(
+            f"condition {condition.text!r}: {unknown_name(f'view of {ours.name}', view, views)}"
+        )
+    prefix = "" if view is None or view == views[0] else f"{view}."
     look_up = {"texts": find_text, "likelihoods": find_likelihood}.get(ours.run.kind, find)
     try:
         key = prefix + look_up(name).name
@@ -186,6 +189,12 @@ def _key(condition: Condition, written: str, ours: Named) -> str:
             f"{', '.join(known)}. Add it to --metrics of the run"
         )
     return key
+
+
+def _view(written: str, views: Sequence[str]) -> tuple[str | None, str]:
+    """Cut the view off a key, None where it names none; options may hold points of their own."""
+    view, dot, rest = written.partition(".")
+    return (view, rest) if dot and views and ":" not in view else (None, written)
 
 
 def _unknown(

@@ -175,8 +175,10 @@ class Check(Result):
     def _rows(self) -> Iterator[Row]:
         """A row for each condition on each system."""
         for each in self.checked:
-            low, high = each.interval
-            yield {**vars(each), "low": low, "high": high} | {"interval": None}
+            fields = vars(each)
+            low, high = fields["interval"]
+            kept = {name: value for name, value in fields.items() if name != "interval"}
+            yield {**kept, "low": low, "high": high}
 
     def _wide(self) -> Wide:
         return ("system",), "condition", "outcome"

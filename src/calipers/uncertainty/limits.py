@@ -3,7 +3,10 @@
 A condition such as *recall below 0.8* is tested from both sides. The one test asks whether the
 score lies beyond the limit by more than chance, the other whether it lies on the near side of it by
 more than chance; both are one-sided, on the scale of the interval of the score (logits for shares).
-At most one of them rejects, and where neither does, the samples do not decide.
+At most one of them rejects, and where neither does, the samples do not decide. The error of a
+distance grows with the distance, so that a value that is low by chance comes with an interval that
+is too short: upwards, the intervals of scores from 0 to infinity reach as far as on the logarithmic
+scale, downwards as far as on the straight one (docs/check.md has what either does).
 
 Several conditions are one gate, and the two errors of a gate add up in different ways. It fails
 where *any* condition is met, so each of them is a chance to fail by mistake: their p-values are
@@ -35,6 +38,10 @@ from calipers.uncertainty.spread import UNIT, ends, freedom_behind, quantile, re
 Outcome = Literal["passes", "fails", "inconclusive"]
 Side = Literal["below", "above"]
 
+POSITIVE = (0.0, np.inf)
+MOST = 300.0
+"""Logarithm of the most that an interval reaches upwards, in units of the value."""
+
 STILL = 2.0
 """Standard error, in shares of one block, of a share of which no block moves.
 
@@ -54,7 +61,7 @@ class Estimate:
     freedom
         Degrees of freedom of the standard error.
     bounds
-        Smallest and largest value; shares are compared on the logit scale.
+        Smallest and largest value, which decide the scale.
     """
 
     value: float
@@ -118,6 +125,8 @@ class Estimate:
         low, high = self.bounds
         if self.standard_error == 0 or (limit <= low or limit >= high) and sign:
             return sign * np.inf if sign else 0.0
+        if self._grows and limit > self.value:
+            return self.value * float(np.log(limit / self.value)) / self.standard_error
         return sign * reach_to(self.value, limit, bounds=self.bounds) / self.standard_error
 
     def p_value(self, limit: float, side: Side) -> float:
@@ -139,7 +148,15 @@ class Estimate:
     def interval(self, below: float, above: float) -> tuple[float, float]:
         """Give the ends beyond which the score lies with these chances at most, on each side."""
         low = ends(self.value, self._reach(below), bounds=self.bounds)[0]
-        return low, ends(self.value, self._reach(above), bounds=self.bounds)[1]
+        reach = self._reach(above)
+        if self._grows:
+            return low, self.value * float(np.exp(min(reach / self.value, MOST)))
+        return low, ends(self.value, reach, bounds=self.bounds)[1]
+
+    @property
+    def _grows(self) -> bool:
+        """Whether the error of the score grows with it."""
+        return tuple(self.bounds) == POSITIVE and self.value > 0
 
     def _reach(self, alpha: float) -> float:
         error = self.standard_error
@@ -231,25 +248,19 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
     met = [test.p_met for test in tests]
     adjusted = holm(met)
     remaining = int((adjusted > alpha).sum())
-    order = np.argsort(met, kind="stable")
-    decisions: list[Decision | None] = [None] * len(tests)
-    for rank, place in enumerate(order):
-        test, p_adjusted = tests[place], float(adjusted[place])
-        # Where a step of Holm's ends, all tests that remain are held to its share of alpha
-        own = alpha / (len(tests) - rank if p_adjusted <= alpha else remaining)
+    decisions = []
+    for test, p_met, p_adjusted in zip(tests, met, adjusted.tolist(), strict=True):
+        # Where the steps of Holm's end, all tests that remain are held to one share of alpha
+        smaller = sum(p < p_met for p in met)
+        own = alpha / (len(tests) - smaller if p_adjusted <= alpha else remaining)
         p_unmet = test.p_unmet
         fails, passes = p_adjusted <= alpha, p_unmet <= alpha
         outcome: Outcome = "fails" if fails else "passes" if passes else "inconclusive"
         shares = (alpha, own) if test.side == "below" else (own, alpha)
-        decisions[place] = Decision(
-            outcome,
-            test.estimate.interval(*shares),
-            met[place],
-            p_adjusted,
-            p_unmet,
-            _factor(test, alpha, own) if outcome == "inconclusive" else None,
-        )
-    return [decision for decision in decisions if decision is not None]
+        factor = _factor(test, alpha, own) if outcome == "inconclusive" else None
+        interval = test.estimate.interval(*shares)
+        decisions.append(Decision(outcome, interval, p_met, p_adjusted, p_unmet, factor))
+    return decisions
 
 
 def _factor(test: LimitTest, alpha: float, own: float) -> float | None:

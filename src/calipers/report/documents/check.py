@@ -50,8 +50,9 @@ def document(data: Data) -> Document:
                 Note("how", f"{_how(data)} Full precision: --json FILE, or .to_dict() in Python."),
                 Note(
                     "how",
-                    f"At most {percent(1 - level)} of checks fail, and at most as many pass, by "
-                    "chance against the truth at these sample sizes.",
+                    f"The chance of a false failure is at most {percent(1 - level)}, and that of a "
+                    "false pass too. Limits are compared with what scores are on average at these "
+                    "sample sizes.",
                 ),
             )
         ),
@@ -110,7 +111,7 @@ def sentence(row: Data) -> str:
 def _beyond(row: Data) -> str:
     """Say on which side of the limit a condition is met."""
     before = row["baseline"]
-    why = "" if before is None else f", the limit by the baseline's {_number(row, before)}"
+    why = "" if before is None else f", the limit that the baseline's {_number(row, before)} gives"
     return f"{row['side']} {_limit(row)}{why}"
 
 

@@ -1,0 +1,173 @@
+"""How often ``calipers check`` is wrong: its three outcomes in simulated runs of known truth.
+
+    python experiments/gate.py
+    python experiments/gate.py --runs 500 --processes 2 --store gate.jsonl
+
+Each run draws a reference and two systems of one distribution, Gaussians that are narrower than the
+reference, and compares them as ``calipers compare`` does. The truth of a score is its mean over all
+runs, since that is what its interval is about; the first system is then held against limits on the
+truth and around it, and against the second, its baseline, whose scores are the same in truth. Where
+the truth lies on the limit, every failure and every pass is false; elsewhere one of them is. All
+comparisons are made once and kept, and the gate is then asked at every limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers import Comparison, check, compare
+
+LEVEL = 0.95
+RUNS, N, D, SCALE = 500, 300, 4, 0.6
+CONDITIONS = {"recall": "<", "mauve_star": "<", "frechet_distance": ">", "energy_distance": ">"}
+"""Score to where it is bad."""
+SIDES = {"<": -1, ">": 1}
+
+STEPS = (-3, -2, -1, 0, 1, 2, 3)
+"""Limits, in standard deviations of the score over the runs, from the bad side of the truth on."""
+
+OUTCOMES = ("fails", "inconclusive", "passes")
+
+Run = tuple[Comparison, Comparison]
+
+
+def measured(seed: int) -> dict[str, object]:
+    """One run: a reference and two systems of one distribution, compared as a person would."""
+    rng = np.random.default_rng([24, seed])
+    reference = rng.normal(size=(N, D))
+    systems = {name: SCALE * rng.normal(size=(N, D)) for name in ("run", "baseline")}
+    found = compare(reference, systems, metrics=list(CONDITIONS), floor=False, threads=1)
+    return {"seed": seed, "run": replace(found, tests=()).to_dict()}
+
+
+def runs(count: int, processes: int, store: Path | None) -> list[Run]:
+    """Both sides of every run, each as a comparison of one system; those in a file are read."""
+    kept: dict[int, object] = {}
+    if store is not None and store.is_file():
+        for line in store.read_text("utf-8").splitlines():
+            with suppress(json.JSONDecodeError):  # a stop may have cut a line
+                found = json.loads(line)
+                kept[found["seed"]] = found["run"]
+    missing = [seed for seed in range(count) if seed not in kept]
+    with ProcessPoolExecutor(processes) as pool:
+        for found in pool.map(measured, missing):
+            kept[int(str(found["seed"]))] = found["run"]
+            if store is not None:
+                with open(store, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(found) + "\n")
+    whole = [Comparison.from_dict(kept[seed]) for seed in range(count)]  # type: ignore[arg-type]
+    return [(alone(each, "run"), alone(each, "baseline")) for each in whole]
+
+
+def alone(found: Comparison, name: str) -> Comparison:
+    """One system of a comparison."""
+    return replace(found, systems=(found[name],), cautions=(), warnings=())
+
+
+def values(several: Iterable[Comparison], key: str) -> NDArray[np.float64]:
+    """One score in every run."""
+    return np.array([each.systems[0][key].value for each in several])
+
+
+def rates(found: Iterable[str]) -> str:
+    """The shares of the three outcomes, in percent."""
+    counted = Counter(found)
+    total = sum(counted.values())
+    return " | ".join(f"{100 * counted[name] / total:.1f}" for name in OUTCOMES)
+
+
+def against_numbers(pairs: Sequence[Run], key: str) -> None:
+    """Hold a score against limits on its truth and around it."""
+    sign = CONDITIONS[key]
+    side = SIDES[sign]
+    every = values((each for pair in pairs for each in pair), key)
+    truth, step = every.mean(), values((run for run, _ in pairs), key).std(ddof=1)
+
+    def outcome(place: int, run: Comparison) -> str:
+        limit = truth + side * place * step
+        return check(run, fail_if=f"{key} {sign} {limit:.12g}", level=LEVEL).outcome
+
+    rows(f"{key} (truth {truth:.4f}, sd {step:.4f})", outcome, [run for run, _ in pairs])
+
+
+def against_baselines(pairs: Sequence[Run], key: str) -> None:
+    """Hold a score against that of another run of the same truth."""
+    sign = CONDITIONS[key]
+    side = SIDES[sign]
+    ours, theirs = (values((pair[place] for pair in pairs), key) for place in (0, 1))
+    step = (ours - theirs).std(ddof=1)
+    errors = np.sqrt(ours.var(ddof=1) + theirs.var(ddof=1))
+    print(
+        f"\n{key}: correlation of both scores {np.corrcoef(ours, theirs)[0, 1]:.2f}; sd of the "
+        f"difference {step:.4f}, {step / errors:.2f} of what independent scores would have"
+    )
+
+    def outcome(place: int, pair: Run) -> str:
+        move = side * place * step
+        text = f"{key} {sign} baseline {'-' if move < 0 else '+'} {abs(move):.12g}"
+        return check(pair[0], baseline=pair[1], fail_if=text, level=LEVEL).outcome
+
+    rows(f"{key} against a baseline", outcome, pairs)
+
+
+def rows(name: str, outcome: Callable[[int, object], str], each: Sequence[object]) -> None:
+    """Print the outcomes at every limit; left of 0 the condition is met, right of it it is not."""
+    for place in STEPS:
+        print(f"| {name} | {place:+d} | {rates(outcome(place, one) for one in each)} |")
+
+
+def whole_gates(pairs: Sequence[Run]) -> None:
+    """Gates of all conditions: all on the limit, and one on it with the others far from it."""
+    truths = {key: values((one for pair in pairs for one in pair), key).mean() for key in CONDITIONS}
+    steps = {key: values((run for run, _ in pairs), key).std(ddof=1) for key in CONDITIONS}
+
+    def texts(places: dict[str, int]) -> list[str]:
+        return [
+            f"{key} {sign} {truths[key] + SIDES[sign] * places[key] * steps[key]:.12g}"
+            for key, sign in CONDITIONS.items()
+        ]
+
+    gates = {"all on the limit": dict.fromkeys(CONDITIONS, 0)}
+    gates |= {
+        f"{key} on the limit, the others 5 sd within": {
+            other: 0 if other == key else 5 for other in CONDITIONS
+        }
+        for key in CONDITIONS
+    }
+    for name, places in gates.items():
+        found = [check(run, fail_if=texts(places), level=LEVEL).outcome for run, _ in pairs]
+        print(f"| {name} | {rates(found)} |")
+
+
+def main() -> None:
+    """Print three tables in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--store", type=Path, help="keep the runs in this file of JSON lines")
+    given = parser.parse_args()
+    pairs = runs(given.runs, given.processes, given.store)
+    print(f"{len(pairs)} runs, n = m = {N}, d = {D}, systems {SCALE} as wide; level {LEVEL}")
+    print("\n| score | limit, sd within | fails % | inconclusive % | passes % |")
+    print("| --- | --: | --: | --: | --: |")
+    for key in CONDITIONS:
+        against_numbers(pairs, key)
+    for key in CONDITIONS:
+        against_baselines(pairs, key)
+    print("\n| gate of 4 conditions | fails % | inconclusive % | passes % |")
+    print("| --- | --: | --: | --: |")
+    whole_gates(pairs)
+
+
+if __name__ == "__main__":
+    main()
