@@ -96,7 +96,7 @@ class Named:
         if len(self.run) == 1 or name not in self.run:
             if len(self.run) > 1:
                 known = [system.name for system in self.run]
-                raise unknown_name(f"system of the baseline {self.name}", name, known)
+                raise unknown_name(f"system of {self.name}", name, known)
             return next(iter(self.run))
         return self.run[name]
 
