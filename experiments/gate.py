@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -36,7 +36,7 @@ SIDES = {"<": -1, ">": 1}
 STEPS = (-3, -2, -1, 0, 1, 2, 3)
 """Limits, in standard deviations of the score over the runs, from the bad side of the truth on."""
 
-OUTCOMES = ("fails", "inconclusive", "passes")
+FAR = 5
 
 Run = tuple[Comparison, Comparison]
 
@@ -80,55 +80,55 @@ def values(several: Iterable[Comparison], key: str) -> NDArray[np.float64]:
 
 
 def rates(found: Iterable[str]) -> str:
-    """The shares of the three outcomes, in percent."""
+    """How often gates fail and how often they pass, in percent; the rest are inconclusive."""
     counted = Counter(found)
     total = sum(counted.values())
-    return " | ".join(f"{100 * counted[name] / total:.1f}" for name in OUTCOMES)
+    return " / ".join(f"{100 * counted[name] / total:.1f}" for name in ("fails", "passes"))
 
 
-def against_numbers(pairs: Sequence[Run], key: str) -> None:
+def against_numbers(pairs: Sequence[Run], key: str) -> str:
     """Hold a score against limits on its truth and around it."""
     sign = CONDITIONS[key]
     side = SIDES[sign]
     every = values((each for pair in pairs for each in pair), key)
     truth, step = every.mean(), values((run for run, _ in pairs), key).std(ddof=1)
 
-    def outcome(place: int, run: Comparison) -> str:
-        limit = truth + side * place * step
-        return check(run, fail_if=f"{key} {sign} {limit:.12g}", level=LEVEL).outcome
+    def rate(place: int) -> str:
+        text = f"{key} {sign} {truth + side * place * step:.12g}"
+        return rates(check(run, fail_if=text, level=LEVEL).outcome for run, _ in pairs)
 
-    rows(f"{key} (truth {truth:.4f}, sd {step:.4f})", outcome, [run for run, _ in pairs])
+    return row(f"{key} {sign} {truth:.4f} (sd {step:.4f})", map(rate, STEPS))
 
 
-def against_baselines(pairs: Sequence[Run], key: str) -> None:
+def against_baselines(pairs: Sequence[Run], key: str) -> str:
     """Hold a score against that of another run of the same truth."""
     sign = CONDITIONS[key]
     side = SIDES[sign]
     ours, theirs = (values((pair[place] for pair in pairs), key) for place in (0, 1))
     step = (ours - theirs).std(ddof=1)
-    errors = np.sqrt(ours.var(ddof=1) + theirs.var(ddof=1))
-    print(
-        f"\n{key}: correlation of both scores {np.corrcoef(ours, theirs)[0, 1]:.2f}; sd of the "
-        f"difference {step:.4f}, {step / errors:.2f} of what independent scores would have"
-    )
 
-    def outcome(place: int, pair: Run) -> str:
+    def rate(place: int) -> str:
         move = side * place * step
         text = f"{key} {sign} baseline {'-' if move < 0 else '+'} {abs(move):.12g}"
-        return check(pair[0], baseline=pair[1], fail_if=text, level=LEVEL).outcome
+        return rates(
+            check(run, baseline=before, fail_if=text, level=LEVEL).outcome for run, before in pairs
+        )
 
-    rows(f"{key} against a baseline", outcome, pairs)
+    shrunk = step / np.sqrt(ours.var(ddof=1) + theirs.var(ddof=1))
+    name = f"{key} {sign} baseline (sd {step:.4f}, {shrunk:.2f} of that of independent runs)"
+    return row(name, map(rate, STEPS))
 
 
-def rows(name: str, outcome: Callable[[int, object], str], each: Sequence[object]) -> None:
-    """Print the outcomes at every limit; left of 0 the condition is met, right of it it is not."""
-    for place in STEPS:
-        print(f"| {name} | {place:+d} | {rates(outcome(place, one) for one in each)} |")
+def row(*cells: str | Iterable[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(c if isinstance(c, str) else ' | '.join(c) for c in cells)} |"
 
 
 def whole_gates(pairs: Sequence[Run]) -> None:
     """Gates of all conditions: all on the limit, and one on it with the others far from it."""
-    truths = {key: values((one for pair in pairs for one in pair), key).mean() for key in CONDITIONS}
+    truths = {
+        key: values((one for pair in pairs for one in pair), key).mean() for key in CONDITIONS
+    }
     steps = {key: values((run for run, _ in pairs), key).std(ddof=1) for key in CONDITIONS}
 
     def texts(places: dict[str, int]) -> list[str]:
@@ -139,33 +139,35 @@ def whole_gates(pairs: Sequence[Run]) -> None:
 
     gates = {"all on the limit": dict.fromkeys(CONDITIONS, 0)}
     gates |= {
-        f"{key} on the limit, the others 5 sd within": {
-            other: 0 if other == key else 5 for other in CONDITIONS
+        f"{key} on the limit, the others {FAR} sd within": {
+            other: 0 if other == key else FAR for other in CONDITIONS
         }
         for key in CONDITIONS
     }
     for name, places in gates.items():
-        found = [check(run, fail_if=texts(places), level=LEVEL).outcome for run, _ in pairs]
-        print(f"| {name} | {rates(found)} |")
+        found = (check(run, fail_if=texts(places), level=LEVEL).outcome for run, _ in pairs)
+        print(row(name, rates(found)))
 
 
 def main() -> None:
     """Print three tables in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--store", type=Path, help="keep the runs in this file of JSON lines")
     given = parser.parse_args()
     pairs = runs(given.runs, given.processes, given.store)
     print(f"{len(pairs)} runs, n = m = {N}, d = {D}, systems {SCALE} as wide; level {LEVEL}")
-    print("\n| score | limit, sd within | fails % | inconclusive % | passes % |")
-    print("| --- | --: | --: | --: | --: |")
+    print("Fails / passes in percent, by how many sd the truth lies within the limit:\n")
+    print(row("condition at 0", (f"{place:+d}" if place else "0" for place in STEPS)))
+    print(row("---", ("--:" for _ in STEPS)))
     for key in CONDITIONS:
-        against_numbers(pairs, key)
+        print(against_numbers(pairs, key))
     for key in CONDITIONS:
-        against_baselines(pairs, key)
-    print("\n| gate of 4 conditions | fails % | inconclusive % | passes % |")
-    print("| --- | --: | --: | --: |")
+        print(against_baselines(pairs, key))
+    print(f"\n{row('gate of 4 conditions', 'fails / passes')}\n{row('---', '--:')}")
     whole_gates(pairs)
 
 

@@ -28,7 +28,13 @@ def score(value, error=0.02, bounds=(0.0, 1.0), *, reference="aa", level=0.95, n
     interval = confidence_interval(value, Spread((part,)), level=level, bounds=bounds)
     signature = f"metric:{name}|{PINS.format(reference=reference)}"
     return Score(
-        value, interval, level, bounds, "higher", signature, standard_error=error if interval else None
+        value,
+        interval,
+        level,
+        bounds,
+        "higher",
+        signature,
+        standard_error=error if interval else None,
     )
 
 
@@ -247,7 +253,9 @@ def test_scores_without_a_value_are_no_pass():
     run = comparison(ONE)
     scores = {**run.systems[0].scores, "recall": Score(math.nan, reason="too few samples")}
     run = replace(run, systems=(replace(run.systems[0], scores=scores),))
-    with pytest.raises(InputError, match=r"recall of a in the run has no finite value: too few sam"):
+    with pytest.raises(
+        InputError, match=r"recall of a in the run has no finite value: too few sam"
+    ):
         check(run, fail_if="recall < 0.8")
 
 
@@ -278,9 +286,7 @@ def test_every_field_that_differs_is_named(tmp_path):
         refused.value
     )
     # Another score of the same runs may still be compared
-    check(
-        tmp_path / "run.zip", baseline=tmp_path / "base.zip", fail_if="form.recall < baseline"
-    )
+    check(tmp_path / "run.zip", baseline=tmp_path / "base.zip", fail_if="form.recall < baseline")
 
 
 @pytest.mark.parametrize(
@@ -308,7 +314,9 @@ def test_what_samples_bring_is_no_choice(ours, theirs, comparable):
 def test_other_results_are_refused(tmp_path):
     found = check(comparison(ONE), fail_if="recall < 0.8")
     found.save(tmp_path / "check.zip")
-    with pytest.raises(InputError, match=r"check\.zip: holds a result of the kind 'check'; a check"):
+    with pytest.raises(
+        InputError, match=r"check\.zip: holds a result of the kind 'check'; a check"
+    ):
         check(tmp_path / "check.zip", fail_if="recall < 0.8")
     with pytest.raises(InputError, match="run must be a comparison or the path of one; found dict"):
         check({}, fail_if="recall < 0.8")

@@ -30,7 +30,9 @@ def test_one_condition_by_hand():
     assert found.p_value(0.80, "above") == pytest.approx(stats.t.cdf(2, 19))
     (decision,) = decide([LimitTest(found, 0.80, "below")])
     assert decision.outcome == "fails"  # 2 > t(0.95, 19) = 1.729
-    assert decision.interval == pytest.approx((0.70 - 1.7291 * 0.05, 0.70 + 1.7291 * 0.05), abs=1e-5)
+    assert decision.interval == pytest.approx(
+        (0.70 - 1.7291 * 0.05, 0.70 + 1.7291 * 0.05), abs=1e-5
+    )
     (decision,) = decide([LimitTest(found, 0.80, "above")])
     assert decision.outcome == "passes"
     (decision,) = decide([LimitTest(found, 0.80, "below")], level=0.99)

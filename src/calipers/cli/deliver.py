@@ -189,10 +189,8 @@ def _texts(
 
         return junit(data)
 
-    return {
-        **{"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html},
-        **({"junit": junit} if kind == "check" else {}),
-    }
+    made = {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
+    return {**made, "junit": junit} if kind == "check" else made
 
 
 def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:

@@ -91,14 +91,19 @@ class Named:
     name: str
     run: Run
 
+    @property
+    def systems(self) -> Mapping[str, System]:
+        """Its systems by name."""
+        return {system.name: system for system in self.run.systems}
+
     def system(self, name: str) -> System:
         """Give a system by its name, or the only one."""
-        if len(self.run) == 1 or name not in self.run:
-            if len(self.run) > 1:
-                known = [system.name for system in self.run]
-                raise unknown_name(f"system of {self.name}", name, known)
-            return next(iter(self.run))
-        return self.run[name]
+        systems = self.systems
+        if len(systems) == 1:
+            return next(iter(systems.values()))
+        if name not in systems:
+            raise unknown_name(f"system of {self.name}", name, systems)
+        return systems[name]
 
 
 @dataclass(frozen=True)
@@ -144,8 +149,9 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
             f"condition {condition.text!r} takes its limit from a baseline, and there is none; "
             "give one by --against BASELINE.zip (baseline=... in Python)"
         )
-    named, written = condition.split({system.name: system.scores for system in ours.run})
-    systems = list(ours.run) if named is None else [ours.run[named]]
+    every = ours.systems
+    named, written = condition.split({name: system.scores for name, system in every.items()})
+    systems = list(every.values()) if named is None else [every[named]]
     key = _key(condition, written, ours)
     for system in systems:
         score = _score(condition, key, system, ours)
@@ -168,7 +174,7 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
 
 def _key(condition: Condition, written: str, ours: Named) -> str:
     """Find the key that is meant, whatever the order of its options."""
-    known = list(dict.fromkeys(key for system in ours.run for key in system.scores))
+    known = list(dict.fromkeys(key for each in ours.systems.values() for key in each.scores))
     if written in known:
         return written
     views = ours.run.settings.get("views") or []
@@ -203,10 +209,8 @@ def _unknown(
     """Say what a name that stands for nothing may have been meant for."""
     name, colon, key = written.partition(":")
     if colon and key.strip() in known:
-        names = [system.name for system in ours.run]
-        return InputError(
-            f"condition {condition.text!r}: {unknown_name(f'system of {ours.name}', name, names)}"
-        )
+        error = unknown_name(f"system of {ours.name}", name, ours.systems)
+        return InputError(f"condition {condition.text!r}: {error}")
     if "did you mean" in str(error):
         return InputError(f"condition {condition.text!r}: {first_line(error)}")
     return InputError(f"condition {condition.text!r}: {unknown_name('score', written, known)}")

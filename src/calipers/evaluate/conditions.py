@@ -203,6 +203,4 @@ class _Words:
 def _unexpected(text: str, place: int, expected: str) -> InputError:
     rest = text[place:].split()
     found = f"found {rest[0]!r}" if rest else "found nothing"
-    return InputError(
-        f"condition {text!r}: expected {expected} at character {place + 1}; {found}"
-    )
+    return InputError(f"condition {text!r}: expected {expected} at character {place + 1}; {found}")

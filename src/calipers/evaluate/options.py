@@ -195,6 +195,7 @@ CHANGES = (
 )
 """The changes of a probe."""
 
+
 def _more_than_half(text: str) -> float | None:
     found = float(text)
     return found if 0.5 < found < 1 else None

@@ -123,7 +123,7 @@ class Estimate:
         """Tell how far the limit lies above the value, in standard errors."""
         sign = float(np.sign(limit - self.value))
         low, high = self.bounds
-        if self.standard_error == 0 or (limit <= low or limit >= high) and sign:
+        if self.standard_error == 0 or ((limit <= low or limit >= high) and sign):
             return sign * np.inf if sign else 0.0
         if self._grows and limit > self.value:
             return self.value * float(np.log(limit / self.value)) / self.standard_error

@@ -65,9 +65,7 @@ def confidence_interval(
     return ends(value, quantile(spread.freedom, level) * spread.standard_error, bounds=bounds)
 
 
-def ends(
-    value: float, reach: float, *, bounds: tuple[float, float] = UNIT
-) -> tuple[float, float]:
+def ends(value: float, reach: float, *, bounds: tuple[float, float] = UNIT) -> tuple[float, float]:
     """Give both ends of the interval that reaches so far: t · standard error at the value."""
     if tuple(bounds) == UNIT and 0 < value < 1:
         return _on_logits(value, reach)

@@ -10,6 +10,7 @@ from calipers.report.numbers import MISSING, about, number
 from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
+    Block,
     Column,
     Data,
     Document,
@@ -41,7 +42,7 @@ def document(data: Data) -> Document:
         What ``Check.to_dict()`` gives.
     """
     level = data["settings"]["level"]
-    blocks = (
+    blocks: tuple[Block, ...] = (
         Notes(tuple(notes("verdict", _verdict(data)))),
         _table(data),
         *together(*notes("note", _remarks(data)), *legend.warnings(data, [])),

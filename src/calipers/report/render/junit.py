@@ -30,7 +30,9 @@ def junit(data: Data) -> str:
         "skipped": str(sum(kind == "skipped" for _, kind in cases)),
     }
     root = Element("testsuites", counts)
-    suite = SubElement(root, "testsuite", {"name": f"calipers check {clean(data['run'])}", **counts})
+    suite = SubElement(
+        root, "testsuite", {"name": f"calipers check {clean(data['run'])}", **counts}
+    )
     for row, kind in cases:
         system, condition = clean(row["system"]), clean(row["condition"])
         about = {"classname": system, "name": condition, "time": "0"}
