@@ -167,7 +167,10 @@ def test_a_system_that_lost_everything_fails():
     found = check(run, fail_if="recall < 0.8")
     assert found.outcome == "fails"
     assert check(run, baseline=comparison(ONE), fail_if="recall < baseline").outcome == "fails"
-    assert check(run, fail_if="recall < 0.1").outcome == "inconclusive"
+    (row,) = check(run, fail_if="recall < 0.1").checked
+    assert (row.outcome, row.deciding_n) == ("inconclusive", None)  # more samples are no help
+    # 2 of 20 blocks as the standard error, and t(0.95, 19)
+    assert row.interval == pytest.approx((0.0, 0.1 * 1.729133), abs=1e-6)
 
 
 def test_the_order_of_options_in_a_key_is_free():
@@ -333,8 +336,8 @@ def test_the_first_sentence_says_how_it_ended():
         "Passes: recall of a is 0.700 [0.664, 0.733], not below 0.6."
     )
     assert check(comparison(ONE), fail_if="recall < 0.72").sentence == (
-        "Inconclusive: recall of a is 0.700 [0.664, 0.733]: 400 samples do not decide whether it is "
-        "below 0.72; about 2,600 in each set would, if the score stays as it is."
+        "Inconclusive: recall of a is 0.700 [0.664, 0.733]: 400 samples do not decide whether it "
+        "is below 0.72; about 2,600 in each set would, if the score stays as it is."
     )
 
 

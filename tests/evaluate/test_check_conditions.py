@@ -1,4 +1,4 @@
-"""Conditions as a person writes them: what they mean, and what is said of those that mean nothing."""
+"""Conditions as a person writes them: what they mean, and what is said of wrong ones."""
 
 import math
 

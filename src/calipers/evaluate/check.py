@@ -307,14 +307,16 @@ def _checked(asked: Asked, decision: Decision) -> CheckedScore:
     score = asked.system.scores[asked.key]
     # The interval of a difference is moved to where the score is, beside the limit
     shift = asked.limit - asked.test.limit
-    low, high = decision.interval
+    low, high = (float(end + shift) for end in decision.interval)
+    if asked.baseline is None:  # where no block of a share moves, its interval is not cut yet
+        low, high = max(low, score.range[0]), min(high, score.range[1])
     n = asked.system.summary.n
     return CheckedScore(
         condition=asked.condition.text,
         system=asked.system.name,
         score=asked.key,
         value=float(score.value),
-        interval=(float(low + shift), float(high + shift)),
+        interval=(low, high),
         side=asked.condition.side,
         limit=float(asked.limit),
         outcome=decision.outcome,

@@ -62,12 +62,15 @@ class Estimate:
         Degrees of freedom of the standard error.
     bounds
         Smallest and largest value, which decide the scale.
+    still
+        Whether the standard error is a bound that more samples do not lower.
     """
 
     value: float
     standard_error: float
     freedom: float = np.inf
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    still: bool = False
 
     @classmethod
     def of(cls, score: Score, *, blocks: int = DEFAULT_BLOCKS) -> Estimate | None:
@@ -85,7 +88,7 @@ class Estimate:
         """
         still = score.standard_error is None and score.interval is None
         if still and tuple(score.range) == UNIT and score.value in UNIT:
-            return cls(score.value, STILL / blocks, blocks - 1)
+            return cls(score.value, STILL / blocks, blocks - 1, still=True)
         if score.standard_error is None or score.interval is None or score.level is None:
             return None
         freedom = freedom_behind(
@@ -117,7 +120,8 @@ class Estimate:
         parts = zip(squares, (self.freedom, other.freedom), strict=True)
         inverse = sum((square / total) ** 2 / freedom for square, freedom in parts) if total else 0
         freedom = 1 / inverse if inverse else np.inf
-        return Estimate(self.value - factor * other.value, float(np.sqrt(total)), freedom)
+        value, still = self.value - factor * other.value, self.still or other.still
+        return Estimate(value, float(np.sqrt(total)), freedom, still=still)
 
     def statistic(self, limit: float) -> float:
         """Tell how far the limit lies above the value, in standard errors."""
@@ -265,6 +269,8 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
 
 def _factor(test: LimitTest, alpha: float, own: float) -> float | None:
     """How many times as many samples would decide, on the side where the score lies."""
+    if test.estimate.still:
+        return None
     level = 1 - 2 * (own if test.p_met < test.p_unmet else alpha)
     # Few degrees of freedom ask for more than the normal quantiles of a sample size
     few = quantile(test.estimate.freedom, level) / quantile(np.inf, level)
