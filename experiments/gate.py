@@ -1,7 +1,7 @@
 """How often ``calipers check`` is wrong: its three outcomes in simulated runs of known truth.
 
     python experiments/gate.py
-    python experiments/gate.py --runs 500 --processes 2 --store gate.jsonl
+    python experiments/gate.py --runs 500 --processes 2 --folder runs
 
 Each run draws a reference and two systems of one distribution, Gaussians that are narrower than the
 reference, and compares them as ``calipers compare`` does. The truth of a score is its mean over all
@@ -14,12 +14,12 @@ comparisons are made once and kept, and the gate is then asked at every limit.
 from __future__ import annotations
 
 import argparse
-import json
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,37 +41,38 @@ FAR = 5
 Run = tuple[Comparison, Comparison]
 
 
-def measured(seed: int) -> dict[str, object]:
+def measure(folder: Path, seed: int) -> None:
     """One run: a reference and two systems of one distribution, compared as a person would."""
     rng = np.random.default_rng([24, seed])
     reference = rng.normal(size=(N, D))
     systems = {name: SCALE * rng.normal(size=(N, D)) for name in ("run", "baseline")}
     found = compare(reference, systems, metrics=list(CONDITIONS), floor=False, threads=1)
-    return {"seed": seed, "run": replace(found, tests=()).to_dict()}
+    bare = [
+        replace(each, samples=(), neighbours={}, curves={}, curve_errors={}, against=None)
+        for each in found
+    ]
+    replace(found, systems=tuple(bare), reference_samples=None, tests=()).save(
+        folder / f"{seed}.zip"
+    )
 
 
-def runs(count: int, processes: int, store: Path | None) -> list[Run]:
-    """Both sides of every run, each as a comparison of one system; those in a file are read."""
-    kept: dict[int, object] = {}
-    if store is not None and store.is_file():
-        for line in store.read_text("utf-8").splitlines():
-            with suppress(json.JSONDecodeError):  # a stop may have cut a line
-                found = json.loads(line)
-                kept[found["seed"]] = found["run"]
-    missing = [seed for seed in range(count) if seed not in kept]
+def runs(count: int, processes: int, folder: Path) -> list[Run]:
+    """Both sides of every run, each as a comparison of one system; those in the folder are read."""
+    missing = [seed for seed in range(count) if not (folder / f"{seed}.zip").is_file()]
     with ProcessPoolExecutor(processes) as pool:
-        for found in pool.map(measured, missing):
-            kept[int(str(found["seed"]))] = found["run"]
-            if store is not None:
-                with open(store, "a", encoding="utf-8") as file:
-                    file.write(json.dumps(found) + "\n")
-    whole = [Comparison.from_dict(kept[seed]) for seed in range(count)]  # type: ignore[arg-type]
+        list(pool.map(partial(measure, folder), missing))
+    whole = [Comparison.load(folder / f"{seed}.zip") for seed in range(count)]
     return [(alone(each, "run"), alone(each, "baseline")) for each in whole]
 
 
 def alone(found: Comparison, name: str) -> Comparison:
     """One system of a comparison."""
     return replace(found, systems=(found[name],), cautions=(), warnings=())
+
+
+def of_json(found: Comparison) -> Comparison:
+    """What the JSON of a comparison holds, which lacks how scores move block by block."""
+    return Comparison.from_dict(found.to_dict())
 
 
 def values(several: Iterable[Comparison], key: str) -> NDArray[np.float64]:
@@ -156,9 +157,10 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--store", type=Path, help="keep the runs in this file of JSON lines")
+    parser.add_argument("--folder", type=Path, help="keep the runs in this folder, or read them")
     given = parser.parse_args()
-    pairs = runs(given.runs, given.processes, given.store)
+    with tempfile.TemporaryDirectory() as new:
+        pairs = runs(given.runs, given.processes, given.folder or Path(new))
     print(f"{len(pairs)} runs, n = m = {N}, d = {D}, systems {SCALE} as wide; level {LEVEL}")
     print("Fails / passes in percent, by how many sd the truth lies within the limit:\n")
     print(row("condition at 0", (f"{place:+d}" if place else "0" for place in STEPS)))
@@ -167,6 +169,9 @@ def main() -> None:
         print(against_numbers(pairs, key))
     for key in CONDITIONS:
         print(against_baselines(pairs, key))
+    print("\nThe same where the runs kept only their JSON:\n")
+    for key in CONDITIONS:
+        print(against_baselines([tuple(map(of_json, pair)) for pair in pairs], key))
     print(f"\n{row('gate of 4 conditions', 'fails / passes')}\n{row('---', '--:')}")
     whole_gates(pairs)
 

@@ -152,6 +152,35 @@ def test_a_factor_scales_the_baseline_and_its_error():
     assert row.standard_error == pytest.approx(math.hypot(0.3, 1.2 * 0.3))
 
 
+def test_runs_of_one_reference_share_its_error(tmp_path):
+    """The zips hold what each block of the reference brings to a score; their JSON does not."""
+
+    def run(name, value, share, own):
+        blocks = 0.02 * np.resize([1.0, -1.0], 20) / math.sqrt(20)
+        parts = (
+            Component("reference", share * blocks),
+            Component("generated", own * blocks),
+        )
+        made = comparison({name: (value,)})
+        system = replace(made.systems[0], spreads={"recall": Spread(parts)})
+        return replace(made, systems=(system,))
+
+    ours, theirs = run("a", 0.70, 0.9, 0.1), run("old", 0.75, 0.8, 0.2)
+    ours.save(tmp_path / "run.zip")
+    theirs.save(tmp_path / "old.zip")
+    condition = "recall < baseline - 0.02"
+    for pair in ((ours, theirs), (tmp_path / "run.zip", tmp_path / "old.zip")):
+        (row,) = check(pair[0], baseline=pair[1], fail_if=condition).checked
+        assert row.standard_error == pytest.approx(0.02 * math.sqrt(0.1**2 + 0.1**2 + 0.2**2))
+        assert (row.outcome, row.paired) == ("fails", True)
+    bare = Comparison.from_dict(ours.to_dict())
+    (row,) = check(bare, baseline=theirs, fail_if=condition).checked
+    assert row.standard_error == pytest.approx(math.hypot(0.02, 0.02))
+    assert (row.outcome, row.paired) == ("inconclusive", False)
+    (row,) = check(ours, baseline=theirs, fail_if="recall < 0.5 * baseline").checked
+    assert row.standard_error == pytest.approx(0.02 * math.sqrt(0.5**2 + 0.1**2 + 0.1**2))
+
+
 def test_a_run_is_no_worse_than_itself():
     run = comparison(ONE)
     found = check(run, baseline=run, fail_if=["recall < baseline - 0.001", "recall < baseline"])

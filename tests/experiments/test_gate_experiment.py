@@ -35,7 +35,7 @@ def gate():
 
 @pytest.fixture(scope="module")
 def pairs(gate, tmp_path_factory):
-    return gate.runs(RUNS, 1, tmp_path_factory.mktemp("gate") / "runs.jsonl")
+    return gate.runs(RUNS, 1, tmp_path_factory.mktemp("gate"))
 
 
 def outcomes(gate, pairs, key, place, *, baseline=False):

@@ -200,7 +200,7 @@ def check() -> Check:
     )
     before = CheckedScore(
         *("frechet_distance > 2 * baseline", "a", "frechet_distance", 3.0, (1.0, 5.0), "above"),
-        *(2.8, "inconclusive", 1.4, 1.2, 0.4, 0.4, 0.6, 400, 5_000, False),
+        *(2.8, "inconclusive", 1.4, 1.2, 0.4, 0.4, 0.6, 400, 5_000, False, True),
     )
     settings = {"level": 0.95, "inconclusive": "report"}
     return Check("run.zip", "baseline.zip", (numbers, before), settings, ("w",))

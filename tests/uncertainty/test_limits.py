@@ -1,5 +1,7 @@
 """Scores against limits: by hand, against a simulation with known truth, and laws."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -146,6 +148,30 @@ def test_a_difference_has_the_errors_of_both():
     assert found.freedom == pytest.approx(25.0**2 / (9.0**2 / 10 + 16.0**2 / 20))
     twice = ours.less(theirs, 2.0)
     assert (twice.value, twice.standard_error) == pytest.approx((-0.9, np.hypot(0.03, 0.08)))
+
+
+def spread(**deviations):
+    return Spread(tuple(Component(source, np.array(each)) for source, each in deviations.items()))
+
+
+def test_what_one_reference_brings_to_both_is_set_off():
+    shared = np.array([0.03, -0.03, 0.04, -0.04])
+    ours = spread(reference=shared, generated=[0.01, -0.01])
+    theirs = spread(reference=0.5 * shared, generated=[0.02, -0.02])
+    found = Estimate.of_difference(-0.1, ours, theirs)
+    # Half of the shared deviations remain; what was generated adds up
+    variance = 0.25 * (2 * 0.03**2 + 2 * 0.04**2) + 2 * 0.01**2 + 2 * 0.02**2
+    assert found.standard_error == pytest.approx(math.sqrt(variance))
+    equal = Estimate.of_difference(0.0, ours, spread(reference=shared, generated=[0.02, -0.02]))
+    assert equal.standard_error == pytest.approx(math.sqrt(2 * 0.01**2 + 2 * 0.02**2))
+
+
+def test_blocks_that_do_not_match_are_not_set_off():
+    ours = spread(reference=[0.03, -0.03], generated=[0.01, -0.01])
+    assert Estimate.of_difference(0.0, ours, spread(reference=[0.1, 0.0, -0.1])) is None
+    assert Estimate.of_difference(0.0, ours, ours.times(math.nan)) is None
+    still = spread(reference=[0.0, 0.0])
+    assert Estimate.of_difference(0.0, still, still) is None
 
 
 def test_the_same_samples_err_alike():

@@ -116,6 +116,7 @@ class Asked:
     limit: float
     test: LimitTest
     baseline: float | None
+    paired: bool = False
 
 
 def _texts(given: Any) -> list[str]:
@@ -158,7 +159,7 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
         estimate = _estimate(condition, key, score, system, ours)
         if theirs is None or not condition.needs_baseline:
             _check_limit(condition, key, score)
-            limit, baseline, offset = condition.offset, None, condition.offset
+            limit, baseline, offset, paired = condition.offset, None, condition.offset, False
         else:
             other = theirs.system(system.name)
             before = _score(condition, key, other, theirs)
@@ -166,10 +167,14 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
             known = _estimate(condition, key, before, other, theirs)
             same = _same(system, other) and score.value == before.value
             estimate = estimate.less(known, condition.factor, same=same)
+            sharper = None
+            if not same:
+                sharper = _paired(estimate.value, key, system, other, condition.factor)
+            estimate, paired = sharper or estimate, same or sharper is not None
             baseline, offset = before.value, condition.offset
             limit = condition.factor * before.value + offset
         test = LimitTest(estimate, offset, condition.side, condition.inclusive)
-        yield Asked(condition, system, key, limit, test, baseline)
+        yield Asked(condition, system, key, limit, test, baseline, paired)
 
 
 def _key(condition: Condition, written: str, ours: Named) -> str:
@@ -294,6 +299,20 @@ def _of_data(name: str, pins: Mapping[str, str]) -> bool:
     return name in OF_DATA or (name == "d" and pins.get("pca", "none") != "none")
 
 
+def _paired(
+    value: float, key: str, system: System, other: System, factor: float
+) -> Estimate | None:
+    """Give the difference of two scores with what the reference brings to both set off.
+
+    None where that was not kept, or rows come in clusters, whose blocks depend on all sets of a
+    run.
+    """
+    kept = key in system.spreads and key in other.spreads
+    if not kept or system.summary.clusters or other.summary.clusters:
+        return None
+    return Estimate.of_difference(value, system.spreads[key], other.spreads[key].times(factor))
+
+
 def _same(system: System, other: System) -> bool:
     """Whether both are of the same samples, of one file each."""
     same = system.summary.content_hash == other.summary.content_hash
@@ -328,6 +347,7 @@ def _checked(asked: Asked, decision: Decision) -> CheckedScore:
         n=n,
         deciding_n=None if decision.factor is None else math.ceil(n * decision.factor),
         share=tuple(score.range) == UNIT,
+        paired=asked.paired,
     )
 
 

@@ -59,6 +59,9 @@ class CheckedScore(Plain):
         is; None where it is decided, or no number would.
     share
         Whether values of the score lie in [0, 1].
+    paired
+        Whether what one reference brings to the scores of both runs was set off; they are taken as
+        independent otherwise.
     """
 
     condition: str
@@ -77,6 +80,7 @@ class CheckedScore(Plain):
     n: int
     deciding_n: int | None
     share: bool
+    paired: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,9 +16,10 @@ truth, that one had to be missed, which has a chance of at most 1 - level by its
 no adjustment (an intersection-union test: Berger, Technometrics 1982).
 
 What is tested is what the interval of a score is about: the mean of the estimator at these sample
-sizes and settings. A limit that is taken from a baseline has an error of its own. The scores of two
-runs are taken as independent: with one reference their errors go together, and the difference moves
-less than that says, so that the gate decides more rarely, and errs more rarely, than it might.
+sizes and settings. A limit that is taken from a baseline has an error of its own. What the blocks
+of one reference bring to both scores is set off, where both runs kept it, as between the systems of
+one run (:mod:`calipers.uncertainty.differences`). Otherwise the scores are taken as independent,
+which is too careful: their errors go together, and the difference moves less than that says.
 """
 
 from __future__ import annotations
@@ -31,12 +32,26 @@ import numpy as np
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
+from calipers.uncertainty.differences import difference_spread
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.sample_size import separating_n
-from calipers.uncertainty.spread import UNIT, ends, freedom_behind, quantile, reach_to, tails
+from calipers.uncertainty.spread import (
+    UNIT,
+    Source,
+    Spread,
+    ends,
+    freedom_behind,
+    quantile,
+    reach_to,
+    sizes_of,
+    tails,
+)
 
 Outcome = Literal["passes", "fails", "inconclusive"]
 Side = Literal["below", "above"]
+
+SHARED: tuple[Source, ...] = ("reference", "both")
+"""The sources of variation that two runs of one reference have in common."""
 
 POSITIVE = (0.0, np.inf)
 MOST = 300.0
@@ -122,6 +137,20 @@ class Estimate:
         freedom = 1 / inverse if inverse else np.inf
         value, still = self.value - factor * other.value, self.still or other.still
         return Estimate(value, float(np.sqrt(total)), freedom, still=still)
+
+    @classmethod
+    def of_difference(cls, value: float, first: Spread, second: Spread) -> Estimate | None:
+        """Take the difference of two scores of one reference, with what they share set off.
+
+        None where nothing moves it, or the blocks of both cannot be matched.
+        """
+        sizes = [sizes_of(each.of(source)) for each in (first, second) for source in SHARED]
+        if sizes[: len(SHARED)] != sizes[len(SHARED) :]:
+            return None
+        spread = difference_spread(first, second)
+        if not (spread.finite and spread.variance > 0):
+            return None
+        return cls(value, spread.standard_error, spread.freedom)
 
     def statistic(self, limit: float) -> float:
         """Tell how far the limit lies above the value, in standard errors."""

@@ -170,10 +170,13 @@ def _interval(row: Data) -> str:
 def _remarks(data: Data) -> Iterator[str]:
     if _of(data["checked"], "inconclusive"):
         yield f"inconclusive: {ENDS[data['settings']['inconclusive']]}"
-    if any(row["baseline"] is not None for row in data["checked"]):
+    compared = [row for row in data["checked"] if row["baseline"] is not None]
+    if compared:
+        yield "intervals beside a baseline allow for the errors of both scores"
+    if not all(row["paired"] for row in compared):
         yield (
-            "intervals beside a baseline allow for the errors of both scores, taken as independent "
-            "(conservative where both runs share a reference)"
+            "the errors of both runs are taken as independent, which is too careful: their JSON "
+            "does not hold what the reference brings to both; the zips of --save do"
         )
 
 
