@@ -25,7 +25,7 @@ which is too careful: their errors go together, and the difference moves less th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ from calipers.uncertainty.differences import difference_spread
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import (
+    ALLOWANCE,
     UNIT,
     Source,
     Spread,
@@ -147,7 +148,8 @@ class Estimate:
         sizes = [sizes_of(each.of(source)) for each in (first, second) for source in SHARED]
         if sizes[: len(SHARED)] != sizes[len(SHARED) :]:
             return None
-        spread = difference_spread(first, second)
+        # A gate promises a rate: it takes the allowance of single scores, the larger one
+        spread = replace(difference_spread(first, second), allowance=ALLOWANCE)
         if not (spread.finite and spread.variance > 0):
             return None
         return cls(value, spread.standard_error, spread.freedom)
