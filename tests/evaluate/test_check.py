@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -224,6 +225,24 @@ def test_runs_are_read_from_files(tmp_path):
         tmp_path / "run.zip", baseline=str(tmp_path / "base.json"), fail_if="recall < baseline"
     )
     assert (found.run, found.baseline, found.outcome) == ("run.zip", "base.json", "fails")
+
+
+def test_samples_stay_in_the_file(tmp_path):
+    """A zip whose samples are damaged still tells its scores."""
+    comparison(ONE).save(tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip", "a") as archive:
+        archive.writestr("reference/vectors/meaning.npy", b"damaged")
+    with pytest.raises(InputError):
+        Comparison.load(tmp_path / "run.zip")
+    assert check(tmp_path / "run.zip", fail_if="recall < 0.8").outcome == "fails"
+
+
+@pytest.mark.parametrize("name", ["missing.zip", "damaged.zip", "damaged.json"])
+def test_files_that_hold_no_run_are_named(tmp_path, name):
+    if "damaged" in name:
+        (tmp_path / name).write_bytes(b"no run")
+    with pytest.raises(InputError, match=name):
+        check(tmp_path / name, fail_if="recall < 0.8")
 
 
 # ------------------------------------------------------------------ what is refused

@@ -9,6 +9,7 @@ the level of the whole gate means, is told in :mod:`calipers.uncertainty.limits`
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +21,11 @@ from calipers.evaluate.conditions import Condition, parse_condition
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CheckOptions
 from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.results.archive import opened
 from calipers.results.check import Check, CheckedScore
 from calipers.results.comparison import Comparison
-from calipers.results.result import load_result
+from calipers.results.comparison_archive import scores_of
+from calipers.results.result import Result, class_of, load_result
 from calipers.results.system import SystemResult
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score, signature_pins
@@ -131,13 +134,24 @@ def _loaded(given: Any, role: str) -> Named:
         raise InputError(
             f"{role} must be a comparison or the path of one; found {type(given).__name__}"
         )
-    found = load_result(given)
+    found = _read(given)
     if not isinstance(found, Comparison | TextComparison):
         raise InputError(
             f"{given}: holds a result of the kind {found.kind!r}; a check needs what --save or "
             "--json of calipers compare (or calipers text) wrote"
         )
     return Named(Path(given).name, found)
+
+
+def _read(path: str | Path) -> Result:
+    """Read a result; of a comparison the scores alone, since samples may be large."""
+    if not zipfile.is_zipfile(path):
+        return load_result(path)
+    with opened(Path(path)) as archive:
+        kind = class_of(archive.kind)
+        if not issubclass(kind, Comparison):
+            return Result.load(path)
+        return scores_of(kind.from_dict(archive.json("comparison.json")), archive)
 
 
 # From a condition to a test ----------------------------------------------------------------------

@@ -102,6 +102,15 @@ def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
     }
 
 
+def scores_of(comparison: Comparison, archive: Archive) -> Comparison:
+    """Read how much scores move beside the JSON of a comparison, and no samples."""
+    systems = [
+        replace(system, spreads=_spreads(archive, f"systems/{place}/{SPREADS}"))
+        for place, system in enumerate(comparison.systems)
+    ]
+    return replace(comparison, systems=tuple(systems))
+
+
 def _system(
     archive: Archive, folder: str, system: SystemResult, against: Against | None
 ) -> SystemResult:
