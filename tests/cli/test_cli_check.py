@@ -159,6 +159,18 @@ def test_the_summary_of_a_step_is_appended_where_that_is_asked_for(calipers, run
     assert "GITHUB_STEP_SUMMARY" in found.stderr
 
 
+def test_conditions_come_from_a_file_too(calipers, runs):
+    Path("gate.toml").write_text("fail_if = ['recall < 0.95']")
+    assert calipers("check", "run.zip", "--conditions", "gate.toml").exit_code == 1
+    both = calipers("check", "run.zip", "--conditions", "gate.toml", "--fail-if", "recall < 0.3")
+    assert both.exit_code == 1
+    rows = [line.split() for line in both.stdout.splitlines() if line.startswith("recall <")]
+    assert [(row[2], row[-1]) for row in rows] == [
+        *[("0.3", "passes")] * 2,
+        *[("0.95", "fails")] * 2,
+    ]
+
+
 def test_a_condition_may_hold_commas(calipers, runs):
     found = calipers("check", "run.zip", "--fail-if", "a, b: recall < 0.3")
     assert found.exit_code == 2

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.evaluate.conditions import LONGEST, parse_condition
+from calipers.evaluate.conditions import LARGEST, LONGEST, parse_condition, read_conditions
 
 CONDITIONS = {
     "recall < 0.8": ("recall", "<", 0.0, 0.8),
@@ -82,6 +82,41 @@ def test_the_system_is_told_by_which_there_are():
     }
     for text, expected in places.items():
         assert parse_condition(text).split(systems) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gate.toml", "fail_if = ['recall < 0.8', 'mauve < baseline']\n"),
+        ("gate.json", '{"fail_if": ["recall < 0.8", "mauve < baseline"]}'),
+    ],
+)
+def test_conditions_are_read_from_a_file(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert read_conditions(tmp_path / name) == ["recall < 0.8", "mauve < baseline"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("gate.toml", "fail_if = ", r"gate\.toml: is not valid TOML: "),
+        ("gate.json", "[", r"gate\.json: is not valid JSON: "),
+        ("gate.toml", "level = 0.9\nfail_if = ['a < 1']", "must hold the list fail_if and nothing"),
+        (
+            "gate.toml",
+            "fail_if = 'a < 1'",
+            "must hold the list fail_if and nothing else, such as f",
+        ),
+        ("gate.toml", "fail_if = []", "must hold the list fail_if and nothing else"),
+        ("gate.toml", "#" * (LARGEST + 1), r"a file of conditions has at most 1,000,000 bytes"),
+        ("gate.toml", None, r"gate\.toml: cannot be read: No such file"),
+    ],
+)
+def test_files_that_hold_no_conditions_are_refused(tmp_path, name, text, message):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_conditions(tmp_path / name)
 
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda each: float(f"{each:.6g}"))

@@ -86,7 +86,7 @@ def check(
     it is not by the whole interval, and else is inconclusive (3), and says how many samples would
     decide. Usage errors end with 2.
     """
-    if not options.fail_if:
+    if not options.fail_if and options.conditions is None:
         raise InputError("check needs a condition to fail on, such as --fail-if 'recall < 0.8'")
     place = _summary() if github_summary else None
     with calm(quiet=outputs.quiet):

@@ -17,7 +17,7 @@ from typing import Any
 
 from calipers.catalogue.choosing import find, find_likelihood, find_text
 from calipers.errors import InputError, first_line, unknown_name
-from calipers.evaluate.conditions import Condition, parse_condition
+from calipers.evaluate.conditions import Condition, parse_condition, read_conditions
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CheckOptions
 from calipers.numeric.blocks import DEFAULT_BLOCKS
@@ -68,11 +68,12 @@ def check(run: Any, options: CheckOptions) -> Check:
         decided without looking; if a score has no interval or no value; if limits are taken from a
         baseline and there is none, or its scores are not comparable.
     """
-    conditions = [parse_condition(text) for text in _texts(options.fail_if)]
+    kept = [] if options.conditions is None else read_conditions(options.conditions)
+    conditions = [parse_condition(text) for text in (*_texts(options.fail_if), *kept)]
     if not conditions:
         raise InputError(
             "a check needs a condition to fail on, such as --fail-if 'recall < 0.8' "
-            "(fail_if='recall < 0.8' in Python)"
+            "(fail_if='recall < 0.8' in Python), or a file of them"
         )
     ours = _loaded(run, "run")
     theirs = None if options.baseline is None else _loaded(options.baseline, "baseline")

@@ -13,10 +13,13 @@ evaluated: the text is cut into words, and each of them has one place where it m
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from calipers.errors import InputError, either
@@ -31,6 +34,8 @@ WORD = re.compile(
 NUMBER = "a number"
 LONGEST = 500
 """Characters of a condition, at most."""
+LARGEST = 10**6
+"""Bytes of a file of conditions, at most."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,36 @@ def parse_condition(text: str) -> Condition:
     words.end()
     operator: Operator = sign.group()  # type: ignore[assignment]  # by its pattern
     return Condition(text, left, operator, factor, offset)
+
+
+def read_conditions(path: str | Path) -> list[str]:
+    """Read conditions from a TOML or JSON file: the list ``fail_if``, and nothing else.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or too large, cannot be read, or holds something else.
+    """
+    place = Path(path)
+    try:
+        if place.stat().st_size > LARGEST:
+            raise InputError(f"{place}: a file of conditions has at most {LARGEST:,} bytes")
+        text = place.read_text("utf-8")
+        data = json.loads(text) if place.suffix.lower() == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read: {error.strerror or error}") from error
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if place.suffix.lower() == ".json" else "TOML"
+        raise InputError(f"{place}: is not valid {kind}: {error!s:.200}") from error
+    found = data.get("fail_if") if isinstance(data, dict) and len(data) == 1 else None
+    if not isinstance(found, list) or not found:
+        raise InputError(
+            f"{place}: must hold the list fail_if and nothing else, such as "
+            "fail_if = ['recall < 0.8']"
+        )
+    return found
 
 
 def _limit(words: _Words) -> tuple[float, float]:

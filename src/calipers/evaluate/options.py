@@ -2059,6 +2059,15 @@ class CheckOptions(Group):
         doc="One condition or several on which the check fails, as ``[system:]key op limit``: "
         '``"recall < 0.8"``, ``"mauve_star < baseline - 0.02"``.',
     )
+    conditions: Any = option(
+        None,
+        "File of conditions, beside those of --fail-if: TOML or JSON that holds the list fail_if, "
+        "such as fail_if = ['recall < 0.8'].",
+        panel=CERTAINTY,
+        metavar="FILE",
+        source=True,
+        doc="A TOML or JSON file with more conditions: the list ``fail_if``, and nothing else.",
+    )
     baseline: Any = option(
         None,
         "Saved run that limits with the word baseline are taken from. Its systems are found by "
