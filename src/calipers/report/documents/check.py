@@ -20,6 +20,7 @@ from calipers.report.table import (
     Table,
     Text,
     notes,
+    singles,
     texts,
     together,
 )
@@ -131,16 +132,15 @@ def _table(data: Data) -> Table:
         Column("interval", texts([_interval(row) for row in checked]), align="left"),
         Column("limit", texts([_limit(row) for row in checked])),
     ]
+    outcomes = tuple(Text(row["outcome"], STYLES[row["outcome"]]) for row in checked)
+    columns.append(Column("outcome", outcomes, align="left"))
     if data["baseline"] is not None:
         before = [_number(row, row["baseline"]) for row in checked]
         columns.append(Column("baseline", texts(before)))
-    outcomes = tuple(Text(row["outcome"], STYLES[row["outcome"]]) for row in checked)
-    columns.append(Column("outcome", outcomes, align="left"))
     if any(row["deciding_n"] is not None for row in checked):
         needed = [_deciding(row["deciding_n"]) for row in checked]
-        columns.append(Column("n", texts([f"{row['n']:,}" for row in checked])))
         columns.append(Column("n to decide", texts(needed)))
-    return Table(lead, (tuple(columns),), (SYSTEM,) * len(checked), id="checked", breaks="whole")
+    return Table(lead, singles(columns), (SYSTEM,) * len(checked), id="checked", apart=False)
 
 
 def _deciding(n: int | None) -> str:
@@ -175,8 +175,8 @@ def _remarks(data: Data) -> Iterator[str]:
         yield "intervals beside a baseline allow for the errors of both scores"
     if not all(row["paired"] for row in compared):
         yield (
-            "the errors of both runs are taken as independent, which is too careful: their JSON "
-            "does not hold what the reference brings to both; the zips of --save do"
+            "the errors of both runs are taken as independent, which is too careful: what the "
+            "reference brings to both is in the zips of --save, and not in JSON or older zips"
         )
 
 
