@@ -76,4 +76,4 @@ def test_the_tables_are_printed(gate, pairs, capsys, monkeypatch):
     gate.main()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("8 runs, n = m = 300")
-    assert sum(line.startswith("| recall") for line in lines) == 3
+    assert sum(line.startswith("| recall") for line in lines) == 4
