@@ -67,6 +67,7 @@ ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 
 COMMANDS = {
     "compare": options.CompareOptions,
+    "check": options.CheckOptions,
     "sweep": options.SweepOptions,
     "overlap": options.OverlapOptions,
     "agree": options.AgreeOptions,

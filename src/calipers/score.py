@@ -146,7 +146,7 @@ class Score:
         value = f"{self.value:.3f}"
         if self.interval is not None:
             value += f" [{self.interval[0]:.3f}, {self.interval[1]:.3f}]"
-        fields = dict(part.partition(":")[::2] for part in self.signature.split("|"))
+        fields = signature_pins(self.signature)
         view = fields.get("view", "").partition("(")[0]  # without how it was pooled
         about = [self.reason, fields.get("metric"), view]
         return f"Score({', '.join([value, *filter(None, about)])})"
@@ -197,6 +197,17 @@ def signature(pins: Mapping[str, object]) -> str:
     'metric:precision|k:4|ties:closed'
     """
     return "|".join(f"{key}:{_pin(value)}" for key, value in pins.items())
+
+
+def signature_pins(line: str) -> dict[str, str]:
+    """Read the choices that a signature pins, by name and in order.
+
+    Examples
+    --------
+    >>> signature_pins("metric:precision|k:4|ties:closed")
+    {'metric': 'precision', 'k': '4', 'ties': 'closed'}
+    """
+    return dict(part.partition(":")[::2] for part in line.split("|") if part)
 
 
 def join_signature(*parts: str) -> str:

@@ -12,6 +12,7 @@ from calipers.cli.page import FEW, SECTIONS, first_sentence
 MANY = (
     "demo",
     "compare",
+    "check",
     "generate",
     "tune",
     "sweep",

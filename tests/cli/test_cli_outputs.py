@@ -255,6 +255,7 @@ def test_ctrl_c_while_writing_says_what_is_there(calipers, monkeypatch):
         ("overlap", "no.npy", "no-a.npy"),
         ("agree", "-r", "no.npy", "no-a.npy", "--embedders", "minilm,tfidf"),
         ("probe", "no.txt"),
+        ("check", "no.zip", "--fail-if", "recall < 1"),
         ("rank", "no.csv"),
         ("text", "no.txt"),
         ("embed", "no.txt", "-o", "new.npy"),
@@ -296,7 +297,7 @@ def test_sizes_in_words():
 @pytest.mark.parametrize(
     "command",
     ["compare", "demo", "show", "report", "sweep", "rank", "overlap", "agree", "probe", "text",
-     "embed", "metrics"],
+     "check", "embed", "metrics"],
 )  # fmt: skip
 def test_every_command_that_writes_has_force_in_its_output_panel(calipers, command):
     page = calipers(command, "--help-all").stdout

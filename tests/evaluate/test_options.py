@@ -36,6 +36,7 @@ from calipers.uncertainty.correlation import Kind
 
 FUNCTIONS = {
     "compare": options.CompareOptions,
+    "check": options.CheckOptions,
     "sweep": options.SweepOptions,
     "overlap": options.OverlapOptions,
     "agree": options.AgreeOptions,

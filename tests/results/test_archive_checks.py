@@ -24,6 +24,7 @@ TEXTS = "systems/0/samples/0/texts.jsonl"
 CLUSTERS = "systems/0/samples/0/clusters.npy"
 FRONTIER, ERRORS = "systems/0/curves/frontier.npy", "systems/0/curve_errors/frontier.npy"
 MAP, ABOUT_MAP = "map/wording/1.npy", "map/wording.json"
+SPREADS = "systems/0/spreads.json"
 EXPLANATION, INDEX = "systems/0/explanations/wording.json", "comparison.json"
 N = 110
 
@@ -178,11 +179,27 @@ MEDOID = ("topics", 0, "reference_medoids", 0, "row")
         (INDEX, ("systems", 1, "name"), "a"),
         (INDEX, ("systems", 0, "n"), "x"),
         (INDEX, ("systems", 0, "scores", "precision", "value"), 10**400),
+        (SPREADS, ("precision", "components", 0, 0), "weather"),
+        (SPREADS, ("precision", "components", 0, 1), [0.1, None]),
+        (SPREADS, ("precision", "components", 0, 1), [0.1]),
+        (SPREADS, ("precision", "components", 0, 1), [[0.1, 0.2]]),
+        (SPREADS, ("precision", "halves"), "x"),
+        (SPREADS, ("precision", "components"), None),
     ],
 )
 def test_json_that_cannot_be_is_refused(load, members, name, place, value):
     with pytest.raises(InputError, match=r"bad\.zip: is not a comparison saved"):
         load({name: changed(members[name], place, value)})
+
+
+def test_how_much_scores_move_comes_back(load, members):
+    found = load({})["a"]
+    for key, score in found.scores.items():
+        if score.standard_error is not None and key in found.spreads:
+            assert found.spreads[key].standard_error == pytest.approx(score.standard_error)
+    assert {"precision", "recall"} <= found.spreads.keys()
+    older = {name: None for name in members if name.endswith("spreads.json")}
+    assert load(older)["a"].spreads == {}
 
 
 def test_rows_of_samples_without_texts_are_looked_at_too(load, members):

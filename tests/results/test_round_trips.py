@@ -18,6 +18,7 @@ from calipers.results import Comparison, Result, SetSummary, Sweep, SystemResult
 from calipers.results.agreement import Agreement, Column, MetricAgreement
 from calipers.results.archive import ABOUT
 from calipers.results.caution import Caution
+from calipers.results.check import Check, CheckedScore
 from calipers.results.comparison import Advice, SignificanceTest
 from calipers.results.judging import (
     BetweenJudges,
@@ -192,9 +193,22 @@ def texts() -> TextComparison:
     return TextComparison(systems, settings, ABOUT_SET, scores, None, ("w",))
 
 
+def check() -> Check:
+    numbers = CheckedScore(
+        *("recall < 0.8", "a", "recall", 0.7, (0.62, 0.78), "below", 0.8, "fails", None),
+        *(0.04, 0.01, 0.02, 0.99, 400, None, True),
+    )
+    before = CheckedScore(
+        *("frechet_distance > 2 * baseline", "a", "frechet_distance", 3.0, (1.0, 5.0), "above"),
+        *(2.8, "inconclusive", 1.4, 1.2, 0.4, 0.4, 0.6, 400, 5_000, False, True),
+    )
+    settings = {"level": 0.95, "inconclusive": "report"}
+    return Check("run.zip", "baseline.zip", (numbers, before), settings, ("w",))
+
+
 EVERY = {
     made.__name__: made
-    for made in (comparison, sweep, overlap, agreement, probe, ranking, judging, texts)
+    for made in (comparison, sweep, overlap, agreement, probe, ranking, judging, texts, check)
 }
 
 
@@ -234,7 +248,7 @@ def test_data_come_back_the_same(result):
         assert str(back) == str(result)
 
 
-@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking, judging])
+@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking, judging, check])
 def test_fields_come_back_the_same(made):
     result = made()
     back = type(result).from_dict(through_json(result.to_dict()))
@@ -374,6 +388,10 @@ DAMAGE = [
     (overlap, lambda d: d["systems"][0].update(files=[]), "damaged"),
     (overlap, lambda d: d["systems"][0]["files"][0].update(n=0), "without samples"),
     (overlap, lambda d: d.update(systems=3), "damaged"),
+    (check, lambda d: d.update(checked=[]), "nothing was checked"),
+    (check, lambda d: d["settings"].update(inconclusive="maybe"), "inconclusive is 'maybe'"),
+    (check, lambda d: d["settings"].update(level=0.5), "level is 0.5, not a number between"),
+    (check, lambda d: d["checked"][0].update(outcome="open"), r"outcome is 'open', none of"),
     (sweep, lambda d: d["systems"][0]["curves"]["recall"].update(values=[1]), "curve 'recall'"),
     (sweep, lambda d: d["systems"][0]["curves"]["recall"].update(values=[1.5, 2, 3]), "values"),
     (sweep, lambda d: d["systems"][0]["curves"]["recall"].update(replicates=[]), "curve 'recall'"),
@@ -506,6 +524,7 @@ FRAMES = {
     "probe": (("view", "change"), "metric", "gap"),
     "ranking": (("truth",), "metric", "spearman"),
     "judging": (("judge", "system"), "question", "score"),
+    "check": (("system",), "condition", "outcome"),
 }
 
 

@@ -9,6 +9,7 @@ import typer
 from calipers import __version__
 from calipers.cli.agree import agree
 from calipers.cli.annotate import annotate
+from calipers.cli.check import check
 from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
@@ -29,6 +30,7 @@ from calipers.cli.tune import tune
 COMMANDS = (
     demo,
     compare,
+    check,
     sweep,
     overlap,
     agree,

@@ -184,7 +184,13 @@ def _texts(
 
         return page(document_of(kind, data))
 
-    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
+    def junit() -> str:
+        from calipers.report.render.junit import junit
+
+        return junit(data)
+
+    made = {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
+    return {**made, "junit": junit} if kind == "check" else made
 
 
 def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:

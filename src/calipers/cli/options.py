@@ -81,7 +81,7 @@ def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[
     values: dict[str, Any] = {}
     for each, about in options_of(group):
         value = given.get(each.name)
-        if about.several and about.source and value is not None:
+        if about.several and (about.source or about.apart) and value is not None:
             value = list(value) or None  # names of files may hold commas
         elif about.several and value is not None:
             value = about.rule.parse(about.flags(each.name)[0], ", ".join(value)) if value else None

@@ -25,7 +25,10 @@ from calipers.progress import Progress, Silent
 from calipers.whole_files import write_text_atomically
 
 STDIO = "-"
-FILES = ("save", "output", "table", "inspect", "json", "csv", "markdown", "latex", "plot", "html")
+FILES = (
+    *("save", "output", "table", "inspect", "json", "junit", "csv", "markdown", "latex", "plot"),
+    "html",
+)
 """All outputs, in the order in which they are written: first what cannot be made from another."""
 
 FORMATS = ("html", "json", "save", "markdown", "latex", "csv")

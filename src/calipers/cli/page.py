@@ -50,7 +50,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Commands": ("demo", "compare", "text", "metrics"),
     "Language models": ("generate", "likelihood", "tune"),
     "Judgements": ("annotate", "judge", "rank"),
-    "Commands for saved results": ("show", "report", "plot"),
+    "Commands for saved results": ("show", "report", "plot", "check"),
     "Further analyses": ("sweep", "agree", "overlap", "probe", "embed", "version"),
 }
 """The commands, in the order in which a newcomer meets them."""

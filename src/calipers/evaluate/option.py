@@ -183,6 +183,8 @@ class OptionField:
         Under which name they hold what of its value, where that is not the option itself.
     several
         Whether it may be given more than once on the command line.
+    apart
+        Whether what was given several times is not cut at commas, which a value may hold.
     required
         Whether the command line asks for it, default or not.
     last
@@ -206,6 +208,7 @@ class OptionField:
     kept: bool = False
     kept_as: tuple[str, Callable[[Any], Any]] | None = None
     several: bool = False
+    apart: bool = False
     required: bool = False
     last: bool = False
     complete: str | tuple[str, ...] = ()

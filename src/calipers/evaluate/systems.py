@@ -278,6 +278,7 @@ class Run:
                 for name, variances in scored.curve_variances.items()
             },
             correlations=correlations(scored.spreads),
+            spreads=scored.spreads,
             against=self.against,
             compared=partial(self.space.rows, generated=embeddings[0]),
         )

@@ -1,1 +1,112 @@
-"""A pytest fixture that fails a test when generated samples are worse than a baseline."""
+"""A pytest fixture that fails a test when generated samples are worse than a limit or a baseline.
+
+pytest finds this module by itself once Calipers is installed; it loads nothing heavy before the
+fixture is used.
+
+    def test_the_model_keeps_its_variety(calipers_check):
+        calipers_check("run.zip", fail_if="recall < 0.8", against="baseline.zip")
+
+A test fails where :func:`calipers.check` fails. Where that is inconclusive, the test is skipped,
+passes with a warning, or fails: ``--calipers-inconclusive`` on the command line, or
+``calipers_inconclusive`` in the settings of pytest, says which.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from calipers.results.check import Check
+    from calipers.results.comparison import Comparison
+    from calipers.results.texts import TextComparison
+
+    Run = Comparison | TextComparison | str | Path
+
+INI, FLAG = "calipers_inconclusive", "--calipers-inconclusive"
+ENDS = ("skip", "pass", "fail")
+
+
+class InconclusiveWarning(UserWarning):
+    """Too few samples to decide a check that was let pass."""
+
+
+class CalipersCheck(Protocol):
+    """The fixture `calipers_check`."""
+
+    def __call__(
+        self,
+        run: Run,
+        *,
+        fail_if: str | Sequence[str],
+        against: Run | None = None,
+        level: float = 0.95,
+    ) -> Check:
+        """Fail the test where a condition is met by more than chance.
+
+        Parameters
+        ----------
+        run
+            A comparison, or the path of one that was saved.
+        fail_if
+            One condition or several, as ``"recall < 0.8"`` or ``"mauve_star < baseline - 0.02"``.
+        against
+            The comparison that ``baseline`` stands for, or its path.
+        level
+            One less the chance of a false failure, and of a false pass; in (0.5, 1).
+
+        Returns
+        -------
+        Check
+            What was found, where the test goes on.
+        """
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option and the setting for what an inconclusive check ends as."""
+    help = "what a test ends as whose calipers_check is inconclusive"
+    parser.getgroup("calipers").addoption(FLAG, choices=ENDS, default=None, help=help)
+    parser.addini(INI, f"{help}: {', '.join(ENDS)}", default=ENDS[0])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a setting that is none of the three.
+
+    Raises
+    ------
+    pytest.UsageError
+        Names the setting and what was found.
+    """
+    if config.getini(INI) not in ENDS:
+        raise pytest.UsageError(f"{INI} must be skip, pass or fail; found {config.getini(INI)!r}")
+
+
+@pytest.fixture
+def calipers_check(pytestconfig: pytest.Config) -> CalipersCheck:
+    """Check the scores of generated samples against limits: see :class:`CalipersCheck`."""
+    ends = pytestconfig.getoption(FLAG) or pytestconfig.getini(INI)
+
+    def check(
+        run: Run,
+        *,
+        fail_if: str | Sequence[str],
+        against: Run | None = None,
+        level: float = 0.95,
+    ) -> Check:
+        __tracebackhide__ = True
+        from calipers.evaluate.check import check as run_check
+
+        found = run_check(run, fail_if=fail_if, baseline=against, level=level)
+        if found.outcome == "fails" or (found.outcome == "inconclusive" and ends == "fail"):
+            pytest.fail(found.sentence, pytrace=False)
+        if found.outcome == "inconclusive":
+            if ends == "skip":
+                pytest.skip(found.sentence)
+            warnings.warn(InconclusiveWarning(found.sentence), stacklevel=2)
+        return found
+
+    return check

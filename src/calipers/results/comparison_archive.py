@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -21,6 +21,7 @@ from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 from calipers.results.archive import Archive, Draft, check_array
 from calipers.results.sets import Samples
 from calipers.results.system import Against, SystemResult
+from calipers.uncertainty.spread import Component, Source, Spread
 
 if TYPE_CHECKING:
     from calipers.explain.map import Method
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 CELLS = ("reference_cells", "generated_cells")
 KINDS = {"covered": "biu", "copied": "biu"}
 MOST = 2**53
+SPREADS = "spreads.json"
+"""Part of a system that tells how much its scores move, source by source."""
 
 
 # ------------------------------------------------------------------ writing
@@ -48,6 +51,7 @@ def pack(comparison: Comparison, draft: Draft) -> None:
         for name, array in system.neighbours.items():
             draft.add_array(f"{folder}/neighbours/{name}.npy", array)
         draft.add_per_sample(folder, system.scores)
+        draft.add_json(f"{folder}/{SPREADS}", _spread_data(system.spreads), readable=False)
         for number, samples in enumerate(system.samples):
             draft.add_samples(f"{folder}/samples/{number}", samples)
     explained = comparison.explained()
@@ -64,6 +68,19 @@ def pack(comparison: Comparison, draft: Draft) -> None:
 
 
 # ------------------------------------------------------------------ reading
+
+
+def _spread_data(spreads: Mapping[str, Spread]) -> dict[str, Any]:
+    """Write how much scores move as plain data, where every replicate had a value."""
+    return {
+        key: {
+            "components": [[part.source, part.deviations.tolist()] for part in spread.components],
+            "halves": None if spread.halves is None else spread.halves.tolist(),
+            "approximate": spread.approximate,
+        }
+        for key, spread in spreads.items()
+        if spread.finite
+    }
 
 
 def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
@@ -85,6 +102,15 @@ def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
     }
 
 
+def scores_of(comparison: Comparison, archive: Archive) -> Comparison:
+    """Read how much scores move beside the JSON of a comparison, and no samples."""
+    systems = [
+        replace(system, spreads=_spreads(archive, f"systems/{place}/{SPREADS}"))
+        for place, system in enumerate(comparison.systems)
+    ]
+    return replace(comparison, systems=tuple(systems))
+
+
 def _system(
     archive: Archive, folder: str, system: SystemResult, against: Against | None
 ) -> SystemResult:
@@ -97,8 +123,44 @@ def _system(
         samples=tuple(_all_samples(archive, f"{folder}/samples")),
         neighbours=archive.arrays(f"{folder}/neighbours/"),
         against=against,
+        spreads=_spreads(archive, f"{folder}/{SPREADS}"),
     )
     return replace(found, explained=_explanations(archive, folder, found))
+
+
+def _spreads(archive: Archive, name: str) -> dict[str, Spread]:
+    """Read how much scores move; nothing from a zip of before.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If deviations are no finite numbers, or their source is none.
+    """
+    if name not in archive.zip.namelist():
+        return {}
+    return {
+        str(key): Spread(
+            tuple(Component(_source(source), _finite(key, d)) for source, d in each["components"]),
+            bool(each["approximate"]),
+            None if each["halves"] is None else _finite(key, each["halves"]),
+        )
+        for key, each in archive.json(name).items()
+    }
+
+
+def _finite(key: str, values: Any) -> NDArray[np.float64]:
+    found = np.array(values)
+    check_array(f"the deviations of {key!r:.100}", found, "if", 1)
+    if len(found) < 2 or not np.isfinite(found).all():
+        raise ValueError(f"the deviations of {key!r:.100} are not two finite numbers or more")
+    return found.astype(float)
+
+
+def _source(value: Any) -> Source:
+    if value not in get_args(Source):
+        raise ValueError(f"the source of a deviation is {value!r:.100}")
+    found: Source = value
+    return found
 
 
 def _all_samples(archive: Archive, folder: str) -> Iterator[Samples]:

@@ -29,6 +29,7 @@ _HOMES = {
     "texts": "texts:TextComparison",
     "tuning": "tuning:Tuning",
     "likelihoods": "texts:LikelihoodComparison",
+    "check": "check:Check",
 }
 """The kinds of results, and where their classes are."""
 
@@ -224,6 +225,8 @@ def kind_of(data: Any) -> str | None:
     if not isinstance(data, Mapping) or "calipers" not in data:
         return None
     settings = data.get("settings")
+    if "checked" in data and "outcome" in data:
+        return "check"
     if "truths" in data and "matrix" in data:
         return "ranking"
     if "judges" in data and "between" in data:

@@ -18,6 +18,7 @@ from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
 from calipers.serialise import Plain, plain
+from calipers.uncertainty.spread import Spread
 
 Rows = tuple[NDArray[Any], NDArray[Any]]
 Data = Mapping[str, Any]
@@ -128,6 +129,9 @@ class SystemResult(Plain):
         alone; None where nothing is known of it.
     cautions
         Those of its warnings that could change a verdict, the worst first.
+    spreads
+        By key of a score how much it moves, source by source; kept in the zip, so that two runs of
+        one reference can be compared with what they share.
     """
 
     summary: SetSummary
@@ -144,9 +148,10 @@ class SystemResult(Plain):
     explained: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
     cautions: tuple[Caution, ...] = ()
+    spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
 
     _optional = ("seeds", "curves", "neighbours", "confounders", "correlations", "cautions")
-    _apart = ("samples", "curve_errors", "against", "explained", "compared")
+    _apart = ("samples", "curve_errors", "against", "explained", "compared", "spreads")
 
     @property
     def name(self) -> str:

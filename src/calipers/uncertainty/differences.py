@@ -224,6 +224,15 @@ def differences(
     ]
 
 
+def difference_spread(first: Spread, second: Spread) -> Spread:
+    """How much the difference of two scores moves that have one reference, and other samples.
+
+    What the blocks of the reference bring to both is subtracted first. Blocks depend on the number
+    of rows and the seed alone, so that both may be of different runs.
+    """
+    return _apart(_streams(first, 0), _streams(second, 1), first, second)
+
+
 def _against_best(
     tests: Sequence[Difference],
     values: Sequence[Mapping[str, float]],

@@ -62,11 +62,33 @@ def confidence_interval(
     check_level(level)
     if not (np.isfinite(value) and spread.finite) or spread.variance == 0:
         return None
-    reach = quantile(spread.freedom, level) * spread.standard_error
+    return ends(value, quantile(spread.freedom, level) * spread.standard_error, bounds=bounds)
+
+
+def ends(value: float, reach: float, *, bounds: tuple[float, float] = UNIT) -> tuple[float, float]:
+    """Give both ends of the interval that reaches so far: t · standard error at the value."""
     if tuple(bounds) == UNIT and 0 < value < 1:
         return _on_logits(value, reach)
     low, high = bounds
     return max(low, value - reach), min(high, value + reach)
+
+
+def reach_to(value: float, end: float, *, bounds: tuple[float, float] = UNIT) -> float:
+    """Tell how far an interval must reach for one of its ends to be there: :func:`ends`, undone.
+
+    Examples
+    --------
+    >>> low, high = ends(0.9, 0.04)
+    >>> round(reach_to(0.9, low), 9), round(reach_to(0.9, high), 9)
+    (0.04, 0.04)
+    """
+    if tuple(bounds) != UNIT or not 0 < value < 1:
+        return abs(end - value)
+    slope = value * (1 - value)
+    nearest = _on_logits(value, FAR * slope)[int(end > value)]
+    if abs(end - value) > abs(nearest - value):
+        return FAR * slope + abs(end - nearest)
+    return slope * float(abs(np.log(end / (1 - end) * (1 - value) / value)))
 
 
 def is_rough(value: float, spread: Spread, *, level: float, bounds: tuple[float, float]) -> bool:
@@ -82,6 +104,26 @@ def quantile(freedom: float, level: float) -> float:
 
     lower = (1 - level) / 2
     return -float(stdtrit(freedom, lower) if np.isfinite(freedom) else ndtri(lower))
+
+
+def freedom_behind(
+    value: float,
+    interval: tuple[float, float],
+    standard_error: float,
+    *,
+    level: float,
+    bounds: tuple[float, float] = UNIT,
+) -> float | None:
+    """Tell the degrees of freedom of an interval from its length; None where both ends are cut."""
+    from scipy.special import stdtridf
+
+    within = [end for end, bound in zip(interval, bounds, strict=True) if end != bound]
+    if not within or not standard_error > 0:
+        return None
+    factor = reach_to(value, within[0], bounds=bounds) / standard_error
+    if factor <= quantile(np.inf, level) * (1 + 1e-9):
+        return float(np.inf)
+    return float(stdtridf((1 - level) / 2, -factor))
 
 
 def tails(freedom: float, statistic: float) -> float:

@@ -22,6 +22,7 @@ MODULES = {
     "judging": "judge",
     "texts": "texts",
     "likelihoods": "texts",
+    "check": "check",
 }
 """Kind of a result to the module that says what is shown of it."""
 
