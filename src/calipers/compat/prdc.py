@@ -69,8 +69,8 @@ def compute_prdc(real_features: ArrayLike, fake_features: ArrayLike, nearest_k: 
     near = neighbourhoods(real_features, fake_features, k=k, ties="open")
     around = near.reference.inside[:, -1]
     return {
-        "precision": np.mean(around > 0),
-        "recall": np.mean(near.generated.inside[:, -1] > 0),
+        "precision": np.float64(np.mean(around > 0)),
+        "recall": np.float64(np.mean(near.generated.inside[:, -1] > 0)),
         "density": np.float64((1 / k) * around.mean()),
-        "coverage": np.mean(near.reference.held[:, -1] > 0),
+        "coverage": np.float64(np.mean(near.reference.held[:, -1] > 0)),
     }
