@@ -6,8 +6,8 @@ all distances is held, so that memory grows with n + m instead of n times m.
 
 Where digits may differ. prdc takes distances from inner products, |x|² + |y|² − 2xy, and of float32
 features it rounds them to float32; here a sample is inside or outside as exact float64 differences
-say. The two part only on samples that lie on a rim up to that rounding: copies of a sample that has
-k copies of itself, and, of float32 features, one in some ten million pairs.
+say. The two part only where a sample lies on a rim up to that rounding: of float32 features that
+agree in seven digits, or of a sample that has k copies of itself (docs/coming_from_prdc.md counts).
 """
 
 from __future__ import annotations
