@@ -220,6 +220,7 @@ ROWS = np.eye(6)
         ({"mauve_scaling_factor": 0}, "mauve_scaling_factor must be above 0 and finite; found 0"),
         ({"verbose": "yes"}, "verbose must be True or False; found 'yes'"),
         ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ({"q_features": [[1.0], [np.inf]]}, "q_features must hold finite numbers"),
         ({"p_features": ROWS[:, :3]}, "the same number of columns; found 3 and 6"),
     ],
     ids=str,

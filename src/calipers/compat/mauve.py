@@ -39,7 +39,13 @@ from calipers.estimate.histograms import Histograms
 from calipers.numeric.arrays import as_numpy
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import workers
-from calipers.numeric.validation import check_flags, check_inner_share, check_pair, check_whole
+from calipers.numeric.validation import (
+    check_flags,
+    check_inner_share,
+    check_pair,
+    check_points,
+    check_whole,
+)
 
 __all__ = ["MauveResult", "compute_mauve"]
 
@@ -178,8 +184,8 @@ def compute_mauve(
         featurize_model_name, device_id, max_text_length, batch_size, use_float64, verbose
     )
     p, q = check_pair(
-        featurize.side("p", p_features, p_tokens, p_text),
-        featurize.side("q", q_features, q_tokens, q_text),
+        check_points(featurize.side("p", p_features, p_tokens, p_text), "p_features"),
+        check_points(featurize.side("q", q_features, q_tokens, q_text), "q_features"),
     )
     cells = _cell_count(num_buckets, len(p), len(q))
     with _timed("principal axes", verbose):

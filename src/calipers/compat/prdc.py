@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
-from calipers.numeric.validation import check_whole
+from calipers.numeric.validation import check_points, check_whole
 
 __all__ = ["PRDC", "compute_prdc"]
 
@@ -66,7 +66,11 @@ def compute_prdc(real_features: ArrayLike, fake_features: ArrayLike, nearest_k: 
     {'precision': 0.75, 'recall': 0.75, 'density': 1.0, 'coverage': 0.5}
     """
     k = check_whole("nearest_k", nearest_k, 1)
-    near = neighbourhoods(real_features, fake_features, k=k, ties="open")
+    real, fake = (
+        check_points(rows, name)
+        for rows, name in ((real_features, "real_features"), (fake_features, "fake_features"))
+    )
+    near = neighbourhoods(real, fake, k=k, ties="open")
     around = near.reference.inside[:, -1]
     return {
         "precision": np.float64(np.mean(around > 0)),
