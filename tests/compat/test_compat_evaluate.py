@@ -45,6 +45,7 @@ def test_vectors_have_intervals(rng):
     assert found["recall_signature"] == score.signature
 
 
+@pytest.mark.slow
 def test_aligned_texts_take_references_alone_or_in_lists():
     sacrebleu = pytest.importorskip("sacrebleu")
     texts, references = HUMAN[:9], HUMAN[1:10]

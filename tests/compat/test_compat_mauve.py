@@ -49,6 +49,7 @@ def test_two_far_groups_by_hand():
     assert out.divergence_curve.shape == (27, 2)
 
 
+@pytest.mark.slow
 def test_arguments_and_their_defaults_are_those_of_mauve_text(peer):
     def named(function):
         return {name: each.default for name, each in inspect.signature(function).parameters.items()}
@@ -57,6 +58,7 @@ def test_arguments_and_their_defaults_are_those_of_mauve_text(peer):
     assert list(named(compute_mauve)) == list(named(peer.compute_mauve))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -86,6 +88,7 @@ def test_scores_are_equal_over_many_seeds(peer):
         assert_equal_results(compute_mauve(p, q, seed=seed), peer.compute_mauve(p, q, seed=seed))
 
 
+@pytest.mark.slow
 def test_copies_of_some_rows_score_as_in_mauve_text(peer, rng):
     p, q = topics(rng, 300, 300, 16)
     q[:6] = q[6]
