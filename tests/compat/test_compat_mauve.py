@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from calipers.compat.faiss_cells import faiss_cells
+from calipers.compat.faiss_cells import _split, faiss_cells
 from calipers.compat.mauve import MauveResult, compute_mauve
 from calipers.errors import InputError
 
@@ -115,6 +115,14 @@ def test_cells_are_those_of_faiss(rng):
         theirs.train(rows)
         labels = faiss_cells(rows, cells, restarts=3, max_iterations=rounds, seed=11)
         assert labels.tolist() == theirs.index.search(rows, 1)[1][:, 0].tolist()
+
+
+def test_a_cell_without_rows_takes_half_of_another():
+    # Only the second cell can be halved, whatever is drawn: (10 - 1) / (10 - 2) is above 1
+    centres = _split(np.array([[1, 1], [4, 8]], np.float32), np.array([0, 10]))
+    up, down = 1 + 1 / 1024, 1 - 1 / 1024
+    assert centres.tolist() == [[4 * up, 8 * down], [4 * down, 8 * up]]
+    assert centres.dtype == np.float32
 
 
 def test_equal_rows_fill_one_cell_each_however_many_are_asked_for(rng):

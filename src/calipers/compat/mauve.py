@@ -2,7 +2,7 @@
 
 Equal arguments, defaults, attributes and digits: the same principal axes, the same cells, of which
 :mod:`calipers.compat.faiss_cells` tells why, and from equal cells `p_hist` and `q_hist` to the last
-bit, all scores to 1e-13. Faiss itself is not needed. Scores differ only where a row of the features
+bit, all scores to 1e-12. Faiss itself is not needed. Scores differ only where a row of the features
 lies between two cells to within the rounding of float32, or where the same row stands there so
 often that cells are left empty (docs/coming_from_mauve.md counts how often that is).
 
