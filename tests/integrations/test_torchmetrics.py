@@ -425,7 +425,11 @@ def test_two_processes_hold_what_one_would(tmp_path):
         port = free.getsockname()[1]
     run = [sys.executable, __file__, str(port), str(tmp_path)]
     both = [subprocess.Popen([*run, str(rank)]) for rank in (0, 1)]
-    assert [one.wait(timeout=120) for one in both] == [0, 0]
+    try:
+        assert [one.wait(timeout=300) for one in both] == [0, 0]
+    finally:
+        for one in both:
+            one.kill()
     first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
     assert first.pop("SupportMetrics") == 240
     assert second.pop("SupportMetrics") == 0
