@@ -16,7 +16,7 @@ from calipers.numeric.validation import check_flags, check_whole
 from calipers.score import Score
 from calipers.uncertainty.spread import check_level
 
-for package, extra in (("torch", "models"), ("torchmetrics", "test")):
+for package, extra in (("torch", "models"), ("torchmetrics", "torchmetrics")):
     require(package, extra=extra, purpose="calipers.integrations.torchmetrics")
 
 import torch  # noqa: E402
