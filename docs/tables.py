@@ -69,6 +69,7 @@ COMMANDS = {
     "compare": options.CompareOptions,
     "sweep": options.SweepOptions,
     "overlap": options.OverlapOptions,
+    "by_prompt": options.PromptsOptions,
     "agree": options.AgreeOptions,
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,

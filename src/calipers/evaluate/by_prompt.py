@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,12 +78,12 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
     sets = [*([] if first is None else [System(first.name, (first,))]), *systems]
     labels = [_prompts_of(each, options.by_prompt) for each in sets]
     shared, lost = _shared(sets, labels)
+    k = _samples_for_each(labels if first is None else labels[1:], shared, options.k)
     model = open_embedder(options, [one for each in sets for one in each.sets], fit_on_all=True)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
         answers, notes = _embed(sets, labels, shared, model, options, progress)
         ours, theirs = (None, answers) if first is None else (answers[0], answers[1:])
-        k = _samples_for_each(theirs, options.k)
         with progress.task("Scoring prompts", len(answers)) as advance:
             scored = []
             for each in answers:
@@ -187,8 +188,8 @@ def _shared(
         if (gone := [prompt for prompt in lost if prompt not in own])
     ]
     told = (
-        f"{counted(len(lost), 'prompt')} of {len(lost) + len(shared)} were left out, which not "
-        f"every set has: {'; '.join(lacking)}"
+        f"{counted(len(lost), 'prompt')} of {len(lost) + len(shared)} left out, which not every set "
+        f"has: {'; '.join(lacking)}"
     )
     return tuple(sorted(shared)), (told,)
 
@@ -251,20 +252,25 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int) -> Answers:
     return Answers(name, vectors, texts, codes[order], prompts)
 
 
-def _samples_for_each(systems: Sequence[Answers], asked: int | None) -> int:
+def _samples_for_each(
+    systems: Sequence[Sequence[StringColumn]], shared: Sequence[str], asked: int | None
+) -> int:
     """How many samples of a prompt count for scores that grow with their number."""
-    sizes = np.concatenate([each.sizes for each in systems])
-    several = sizes[sizes > 1]
-    if not len(several):
+    sizes = []
+    for columns in systems:
+        counts = Counter(prompt for column in columns for prompt in column)
+        sizes += [counts[prompt] for prompt in shared]
+    several = [size for size in sizes if size > 1]
+    if not several:
         raise InputError(
             "no system has more than one sample for a prompt; give several files of a system "
             "(NAME=GLOB), or files with several rows of each prompt"
         )
-    if asked is not None and asked > sizes.max():
+    if asked is not None and asked > max(sizes):
         raise InputError(
-            f"k is {asked}, but no prompt of a system has more than {sizes.max()} samples"
+            f"k is {asked}, but no prompt of a system has more than {max(sizes)} samples"
         )
-    return int(several.min()) if asked is None else asked
+    return min(several) if asked is None else asked
 
 
 def _summary(system: System, answers: Answers) -> SetSummary:

@@ -24,7 +24,7 @@ from calipers.metrics.within_prompts import (
 )
 from calipers.results.by_prompt import Homogeneity
 from calipers.score import Score
-from calipers.uncertainty.over_prompts import jackknife_over_prompts, mean_over_prompts
+from calipers.uncertainty.over_prompts import between_prompts, mean_over_prompts
 
 Floats = NDArray[np.float64]
 
@@ -128,33 +128,14 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
     if answers.texts is not None:
         alike = string_similarity(answers)
         scores["string_similarity"] = pooled("string_similarity", alike, SHARE, kernel="ngram:3")
-    scores["between"] = _jackknifed("between", 0 * between, between, level, pins)
-    scores["contrast"] = _jackknifed("contrast", within, between, level, pins)
+    scores["between"] = between_prompts(
+        between, level=level, bounds=COSINE, pins={"metric": "between", **pins}
+    )
+    scores["contrast"] = between_prompts(
+        between, within, level=level, bounds=(-2.0, 2.0), pins={"metric": "contrast", **pins}
+    )
     scores |= _vendi(answers.first(k, seed=options.seed), k, options)
     return scores
-
-
-def _jackknifed(
-    metric: str, within: Floats, between: Floats, level: float, pins: Mapping[str, object]
-) -> Score:
-    """Mean of what is within prompts less what is between them; between alone where that is 0.
-
-    The second is a mean over pairs of prompts, of which each prompt is in P − 1.
-    """
-    count, known = len(between), np.isfinite(within)
-    sign = -1.0 if metric == "contrast" else 1.0
-    total = np.sum(between) * (count - 1)
-    whole = np.mean(within[known]) + sign * np.mean(between) if known.any() else np.nan
-    if count > 2 and known.all():
-        others = (np.sum(within) - within) / (count - 1)
-        left = (total - 2 * between * (count - 1)) / ((count - 1) * (count - 2))
-        replicates = others + sign * left
-    else:
-        replicates = np.full(count, np.nan)
-    about = {"metric": metric, **pins}
-    return jackknife_over_prompts(
-        float(whole), replicates, level=level, bounds=(-2.0, 2.0), pins=about
-    )
 
 
 def string_similarity(answers: Answers) -> Floats:

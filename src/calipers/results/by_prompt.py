@@ -25,7 +25,7 @@ from calipers.results.result import Result
 from calipers.results.rows import of_score
 from calipers.results.sets import SetSummary
 from calipers.score import Score
-from calipers.serialise import Plain
+from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
     from calipers.results.rows import Row, Wide
@@ -186,6 +186,16 @@ class ByPrompt(Result):
     def sets(self) -> tuple[PromptSet, ...]:
         """The reference, where there is one, and the systems."""
         return (*(() if self.reference is None else (self.reference,)), *self.systems)
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        """Return everything as plain data, fit for strict JSON.
+
+        Parameters
+        ----------
+        per_sample
+            Whether to include the value of each prompt, where a score has them.
+        """
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> PromptSet:
         known = {each.name: each for each in self.systems}

@@ -109,6 +109,51 @@ def jackknife_over_prompts(
     return _score(value, error, count, level, bounds, better, pins, None)
 
 
+def between_prompts(
+    between: ArrayLike,
+    within: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    better: Better = "closest",
+    pins: Mapping[str, object] | None = None,
+) -> Score:
+    """Average a similarity over pairs of prompts, or tell how far it lies below that within them.
+
+    Parameters
+    ----------
+    between
+        For each prompt its mean similarity to the others, shape ``(prompts,)``.
+    within
+        For each prompt the similarity of its own samples; the score is then the mean of these less
+        the mean of `between`.
+    level, bounds, better, pins
+        As for :func:`mean_over_prompts`.
+
+    Returns
+    -------
+    Score
+        With the interval of the jackknife over prompts, since each is in P − 1 of the pairs; none
+        where there are fewer than three prompts, or one has a single sample.
+
+    Raises
+    ------
+    InputError
+        If the level is not in (0, 1).
+    """
+    pairs = np.asarray(between, np.float64)
+    own = np.zeros_like(pairs) if within is None else np.asarray(within, np.float64)
+    sign, count, known = (1.0 if within is None else -1.0), len(pairs), np.isfinite(own)
+    value = own[known].mean() + sign * pairs.mean() if known.any() else np.nan
+    replicates = np.full(count, np.nan)
+    if count > 2 and known.all():
+        # The sum over ordered pairs is Σ (P − 1) b_p; without a prompt it lacks 2 (P − 1) b_p
+        left = (pairs.sum() - 2 * pairs) / (count - 2)
+        replicates = (own.sum() - own) / (count - 1) + sign * left
+    more = {"level": level, "bounds": bounds, "better": better, "pins": pins}
+    return jackknife_over_prompts(float(value), replicates, **more)  # type: ignore[arg-type]
+
+
 def _score(
     value: float,
     error: float | None,
