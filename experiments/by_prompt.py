@@ -4,7 +4,7 @@
 stands there.
 
 A world has prompts whose answers lie about a place of their own, v = prompt + answer, both normal,
-so that samples of a prompt are alike. The truth of a score is its mean over 20,000 prompts.
+so that samples of a prompt are alike. The truth of a score is its mean over 5,000 prompts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from calipers.uncertainty.two_sample_prompts import gaussian_kernels, prompts_te
 
 Floats = NDArray[np.float64]
 D = 8
-MANY = 20_000
+MANY = 5_000
 
 
 def world(
@@ -87,7 +87,7 @@ def frechet(worlds: int) -> None:
     def draw() -> tuple[Floats, Floats]:
         return world(rng, prompts, samples)[0], world(rng, prompts, samples, spread=1.5)[0]
 
-    expected = float(np.mean([frechet_distance(*draw()).value for _ in range(2000)]))
+    expected = float(np.mean([frechet_distance(*draw()).value for _ in range(1000)]))
     hits = {"prompts": 0, "rows": 0}
     for _ in range(worlds):
         ours, theirs = draw()
@@ -141,7 +141,7 @@ def tests(worlds: int) -> None:
             kernels = gaussian_kernels(parts)
             assert kernels is not None
             words = [hamming_kernel(padded([_text(row) for row in part])) for part in parts]
-            settings = {"permutations": 199, "seed": number}
+            settings = {"permutations": 99, "seed": number}
             sizes = [(5, 5)] * 20
             found[0] += prompts_test(kernels, sizes, kernel="gaussian", **settings).p_value <= 0.05
             found[1] += prompts_test(words, sizes, kernel="hamming", **settings).p_value <= 0.05

@@ -16,6 +16,7 @@ MANY = (
     "tune",
     "sweep",
     "overlap",
+    "prompts",
     "agree",
     "probe",
     "rank",

@@ -38,6 +38,7 @@ FUNCTIONS = {
     "compare": options.CompareOptions,
     "sweep": options.SweepOptions,
     "overlap": options.OverlapOptions,
+    "by_prompt": options.PromptsOptions,
     "agree": options.AgreeOptions,
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,

@@ -188,8 +188,8 @@ def _shared(
         if (gone := [prompt for prompt in lost if prompt not in own])
     ]
     told = (
-        f"{counted(len(lost), 'prompt')} of {len(lost) + len(shared)} left out, which not every set "
-        f"has: {'; '.join(lacking)}"
+        f"{counted(len(lost), 'prompt')} of {len(lost) + len(shared)} left out, which not every "
+        f"set has: {'; '.join(lacking)}"
     )
     return tuple(sorted(shared)), (told,)
 
