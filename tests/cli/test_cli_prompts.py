@@ -22,6 +22,7 @@ def files(tmp_path, monkeypatch):
     return ("prompts", "a.jsonl", "b.jsonl", "--embedder", "tfidf", "--no-cache", "--quiet")
 
 
+@pytest.mark.slow
 def test_the_prompt_is_in_the_field_that_by_prompt_names(files, calipers):
     page = calipers(*files, "--by-prompt", "question", "--permutations", "99").stdout
     assert page.startswith("2 systems on 5 prompts · embedder tfidf · k 3 · seed 0")
@@ -30,6 +31,7 @@ def test_the_prompt_is_in_the_field_that_by_prompt_names(files, calipers):
     assert calipers(*files, "--permutations", "99").stdout.startswith("2 systems on 1 prompt ·")
 
 
+@pytest.mark.slow
 def test_formats_are_written_and_the_figure_is_drawn(files, calipers, tmp_path):
     calipers(
         *files, "--by-prompt", "question", "--json", "p.json", "--markdown", "p.md",
