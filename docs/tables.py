@@ -70,6 +70,7 @@ COMMANDS = {
     "check": options.CheckOptions,
     "sweep": options.SweepOptions,
     "overlap": options.OverlapOptions,
+    "by_prompt": options.PromptsOptions,
     "agree": options.AgreeOptions,
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.evaluate.agree import agree as agree
     from calipers.evaluate.annotate import annotate as annotate
+    from calipers.evaluate.by_prompt import by_prompt as by_prompt
     from calipers.evaluate.check import check as check
     from calipers.evaluate.compare import compare as compare
     from calipers.evaluate.generate import generate as generate
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from calipers.results import Comparison as Comparison
     from calipers.results import Sweep as Sweep
     from calipers.results.agreement import Agreement as Agreement
+    from calipers.results.by_prompt import ByPrompt as ByPrompt
     from calipers.results.check import Check as Check
     from calipers.results.generation import Generation as Generation
     from calipers.results.judging import Judging as Judging
@@ -86,6 +88,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.errors": ("CalipersError", "InputError", "MissingExtraError"),
         "calipers.estimate": ("Histograms", "LikelihoodRatios", "Neighbourhoods", "neighbourhoods"),
         "calipers.evaluate.check": ("check",),
+        "calipers.evaluate.by_prompt": ("by_prompt",),
         "calipers.evaluate.compare": ("compare",),
         "calipers.evaluate.sweep": ("sweep",),
         "calipers.evaluate.agree": ("agree",),
@@ -103,6 +106,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.results": ("Comparison", "Sweep"),
         "calipers.results.agreement": ("Agreement",),
         "calipers.results.check": ("Check",),
+        "calipers.results.by_prompt": ("ByPrompt",),
         "calipers.results.generation": ("Generation",),
         "calipers.results.judging": ("Judging",),
         "calipers.results.overlap": ("Overlap",),

@@ -17,6 +17,7 @@ MANY = (
     "tune",
     "sweep",
     "overlap",
+    "prompts",
     "agree",
     "probe",
     "rank",

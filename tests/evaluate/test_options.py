@@ -39,6 +39,7 @@ FUNCTIONS = {
     "check": options.CheckOptions,
     "sweep": options.SweepOptions,
     "overlap": options.OverlapOptions,
+    "by_prompt": options.PromptsOptions,
     "agree": options.AgreeOptions,
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,

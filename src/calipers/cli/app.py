@@ -21,6 +21,7 @@ from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, Group
 from calipers.cli.plot import plot
 from calipers.cli.probe import probe
+from calipers.cli.prompts import prompts
 from calipers.cli.rank import rank
 from calipers.cli.show import report, show
 from calipers.cli.sweep import sweep
@@ -33,6 +34,7 @@ COMMANDS = (
     check,
     sweep,
     overlap,
+    prompts,
     agree,
     probe,
     rank,

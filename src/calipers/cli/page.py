@@ -51,7 +51,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Language models": ("generate", "likelihood", "tune"),
     "Judgements": ("annotate", "judge", "rank"),
     "Commands for saved results": ("show", "report", "plot", "check"),
-    "Further analyses": ("sweep", "agree", "overlap", "probe", "embed", "version"),
+    "Further analyses": ("sweep", "agree", "overlap", "prompts", "probe", "embed", "version"),
 }
 """The commands, in the order in which a newcomer meets them."""
 

@@ -7,7 +7,15 @@ Arrays are compared as they are given, as :func:`calipers.compare` compares them
 
 from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.metrics.bert_score import BertScore, bert_score
+from calipers.metrics.conditional_vendi import (
+    conditional_vendi,
+    cosine_kernel,
+    information_vendi,
+    same_prompt_kernel,
+    vendi_within,
+)
 from calipers.metrics.copying import authenticity, near_copies
+from calipers.metrics.density_bands import recall_by_density
 from calipers.metrics.energy import energy_distance
 from calipers.metrics.entropies import (
     precision_cross_entropy,
@@ -52,6 +60,13 @@ from calipers.metrics.transport import (
     sliced_wasserstein,
 )
 from calipers.metrics.vendi import rke, vendi_score
+from calipers.metrics.within_prompts import (
+    distinct_k,
+    similarity_across,
+    similarity_between,
+    similarity_classes,
+    similarity_within,
+)
 
 __all__ = [
     "BertScore",
@@ -69,11 +84,15 @@ __all__ = [
     "authenticity",
     "bert_score",
     "clipped_density_coverage",
+    "conditional_vendi",
+    "cosine_kernel",
     "density_coverage",
+    "distinct_k",
     "energy_distance",
     "entropic_transport",
     "frechet_distance",
     "inception_score",
+    "information_vendi",
     "kid",
     "mauve",
     "mauve_ot",
@@ -90,14 +109,21 @@ __all__ = [
     "probabilistic_precision_recall",
     "quantised_transport",
     "realism",
+    "recall_by_density",
     "recall_cross_entropy",
     "recall_entropy",
     "rke",
+    "same_prompt_kernel",
     "scores_by_group",
+    "similarity_across",
+    "similarity_between",
+    "similarity_classes",
+    "similarity_within",
     "sliced_wasserstein",
     "sphere_precision_recall",
     "support",
     "topological_precision_recall",
     "transport_frontier",
     "vendi_score",
+    "vendi_within",
 ]

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 Data = Mapping[str, Any]
 
 COMPARISON, SWEEP, RANKING, LIKELIHOOD = "comparison", "sweep", "ranking", "likelihood"
+PROMPTS = "prompts"
 
 INPUTS = {
     COMPARISON: "a comparison (RUN.zip from `calipers compare --save`)",
     SWEEP: "a sweep (JSON from `calipers sweep --json`)",
     RANKING: "a ranking (JSON from `calipers rank --json`)",
+    PROMPTS: "answers by prompt (JSON or RUN.zip from `calipers prompts`)",
     LIKELIHOOD: "likelihoods (JSON or RUN.zip from `calipers likelihood`)",
 }
 """Kind of input to what a person calls it, and where it comes from."""
@@ -38,7 +40,8 @@ class Kind:
     shows
         What it shows, in one line.
     takes
-        What it is drawn from: ``"comparison"``, ``"sweep"``, ``"ranking"`` or ``"likelihood"``.
+        What it is drawn from: ``"comparison"``, ``"sweep"``, ``"ranking"``, ``"prompts"`` or
+        ``"likelihood"``.
     module
         The module of :mod:`calipers.report.plots` that draws it, by its ``<module>_plot``.
     options
@@ -114,6 +117,11 @@ KINDS = {
     ),
     "sweep": Kind("metrics against k or the number of samples, with bands", SWEEP, "sweep"),
     "heat-map": Kind("how metrics correlate with each other over systems", RANKING, "heat_map"),
+    "homogeneity": Kind(
+        "how alike systems answer the same prompts, beside how alike each answers itself",
+        PROMPTS,
+        "homogeneity",
+    ),
     "entropy-plane": Kind(
         "perplexity against the entropy of tokens within a text, with the reference",
         LIKELIHOOD,
@@ -220,6 +228,8 @@ def input_of(data: Any) -> str | None:
         return LIKELIHOOD
     if isinstance(settings, Mapping) and "over" in settings:
         return SWEEP
+    if isinstance(data.get("homogeneity"), Mapping):
+        return PROMPTS
     if isinstance(data.get("matrix"), Mapping):
         return RANKING
     known = {"reference", "systems", "settings"} <= set(data) and "judges" not in data

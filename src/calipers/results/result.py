@@ -22,6 +22,7 @@ _HOMES = {
     "comparison": "comparison:Comparison",
     "sweep": "sweep:Sweep",
     "overlap": "overlap:Overlap",
+    "prompts": "by_prompt:ByPrompt",
     "agreement": "agreement:Agreement",
     "probe": "probe:Probe",
     "ranking": "ranking:Ranking",
@@ -233,6 +234,8 @@ def kind_of(data: Any) -> str | None:
         return "judging"
     if "samples" in data and "signatures" in data:
         return "probe"
+    if "homogeneity" in data and "systems" in data:
+        return "prompts"
     if "columns" in data and "metrics" in data:
         return "agreement"
     if "tuned" in data and "systems" in data:

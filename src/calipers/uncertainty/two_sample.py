@@ -29,7 +29,7 @@ from calipers.score import signature
 
 TIES = 1e-12  # what rounding may put between two permutations that are the same
 
-TestName = Literal["mmd", "classifier"]
+TestName = Literal["mmd", "classifier", "prompts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class TwoSample:
     Attributes
     ----------
     test
-        ``"mmd"`` or ``"classifier"``.
+        ``"mmd"``, ``"classifier"`` or ``"prompts"``.
     statistic
         Of the sets as they are; larger is more different. NaN where it is undefined.
     p_value

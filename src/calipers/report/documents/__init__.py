@@ -16,6 +16,7 @@ MODULES = {
     "tuning": "compare",
     "sweep": "sweep",
     "overlap": "overlap",
+    "prompts": "by_prompt",
     "agreement": "agree",
     "probe": "probe",
     "ranking": "rank",

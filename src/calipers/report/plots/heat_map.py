@@ -40,9 +40,9 @@ def heat_map_plot(data: Data) -> Plot:
     def draw(axes: Axes) -> None:
         axes.imshow(rows, cmap=DIVERGING.with_extremes(bad="#d9d9d9"), vmin=-1, vmax=1)
         axes.set_title(f"Over {len(data['systems'])} systems, values as measured", loc="left")
-        _write_cells(axes, rows)
-        _name_sides(axes, [drawable(name, LONGEST) for name in matrix["names"]])
-        _set_apart(axes, len(rows), matrix["truths"])
+        write_cells(axes, rows)
+        name_sides(axes, [drawable(name, LONGEST) for name in matrix["names"]])
+        separate_cells(axes, len(rows), len(rows) - matrix["truths"])
 
     def whole() -> Figure:
         side = MARGIN + CELL * len(rows)
@@ -57,14 +57,16 @@ def heat_map_plot(data: Data) -> Plot:
     return Plot(whole, lambda: Panel(draw, ALONE))
 
 
-def _write_cells(axes: Axes, rows: list[list[float]]) -> None:
+def write_cells(axes: Axes, rows: list[list[float]]) -> None:
+    """Write every value in its cell."""
     size = 8 if len(rows) <= MANY else 6
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
             axes.text(j, i, _written(value), ha="center", va="center", color=INK, size=size)
 
 
-def _name_sides(axes: Axes, names: list[str]) -> None:
+def name_sides(axes: Axes, names: list[str]) -> None:
+    """Name rows and columns of a square."""
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
@@ -72,10 +74,10 @@ def _name_sides(axes: Axes, names: list[str]) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _set_apart(axes: Axes, size: int, truths: int) -> None:
-    """Draw white lines between cells, and black ones before the truths."""
+def separate_cells(axes: Axes, size: int, before: int) -> None:
+    """Draw white lines between cells, and black ones behind the first of another kind."""
     for place in range(1, size):
-        edge = place == size - truths
+        edge = place == before
         look: Look = {"color": INK if edge else "white", "linewidth": 1.2}
         axes.axhline(place - 0.5, **look)
         axes.axvline(place - 0.5, **look)
