@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from calipers.numeric.arrays import is_array
 from calipers.samples.columns import sample_error
-from calipers.samples.fields import find_field, other_texts, root
+from calipers.samples.fields import beside_prompts, find_field, lists_texts, other_texts, root
 from calipers.samples.image_files import is_pillow
 from calipers.samples.kinds import as_array
+from calipers.samples.readers.every_eval import is_every_eval
 from calipers.samples.readers.logs import is_batch_output, is_harness
 from calipers.samples.readers.rows import read_rows
 from calipers.samples.sample_set import SampleSet
@@ -26,8 +27,6 @@ from calipers.samples.tokens import is_id_list
 from calipers.samples.wording import names
 
 ROWS = 4096
-
-PROMPT = "prompt"
 
 
 @dataclass(frozen=True)
@@ -137,14 +136,15 @@ def _field(first: dict[str, Any], source: Source) -> tuple[str | None, tuple[str
     None for the log of a harness or of a service.
     """
     plain = {name: _plain(cell) for name, cell in first.items()}
-    if is_harness(plain) or is_batch_output(plain):
+    if is_harness(plain) or is_batch_output(plain) or is_every_eval(plain):
         return None, None
     images = [name for name, cell in first.items() if is_pillow(cell)]
     if len(images) == 1:
         return images[0], ()
     textual = [name for name, cell in plain.items() if isinstance(cell, str | None)]
     listed = [name for name, cell in plain.items() if isinstance(cell, list) and is_id_list(cell)]
-    field = find_field(list(first), textual, source, listed=listed)
+    many = [name for name, cell in plain.items() if lists_texts(cell)]
+    field = find_field(list(first), textual, source, listed=listed, many=many)
     return field, other_texts(textual, field)
 
 
@@ -182,7 +182,9 @@ def _needed(field: str | None, columns: Sequence[str], source: Source) -> list[s
     # A path that starts at no column breaks at the first row, where all columns are listed
     if not all({path, root(path)} & set(columns) for path in asked):
         return None
-    wanted = {path if path in columns else root(path) for path in (*asked, PROMPT)}
+    wanted = {path if path in columns else root(path) for path in asked}
+    # Beside the prompts stand the columns that tell what they are
+    wanted |= set(beside_prompts(columns, field))
     return [name for name in columns if name in wanted]
 
 

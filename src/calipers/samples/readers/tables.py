@@ -33,7 +33,14 @@ from calipers.samples.arrow import (
     vector_width,
 )
 from calipers.samples.columns import RowError, StringColumn
-from calipers.samples.fields import TOKENS, find_field, other_texts, root
+from calipers.samples.fields import (
+    TOKENS,
+    beside_prompts,
+    find_field,
+    other_texts,
+    prompt_field,
+    root,
+)
 from calipers.samples.joining import Shard, joined
 from calipers.samples.readers.rows import read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
@@ -51,7 +58,11 @@ ROWS = 4096
 Batches = Callable[[Sequence[str] | None], Iterator[Any]]
 """Gives the record batches of a table, of some columns or (None) of all."""
 
-_LOGS = ({"doc_id", "resps"}, {"custom_id", "response"})
+_LOGS = (
+    {"doc_id", "resps"},
+    {"custom_id", "response"},
+    {"evaluation_id", "sample_id", "interaction_type", "input"},
+)
 
 
 @dataclass(frozen=True)
@@ -201,9 +212,12 @@ def read_tables(tables: Sequence[TableFile], source: Source) -> SampleSet:
     others: tuple[str, ...] | None = None
     if field is None and not any(log <= set(schema.names) for log in _LOGS):
         possible = textual + unknown
-        field = find_field(schema.names, possible, source, listed=listed, vectors=vectors)
+        many = [field.name for field in schema if _lists_strings(field.type)]
+        field = find_field(
+            schema.names, possible, source, listed=listed, vectors=vectors, many=many
+        )
         others = other_texts(textual, field)
-    prompt = "prompt" if "prompt" in textual else None
+    prompt = prompt_field(textual, field)
     try:
         if field is not None and field in textual and not source.labels:
             samples = _read_texts(field, prompt, batches, source, mapped=mapped)
@@ -315,7 +329,6 @@ def _read_column(
     check: Callable[[Any, int, RowError], Any],
 ) -> tuple[list[Any], StringColumn | None, list[str]]:
     """Check a column batch by batch, and the prompts beside it."""
-    prompt = None if prompt == field else prompt
     values, prompts, first = [], [], 1
     for batch in batches([field] if prompt is None else [field, prompt]):
         values.append(check(batch.column(field), first, source.row_error))
@@ -367,12 +380,17 @@ def _needed(field: str | None, schema: pa.Schema, source: Source) -> list[str] |
     if field is None:
         return None
     asked = [field, *(wanted.path for wanted in source.labels)]
-    paths = [*asked, "prompt"]
-    wanted = {path if path in schema.names else root(path) for path in paths}
+    wanted = {path if path in schema.names else root(path) for path in asked}
+    wanted |= set(beside_prompts(schema.names, field))
     # A path that starts at no column breaks at the first row, where all columns are listed.
     if not all({path, root(path)} & set(schema.names) for path in asked):
         return None
     return [name for name in schema.names if name in wanted]
+
+
+def _lists_strings(kind: Any) -> bool:
+    listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return bool(listed) and is_string(kind.value_type)
 
 
 def _with_labels_there(schema: pa.Schema, source: Source) -> Source:
