@@ -106,10 +106,10 @@ def test_generated_systems_and_their_seeds(memory: Any) -> None:
     systems = read_systems(["memory://bucket/a=b/seed1.parquet", "m=memory://bucket/a=b/*.parquet"])
     assert [system.name for system in systems] == ["seed1", "m"]
     assert [list(samples) for samples in systems[1].sets] == [TEXTS[1:], TEXTS[2:]]
-    put(memory, "/bucket/x-00000-of-00001.parquet", ROWS)
-    put(memory, "/bucket/y-00000-of-00001.parquet", ROWS)
+    put(memory, "/bucket/x-0-of-2.parquet", ROWS)
+    put(memory, "/bucket/x-1-of-2.parquet", ROWS)
     with pytest.raises(InputError, match=r"give the folder that holds them: m=memory:///bucket$"):
-        read_systems(["m=memory://bucket/*-of-00001.parquet"])
+        read_systems(["m=memory://bucket/*-of-2.parquet"])
 
 
 def test_only_the_columns_that_are_needed_are_fetched(

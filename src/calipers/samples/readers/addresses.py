@@ -97,7 +97,7 @@ class Remote:
         Raises
         ------
         InputError
-            If there is nothing, or not all of the shards.
+            If there is nothing.
         """
         with self.reached():
             if glob.has_magic(self.path):
@@ -113,9 +113,9 @@ class Remote:
                     raise InputError(f"{self.address}: there is no such file")
         if not paths:
             raise InputError(f"{self.address}: no file matches it")
-        places = natural(map(PurePosixPath, paths))
-        check_complete(places, Source(self.address, ""))
-        return [self] if paths == [self.path] else [self._beside(str(place)) for place in places]
+        if paths == [self.path]:
+            return [self]
+        return [self._beside(str(path)) for path in natural(map(PurePosixPath, paths))]
 
     def _beside(self, path: str) -> Remote:
         return replace(self, address=self.storage.unstrip_protocol(path), path=path)
@@ -186,6 +186,7 @@ def read_remote(
         If there is nothing, it is of another kind, or cannot be read.
     """
     files = place.found()
+    check_complete([PurePosixPath(file.path) for file in files] if len(files) > 1 else [], source)
     for file in files:
         file.check_filled()
     if _are_tables(files):
