@@ -186,7 +186,8 @@ def read_remote(
         If there is nothing, it is of another kind, or cannot be read.
     """
     files = place.found()
-    check_complete([PurePosixPath(file.path) for file in files] if len(files) > 1 else [], source)
+    if files != [place]:
+        check_complete([PurePosixPath(file.path) for file in files], source)
     for file in files:
         file.check_filled()
     if _are_tables(files):
