@@ -216,7 +216,9 @@ def _unlike_text(table: Table, field: str, first: Any, source: Source) -> Sample
         return None
     labels = _labels(table, source)
     columns = table.values(list(dict.fromkeys([field, *labels.values()])), source)
-    found = {kind: [_plain(cell) for cell in columns[name]] for kind, name in labels.items()}
+    found: dict[str, Any] = {
+        kind: [_plain(cell) for cell in columns[name]] for kind, name in labels.items()
+    }
     if pictures:
         return SampleSet.from_images(
             columns[field], name=source.name, skip_bad=source.skip_bad, **found
