@@ -153,6 +153,12 @@ def test_a_data_set_without_a_length_is_refused() -> None:
 
 
 @KINDS
+def test_a_list_of_data_sets_is_no_set(make: Make) -> None:
+    with pytest.raises(InputError, match=r"^x: must be one set .* is a whole \w+; for several sys"):
+        as_sample_set([make(TEXTS)] * 2, name="x")
+
+
+@KINDS
 def test_a_row_without_the_column_is_named(make: Make) -> None:
     rows = [{"image": torch.tensor(IMAGES[n]), "n": n} for n in range(3)]
     with pytest.raises(InputError, match=r"^x: has no column 'topic'; it has 'image' and 'n'"):

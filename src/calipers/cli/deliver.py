@@ -258,7 +258,7 @@ def _shared(
 
         return write
 
-    writers = {}
+    writers: dict[str, Callable[[str], None]] = {}
     for output in asked:
         outputs = outputs.of_systems(names, output=output)
         writers |= {f"{output}:{at}": writer(output, name) for at, name in enumerate(names)}

@@ -27,7 +27,12 @@ from calipers.samples.readers.frames import (
 )
 from calipers.samples.readers.image_folder import is_image_name
 from calipers.samples.readers.rows import read_rows
-from calipers.samples.readers.streams import holds_arrays, read_stream, torch_samples
+from calipers.samples.readers.streams import (
+    holds_arrays,
+    is_torch_data,
+    read_stream,
+    torch_samples,
+)
 from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -71,8 +76,8 @@ def hold(value: Any, source: Source) -> SampleSet:
         frame, found, others = collected(value, source.called(name or "samples"))
         samples = hold(frame, replace(found, name=name))
         return replace(samples, source="<LazyFrame>", other_fields=others)
-    if (given := torch_samples(value, name or "samples")) is not None:
-        samples = _from_items(given, source)
+    if is_torch_data(value):
+        samples = _from_items(torch_samples(value, name or "samples"), source)
         return replace(samples, source=f"<{type(value).__name__}>")
     table = Table.of(value)
     if table is not None:
@@ -103,7 +108,8 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
         if holds_arrays(first):
             return read_stream(value, "list", named)
         return replace(read_rows(enumerate(value, 1), named), source="<list>")
-    if Table.of(first) is not None or _are_embeddings(first):
+    whole = is_lazy(first) or is_torch_data(first) or _are_embeddings(first)
+    if whole or Table.of(first) is not None:
         raise InputError(
             f"{name or 'samples'}: must be one set of samples, but its first item is a whole "
             f"{type(first).__name__}; for several systems give a dict by their names, for the "

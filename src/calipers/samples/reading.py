@@ -231,11 +231,13 @@ def as_sample_set(
     ----------
     value
         A path, or a list of the paths of shards; a list or column of strings, or of lists of token
-        ids; a list of dicts, a data frame of pandas or polars, an Arrow table or a dataset of
-        Hugging Face ``datasets``; an array or tensor of shape (n, d), a data frame of numbers or
-        an Arrow array of lists of floats, which are embeddings; an array of shape (n, height,
-        width) or (n, height, width, c), a list of arrays or of Pillow images, or a list of paths
-        of image files; or a sample set, which is returned as it is.
+        ids; a list of dicts, a data frame of pandas or polars (also a lazy one), an Arrow table or
+        a dataset of Hugging Face ``datasets``, held or streamed; a data set or a loader of PyTorch,
+        of which batches are taken apart, and pairs give their first item; an array or tensor of
+        shape (n, d), a data frame of numbers or an Arrow array of lists of floats, which are
+        embeddings; an array of shape (n, height, width) or (n, height, width, c), a list of arrays
+        or of Pillow images, or a list of paths of image files; or a sample set, which is returned
+        as it is.
     name
         What to call the set; by default a file's name, or the kind of the samples.
     field, group, group_needed, cluster, cluster_needed, skip_bad, progress

@@ -20,17 +20,21 @@ from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 
 
-def torch_samples(value: object, where: str) -> Iterator[Any] | None:
-    """Give the samples of a data set or a loader of PyTorch one by one; None of anything else.
+def is_torch_data(value: object) -> bool:
+    """Tell whether a value is a data set or a loader of PyTorch."""
+    data: Any = sys.modules.get("torch.utils.data")
+    return data is not None and isinstance(value, data.Dataset | data.DataLoader)
+
+
+def torch_samples(value: Any, where: str) -> Iterator[Any]:
+    """Give the samples of a data set or a loader of PyTorch one by one.
 
     Raises
     ------
     InputError
         If a data set tells neither how long it is nor how to go through it.
     """
-    data: Any = sys.modules.get("torch.utils.data")
-    if data is None:
-        return None
+    data: Any = sys.modules["torch.utils.data"]
     if isinstance(value, data.DataLoader):
         one_by_one = value.batch_sampler is None
         return (
@@ -40,16 +44,14 @@ def torch_samples(value: object, where: str) -> Iterator[Any] | None:
         )
     if isinstance(value, data.IterableDataset):
         return map(_sample, value)
-    if isinstance(value, data.Dataset):
-        try:
-            size = len(value)
-        except (TypeError, NotImplementedError):
-            raise InputError(
-                f"{where}: is a {type(value).__name__} without a length; give it one (__len__), or "
-                "a list of its samples"
-            ) from None
-        return (_sample(value[place]) for place in range(size))
-    return None
+    try:
+        size = len(value)
+    except (TypeError, NotImplementedError):
+        raise InputError(
+            f"{where}: is a {type(value).__name__} without a length; give it one (__len__), or a "
+            "list of its samples"
+        ) from None
+    return (_sample(value[place]) for place in range(size))
 
 
 def _sample(item: Any) -> Any:
