@@ -49,7 +49,7 @@ Reference = Annotated[
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
         "log of inspect (.eval, .json), a folder of .txt files, images or shards, or embeddings as "
         ".npy, .npz or .safetensors. Also .gz files of texts, and folders that Hugging Face "
-        "datasets saved; - is standard input.",
+        "datasets saved; an address such as s3://bucket/human.parquet; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
