@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
 from pathlib import Path
@@ -83,6 +84,18 @@ def test_the_container_runs_calipers_without_root() -> None:
         *PROJECT["license-files"],
     )
     assert {line[1:] for line in copied.splitlines()[1:]} == set(needed)
+
+
+def test_what_is_called_public_is_there() -> None:
+    page = (ROOT / "docs" / "stability.md").read_text()
+    (row,) = (line for line in page.splitlines() if line.startswith("| Python | the names"))
+    listed, _, rest = row.partition(" list in `__all__`")
+    modules = re.findall(r"`(calipers[\w.]*)`", listed)
+    assert len(modules) == 10
+    for name in modules:
+        module = importlib.import_module(name)
+        assert all(hasattr(module, each) for each in module.__all__)
+    assert "`calipers.errors`" in rest
 
 
 def test_every_reference_of_the_paper_is_cited_and_there() -> None:
