@@ -86,6 +86,7 @@ def test_the_container_runs_calipers_without_root() -> None:
     assert {line[1:] for line in copied.splitlines()[1:]} == set(needed)
 
 
+@pytest.mark.slow
 def test_what_is_called_public_is_there() -> None:
     page = (ROOT / "docs" / "stability.md").read_text()
     (row,) = (line for line in page.splitlines() if line.startswith("| Python | the names"))
