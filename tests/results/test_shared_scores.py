@@ -187,13 +187,13 @@ def test_every_eval_ever_itself_accepts_what_is_written(
     broken = {**record, "schema_version": 3}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(broken, schema)
-    # Its own model of the record, with the checks that a schema cannot state
+    # Its own validator, with the checks that a schema cannot state
     write_every_eval_ever(record, tmp_path / "a.json")
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); "
-        "from every_eval_ever.eval_types import EvaluationLog; "
-        "log = EvaluationLog.model_validate_json(open(sys.argv[2]).read()); "
-        "print(len(log.evaluation_results))"
+        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
+        "from every_eval_ever.validator.validation_core import validate_aggregate; "
+        "report = validate_aggregate(Path(sys.argv[2])); "
+        "print(report.valid, report.errors, report.warnings)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, folder, str(tmp_path / "a.json")],
@@ -201,5 +201,4 @@ def test_every_eval_ever_itself_accepts_what_is_written(
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == len(record["evaluation_results"])
+    assert done.stdout == "True [] []\n", done.stdout + done.stderr
