@@ -14,6 +14,6 @@ NEEDS_TORCH = [
     ),
 ]
 
-MAKERS = ["tests/data/inspect/make_logs.py"]  # needs inspect_ai, and is run by hand
+MAKERS = ["tests/data/inspect/make_logs.py", "tests/data/lm_eval/make_log.py"]  # run by hand
 
 collect_ignore = MAKERS if find_spec("torch") else [*MAKERS, *NEEDS_TORCH]

@@ -10,6 +10,7 @@ from calipers.cli.app import COMMANDS
 from calipers.cli.page import FEW, SECTIONS, first_sentence
 
 MANY = (
+    "show",
     "demo",
     "compare",
     "check",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
+import subprocess
 import sys
 import zipfile
 import zlib
@@ -322,3 +324,59 @@ def test_zstd_needs_pyarrow(monkeypatch: pytest.MonkeyPatch, write_eval: Zip) ->
         read_samples(EVAL)
     assert len(read_samples(write_eval(sample()))) == 1
     assert len(read_samples(JSON)) == 3
+
+
+REAL = """
+import json, sys
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.solver import generate
+
+answers = [f"Answer {n} \\u00fc." for n in range(12)]
+outputs = [ModelOutput.from_content("mockllm/model", text) for text in answers]
+for output in outputs:  # else inspect downloads a tokenizer to count
+    output.usage = ModelUsage(input_tokens=3, output_tokens=4, total_tokens=7)
+task = Task(
+    dataset=MemoryDataset([Sample(id=n, input=f"Question {n}?") for n in (1, 2, 10, 11)]),
+    solver=generate(),
+    epochs=3,
+)
+(log,) = eval(
+    task,
+    model=get_model("mockllm/model", custom_outputs=outputs),
+    log_dir=sys.argv[1],
+    log_format=sys.argv[2],
+    max_samples=1,
+    display="none",
+)
+samples = read_eval_log(log.location).samples
+rows = [[str(each.id), each.epoch, each.output.completion, each.input] for each in samples]
+print(json.dumps([log.location, rows]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_logs_are_read_as_inspect_itself_reads_them(tmp_path: Path, suffix: str) -> None:
+    python = os.environ.get("CALIPERS_INSPECT_PYTHON", sys.executable)
+    known = subprocess.run([python, "-c", "import inspect_ai"], capture_output=True, check=False)
+    if known.returncode:
+        pytest.skip("CALIPERS_INSPECT_PYTHON names no Python with inspect_ai")
+    done = subprocess.run(
+        [python, "-c", REAL, str(tmp_path), suffix], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    location, rows = json.loads(done.stdout.splitlines()[-1])
+    samples = read_samples(location.removeprefix("file://"), cluster="id")
+    assert samples.log_ids is not None
+    assert samples.clusters is not None
+    assert samples.prompts is not None
+    ids, epochs = samples.log_ids.ids.tolist(), samples.log_ids.epochs.tolist()
+    own = zip(ids, epochs, samples, samples.prompts.tolist(), strict=True)
+    assert list(map(list, own)) == rows
+    assert len(set(samples)) == 12
+    assert samples.clusters.tolist() == ids
+    assert sorted(set(epochs)) == [1, 2, 3]
+    assert samples.notes == ()

@@ -65,7 +65,11 @@ class Polars:
         return Column()
 
 
-MAKES = [_pandas, _polars, Polars, _arrow, _dataset, _dicts]
+def _lazy(columns: dict[str, Any]) -> Any:
+    return _polars(columns).lazy()
+
+
+MAKES = [_pandas, _polars, _lazy, Polars, _arrow, _dataset, _dicts]
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -114,13 +118,13 @@ def test_the_column_that_was_found_is_known_with_what_else_it_could_be(make: Mak
     assert (named.field, named.other_fields) == ("id", None)
 
 
-@pytest.mark.parametrize("make", [_pandas, _polars, _arrow, _dataset, _dicts])
+@pytest.mark.parametrize("make", [_pandas, _polars, _lazy, _arrow, _dataset, _dicts])
 def test_a_missing_text_is_refused_with_its_row(make: Make) -> None:
     with pytest.raises(InputError, match=r"^samples: row 2: the field 'text' must be a string, bu"):
         as_sample_set(make({"text": ["a", None, "b"], "n": [1, 2, 3]}))
 
 
-@pytest.mark.parametrize("make", [_pandas, _polars, _arrow, _dataset, _dicts])
+@pytest.mark.parametrize("make", [_pandas, _polars, _lazy, _arrow, _dataset, _dicts])
 def test_nested_fields_and_token_ids_of_tables(make: Make) -> None:
     nested = make({"a": [{"b": ["x", "y"]}, {"b": ["z"]}], "n": [1, 2]})
     assert list(as_sample_set(nested, field="a.b[*]")) == ["x", "y", "z"]
@@ -128,7 +132,7 @@ def test_nested_fields_and_token_ids_of_tables(make: Make) -> None:
     assert (ids.kind, [part.tolist() for part in ids]) == ("tokens", [[1, 2], [3]])
 
 
-@pytest.mark.parametrize("make", [_pandas, _polars, _arrow, _dataset])
+@pytest.mark.parametrize("make", [_pandas, _polars, _lazy, _arrow, _dataset])
 def test_a_column_of_vectors_holds_embeddings(make: Make) -> None:
     table = make({"text": ["a"] * 4, "embedding": MATRIX.tolist(), "topic": list("abab")})
     samples = as_sample_set(table, field="embedding", group="topic", group_needed=True)
@@ -139,7 +143,7 @@ def test_a_column_of_vectors_holds_embeddings(make: Make) -> None:
         as_sample_set(table, field="embedding", cluster="foo")
 
 
-@pytest.mark.parametrize("make", [_pandas, _polars])
+@pytest.mark.parametrize("make", [_pandas, _polars, _lazy])
 def test_a_frame_of_numbers_holds_embeddings(make: Make) -> None:
     frame = make({str(place): MATRIX[:, place] for place in range(3)})
     samples = as_sample_set(frame)
@@ -164,8 +168,14 @@ def test_columns_of_polars_and_of_datasets() -> None:
     polars = pytest.importorskip("polars")
     assert list(as_sample_set(polars.Series(TEXTS))) == TEXTS
     assert as_sample_set(polars.Series([[1, 2], [3]])).kind == "tokens"
-    with pytest.raises(InputError, match=r"^x: is a polars.LazyFrame, .* give its .collect\(\)$"):
-        as_sample_set(_polars(COLUMNS).lazy(), name="x")
+
+
+def test_a_frame_of_an_unknown_kind_that_holds_no_rows_yet() -> None:
+    class Relation:
+        def collect(self) -> None: ...
+
+    with pytest.raises(InputError, match=r"^x: is a \w+.Relation, which .* give its .collect\(\)$"):
+        as_sample_set(Relation(), name="x")
 
 
 def test_datasets_of_any_format_streamed_or_with_images() -> None:

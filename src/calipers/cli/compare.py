@@ -9,9 +9,18 @@ import typer
 
 from calipers.cli.command import check_metrics_are_listed, command, read_sides
 from calipers.cli.command_line import with_command
-from calipers.cli.deliver import deliver, names_of_sets
+from calipers.cli.deliver import check_shared, deliver, names_of_sets
 from calipers.cli.options import Details
-from calipers.cli.outputs import EXPLAIN, FORMATS, INSPECT, PAGE, Outputs, check_per_sample
+from calipers.cli.outputs import (
+    EXPLAIN,
+    FORMATS,
+    INSPECT,
+    PAGE,
+    SHARED,
+    Benchmark,
+    Outputs,
+    check_per_sample,
+)
 from calipers.cli.page import CompareCommand
 from calipers.cli.streams import calm
 from calipers.errors import InputError
@@ -40,7 +49,7 @@ Reference = Annotated[
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
         "log of inspect (.eval, .json), a folder of .txt files, images or shards, or embeddings as "
         ".npy, .npz or .safetensors. Also .gz files of texts, and folders that Hugging Face "
-        "datasets saved; - is standard input.",
+        "datasets saved; an address such as s3://bucket/human.parquet; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -132,7 +141,7 @@ EXAMPLES = (
 
 @command(
     CompareOptions,
-    writes=(*FORMATS, "table", INSPECT, *PAGE, EXPLAIN),
+    writes=(*FORMATS, "table", INSPECT, *SHARED, *PAGE, EXPLAIN),
     reads=("reference", "generated"),
     page=CompareCommand,
     shown=EXAMPLES,
@@ -147,6 +156,7 @@ def compare(
     per_sample: PerSample = False,
     details: Details = False,
     inspect_value: InspectValue = None,
+    benchmark: Benchmark = None,
 ) -> None:
     """Compare generated sets with a reference set.
 
@@ -156,14 +166,24 @@ def compare(
     """
     check_metrics_are_listed(generated)
     check_per_sample(outputs.paths, per_sample=per_sample)
+    check_shared(outputs, benchmark)
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.compare import compare as run
 
         sides = read_sides(reference, generated, options)
         _check_inspect(sides[1], outputs, inspect_value, [reference, *generated])
+        for output in (name for name in SHARED if name in outputs.paths):
+            outputs.of_systems([each.name for each in sides[1]], output=output)
         comparison = run(*sides, **options.keywords())
     kept = with_command(comparison)
-    deliver(kept, outputs, per_sample=per_sample, details=details, inspect_value=inspect_value)
+    deliver(
+        kept,
+        outputs,
+        per_sample=per_sample,
+        details=details,
+        inspect_value=inspect_value,
+        benchmark=benchmark,
+    )
 
 
 def _check_inspect(

@@ -11,7 +11,7 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.outputs import INSPECT, Outputs, Results
+from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write
 from calipers.errors import InputError
 
@@ -35,6 +35,7 @@ def deliver(
     details: bool = False,
     after: str = "",
     inspect_value: str | None = None,
+    benchmark: str | None = None,
     screen: bool = True,
     plot: Callable[[str], None] | None = None,
 ) -> None:
@@ -57,6 +58,8 @@ def deliver(
         Words that come after the tables.
     inspect_value
         The one value of each record for inspect; all of them if None.
+    benchmark
+        The data set of the Hub whose tasks the scores are.
     screen
         Whether the tables are shown at all.
     plot
@@ -71,6 +74,7 @@ def deliver(
 
     _check_page(result.kind, outputs)
     records, outputs = _records(result, outputs, inspect_value)
+    shared, outputs = _shared(result, outputs, benchmark)
     data = _data(result, redact=outputs.redact, per_sample=per_sample)
     whole = {"details": True} if result.kind in COMPARED else {}
     options = whole if details else {}
@@ -101,6 +105,7 @@ def deliver(
                     result, path, redact=outputs.redact, per_sample=per_sample
                 ),
                 **records,
+                **shared,
                 **({} if plot is None else {"plot": plot}),
             },
             before={"html": complete, "save": complete},
@@ -230,6 +235,53 @@ def _records(
 
     writers = {f"{INSPECT}:{place}": writer(*each) for place, each in enumerate(sets)}
     return writers, laid
+
+
+def _shared(
+    result: Result, outputs: Outputs, benchmark: str | None
+) -> tuple[dict[str, Callable[[str], None]], Outputs]:
+    """Give what writes the shared scores of each system, and the outputs with a file for each."""
+    from calipers.results import Comparison
+
+    asked = [name for name in SHARED if name in outputs.paths]
+    check_shared(outputs, benchmark)
+    if not asked:
+        return {}, outputs
+    if not isinstance(result, Comparison):
+        option = asked[0].replace("_", "-")
+        raise InputError(f"--{option} writes scores of a comparison; this is a {result.kind}")
+    names = [system.name for system in result.systems]
+
+    def writer(output: str, system: str) -> Callable[[str], None]:
+        from calipers.results import shared_scores as shared
+
+        def write(path: str) -> None:
+            if output == EVAL_RESULTS:
+                entries = shared.hub_results(result, system, benchmark=str(benchmark))
+                shared.write_hub_results(entries, path)
+            else:
+                shared.write_every_eval_ever(shared.every_eval_ever(result, system), path)
+
+        return write
+
+    writers: dict[str, Callable[[str], None]] = {}
+    for output in asked:
+        outputs = outputs.of_systems(names, output=output)
+        writers |= {f"{output}:{at}": writer(output, name) for at, name in enumerate(names)}
+    return writers, outputs
+
+
+def check_shared(outputs: Outputs, benchmark: str | None) -> None:
+    """Refuse scores for the Hub without a benchmark, and a benchmark without them."""
+    if (EVAL_RESULTS in outputs.paths) != (benchmark is not None):
+        raise InputError(
+            "--eval-results FILE and --benchmark ORG/NAME go together: the file names the data "
+            "set of the Hub whose tasks the scores are"
+        )
+    if benchmark is not None:
+        from calipers.results.shared_scores import check_benchmark
+
+        check_benchmark(benchmark)
 
 
 def names_of_sets(sets: Sequence[tuple[str, int]]) -> list[str]:

@@ -26,7 +26,8 @@ from calipers.whole_files import write_text_atomically
 
 STDIO = "-"
 FILES = (
-    *("save", "output", "table", "inspect", "json", "junit", "csv", "markdown", "latex", "plot"),
+    *("save", "output", "table", "inspect", "every_eval_ever", "eval_results"),
+    *("json", "junit", "csv", "markdown", "latex", "plot"),
     "html",
 )
 """All outputs, in the order in which they are written: first what cannot be made from another."""
@@ -42,6 +43,11 @@ PAGE = ("redact", "map")
 
 EXPLAIN = "explain"
 INSPECT = "inspect"
+EVERY_EVAL_EVER = "every_eval_ever"
+EVAL_RESULTS = "eval_results"
+SHARED = (EVERY_EVAL_EVER, EVAL_RESULTS)
+"""Scores of one system for the places where people share them."""
+
 SYSTEM = "{system}"
 """What stands in the name of a file for the name of each system."""
 
@@ -58,6 +64,8 @@ OTHERS = {
     "output": "a file that is no text",
     "table": "a table for data frames",
     "inspect": "records that inspect reads from a file",
+    "every_eval_ever": "a file for each system",
+    "eval_results": "a file for each system",
     "plot": "a figure",
 }
 """Outputs that are no text, and what they are: standard output is not for them."""
@@ -68,6 +76,8 @@ ROWS = (".parquet", ".arrow")
 
 RECORDS = (".json", ".jsonl")
 """Endings of records for inspect."""
+
+YAML = (".yaml", ".yml")
 
 
 Quiet = Annotated[
@@ -113,6 +123,26 @@ Inspect = _file(
     "sample) as records that its precomputed_scores() reads: .json or .jsonl. Of several systems "
     "{system} in the name is the name of each.",
 )
+EveryEvalEver = _file(
+    "--every-eval-ever",
+    "Write the scores of a system as JSON of Every Eval Ever (schema 0.3.0), for its shared "
+    "database. Of several systems {system} in the name is the name of each.",
+)
+EvalResults = _file(
+    "--eval-results",
+    "Write the scores of a system as YAML for the folder .eval_results of a model on the Hugging "
+    "Face Hub; needs --benchmark. Of several systems {system} in the name is the name of each.",
+)
+Benchmark = Annotated[
+    str | None,
+    typer.Option(
+        "--benchmark",
+        metavar="ORG/NAME",
+        help="The data set of the Hugging Face Hub, registered there as a benchmark, whose tasks "
+        "the scores of --eval-results are, by their keys.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Save = _file(
     "--save",
     "Save the result, so that `calipers show` can show it again or write it in another format.",
@@ -172,6 +202,8 @@ _KINDS = {
     "csv": Csv,
     "table": TableFile,
     INSPECT: Inspect,
+    EVERY_EVAL_EVER: EveryEvalEver,
+    EVAL_RESULTS: EvalResults,
 }
 _WITH_PICTURES = {"html": Pictures, "save": SaveAll}
 _PAGE: dict[str, tuple[Any, Any]] = {
@@ -291,7 +323,9 @@ class Outputs:
         _check_page(self)
         check_outputs(self._named(), inputs, force=self.force)
 
-    def of_systems(self, names: Sequence[str], inputs: Sequence[str] = ()) -> Outputs:
+    def of_systems(
+        self, names: Sequence[str], inputs: Sequence[str] = (), *, output: str = INSPECT
+    ) -> Outputs:
         """Give a file of its own to each system, where there is one for every system.
 
         Parameters
@@ -300,6 +334,8 @@ class Outputs:
             What stands for the place in the file's name, one for each.
         inputs
             The files that are read.
+        output
+            Which output has a file for each.
 
         Raises
         ------
@@ -307,22 +343,23 @@ class Outputs:
             If the name has no such place and there are several systems, two would get one file, or
             a file is there.
         """
-        given = self.paths.get(INSPECT)
+        given = self.paths.get(output)
         if given is None:
             return self
         if SYSTEM not in given and len(names) > 1:
+            why = "inspect reads one file for each log" if output == INSPECT else "each has a file"
             raise InputError(
-                f"--inspect must have {SYSTEM} in its name where several sets are compared "
-                f"({len(names)}): inspect reads one file for each log; found {given}"
+                f"{_option(output)} must have {SYSTEM} in its name where several sets are compared "
+                f"({len(names)}): {why}; found {given}"
             )
         own = {
-            f"{INSPECT}:{place}": given.replace(SYSTEM, _plain(name))
+            f"{output}:{place}": given.replace(SYSTEM, _plain(name))
             for place, name in enumerate(names)
         }
         paths = {
             name: path
             for each, whole in self.paths.items()
-            for name, path in (own if each == INSPECT else {each: whole}).items()
+            for name, path in (own if each == output else {each: whole}).items()
         }
         made = replace(self, paths=paths)
         check_outputs(made._named(), inputs, force=self.force)
@@ -331,9 +368,9 @@ class Outputs:
     def _named(self) -> list[tuple[str, str]]:
         """The option and the path of every file that is known by now."""
         return [
-            (f"--{name.partition(':')[0]}", path)
+            (_option(name), path)
             for name, path in self.paths.items()
-            if path != STDIO and not (name == INSPECT and SYSTEM in path)
+            if path != STDIO and not (name in (INSPECT, *SHARED) and SYSTEM in path)
         ]
 
     def progress(self) -> Progress:
@@ -376,8 +413,7 @@ class Outputs:
                 results.files[name](path)
             except OSError as error:
                 why = error.strerror or error
-                option = name.partition(":")[0]
-                raise InputError(f"--{option} {path}: cannot be written: {why}") from error
+                raise InputError(f"{_option(name)} {path}: cannot be written: {why}") from error
 
     def _show(self, results: Results) -> None:
         if self.on_screen is None:
@@ -407,6 +443,11 @@ def size_words(size: int) -> str:
     return f"{size / 1e6:.1f} MB"
 
 
+def _option(name: str) -> str:
+    """Give the option of an output, which may be the file of one system."""
+    return f"--{name.partition(':')[0].replace('_', '-')}"
+
+
 def _printable(name: str) -> str:
     """Give a name without characters that could steer a terminal."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in name)
@@ -422,7 +463,9 @@ def _check_standard_output(paths: Mapping[str, str]) -> None:
     taken = [name for name, path in paths.items() if path == STDIO]
     for name in taken:
         if name in OTHERS:
-            raise InputError(f"--{name} writes {OTHERS[name]}, which cannot go to standard output")
+            raise InputError(
+                f"{_option(name)} writes {OTHERS[name]}, which cannot go to standard output"
+            )
     if len(taken) > 1:
         raise InputError(
             f"only one output can go to standard output (-); found "
@@ -442,6 +485,14 @@ def _check_page(outputs: Outputs) -> None:
     records = paths.get(INSPECT, RECORDS[0])
     if not records.lower().endswith(RECORDS):
         raise InputError(f"--inspect must name a file ending in {either(RECORDS)}; found {records}")
+    if not paths.get(EVERY_EVAL_EVER, ".json").lower().endswith(".json"):
+        raise InputError(
+            f"--every-eval-ever must name a file ending in .json; found {paths[EVERY_EVAL_EVER]}"
+        )
+    if not paths.get(EVAL_RESULTS, YAML[0]).lower().endswith(YAML):
+        raise InputError(
+            f"--eval-results must name a file ending in {either(YAML)}; found {paths[EVAL_RESULTS]}"
+        )
     if "table" in paths:
         _need("pyarrow", "parquet", "--table")
     if outputs.redact:

@@ -11,7 +11,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
-from calipers.cli.outputs import EXPLAIN, INSPECT, PAGE, Outputs
+from calipers.cli.outputs import EXPLAIN, INSPECT, PAGE, SHARED, Benchmark, Outputs
 from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT
 
@@ -46,18 +46,21 @@ REPORTING = (
 
 
 @command(
-    writes=("html", "json", "markdown", "latex", "csv", INSPECT, *PAGE, EXPLAIN),
+    writes=("html", "json", "markdown", "latex", "csv", INSPECT, *SHARED, *PAGE, EXPLAIN),
     reads=("run",),
     stopped="stopped.",
     shown=SHOWING,
+    common=("details", "markdown", "latex", "csv"),
 )
-def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
+def show(
+    run: Run, *, outputs: Outputs, details: Details = False, benchmark: Benchmark = None
+) -> None:
     """Show a saved result again, or write it in another format."""
     with calm(quiet=outputs.quiet):
         from calipers.results.result import Result
 
         result = Result.load(run)
-    deliver(result, outputs, details=details)
+    deliver(result, outputs, details=details, benchmark=benchmark)
 
 
 @command(

@@ -8,7 +8,7 @@ samples. Where nobody names a field, the only one is taken, or the only one with
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from calipers.errors import InputError
@@ -34,6 +34,18 @@ USUAL = (
 )
 """Names that a text field usually has, whatever the case of their letters."""
 
+MANY = (
+    "generations",
+    "responses",
+    "completions",
+    "outputs",
+    "predictions",
+    "answers",
+    "texts",
+    "samples",
+)
+"""Names that a list of texts usually has, of which each is a sample."""
+
 TOKENS = ("input_ids", "token_ids", "tokens")
 """Names that a field of token ids usually has."""
 
@@ -57,12 +69,15 @@ def find_field(
     *,
     listed: Sequence[str] = (),
     vectors: Sequence[str] = (),
+    many: Sequence[str] = (),
 ) -> str:
     """Find the field of the text, or else of the token ids or vectors, among those of the rows.
 
     The only field is taken whatever its name. Otherwise it must be the only one with a usual
-    name that holds a string; where there is none, the only one with a usual name for token ids
-    that holds a list of numbers, or else the only one that holds vectors.
+    name that holds a string; where there is none, the only one with a usual name for several
+    texts that lists strings, of which each is a sample; where there is none either, the only one
+    with a usual name for token ids that holds a list of numbers, or else the only one that holds
+    vectors.
 
     Parameters
     ----------
@@ -76,28 +91,59 @@ def find_field(
         The fields that hold lists of whole numbers.
     vectors
         The fields that hold lists of floating-point numbers.
+    many
+        The fields that hold lists of strings.
+
+    Returns
+    -------
+    str
+        Its path: the name of a field, with ``[*]`` behind it where all texts of a list are meant.
 
     Raises
     ------
     InputError
         If no field has a usual name, or several have.
     """
+    lists = [field for field in many if field.casefold() in MANY]
     if len(fields) == 1:
-        return fields[0]
+        return f"{fields[0]}[*]" if lists else fields[0]
     usual = [field for field in fields if field.casefold() in USUAL]
     ids = [field for field in listed if field.casefold() in TOKENS]
-    found = [field for field in usual if field in textual] or ids or list(vectors) or usual
+    texts = [field for field in usual if field in textual] or lists
+    found = texts or ids or list(vectors) or usual
     if len(found) == 1:
-        return found[0]
+        return f"{found[0]}[*]" if found == lists else found[0]
     what = "the text"
     if found == ids or found == list(vectors):
         what = "the token ids" if found == ids else "the vectors"
     raise _ambiguous(found, what, source) if found else _missing(fields, source)
 
 
+def lists_texts(value: object) -> bool:
+    """Tell whether a value is a list of strings, or an empty list."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def prompt_field(fields: Collection[str], field: str | None) -> str | None:
+    """Name the field of the prompts: ``prompt``, or ``instruction`` in outputs of AlpacaEval."""
+    if "prompt" in fields:
+        found = "prompt"
+    elif {"instruction", "generator"} <= set(fields):
+        found = "instruction"
+    else:
+        return None
+    return None if field == found else found
+
+
+def beside_prompts(fields: Collection[str], field: str | None) -> tuple[str, ...]:
+    """Name the columns by which the prompts of a row are known, and those of the prompts."""
+    found = prompt_field(fields, field)
+    return (found, "generator") if found == "instruction" else () if found is None else (found,)
+
+
 def other_texts(textual: Sequence[str], field: str) -> tuple[str, ...]:
     """Name the fields beside the one that was found which may hold texts too, but for prompts."""
-    return tuple(name for name in textual if name not in (field, "prompt"))
+    return tuple(name for name in textual if name not in (field, prompt_field(textual, field)))
 
 
 def _ambiguous(found: Sequence[str], what: str, source: Source) -> InputError:

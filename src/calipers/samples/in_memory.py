@@ -17,9 +17,22 @@ from calipers.errors import InputError
 from calipers.numeric.arrays import is_array
 from calipers.samples.columns import is_arrow
 from calipers.samples.image_files import is_pillow
-from calipers.samples.readers.frames import Table, is_vector, read_frame, stacked
+from calipers.samples.readers.frames import (
+    Table,
+    collected,
+    is_lazy,
+    is_vector,
+    read_frame,
+    stacked,
+)
 from calipers.samples.readers.image_folder import is_image_name
 from calipers.samples.readers.rows import read_rows
+from calipers.samples.readers.streams import (
+    holds_arrays,
+    is_torch_data,
+    read_stream,
+    torch_samples,
+)
 from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -59,6 +72,13 @@ def hold(value: Any, source: Source) -> SampleSet:
         raise _mapping(value, name or "samples")
     if _are_embeddings(value):
         return SampleSet.from_embeddings(value, name=name or "embeddings")
+    if is_lazy(value):
+        frame, found, others = collected(value, source.called(name or "samples"))
+        samples = hold(frame, replace(found, name=name))
+        return replace(samples, source="<LazyFrame>", other_fields=others)
+    if is_torch_data(value):
+        samples = _from_items(torch_samples(value, name or "samples"), source)
+        return replace(samples, source=f"<{type(value).__name__}>")
     table = Table.of(value)
     if table is not None:
         if source.field is not None or not _is_numeric(value):
@@ -85,8 +105,11 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     value = value if isinstance(value, Sequence) else chain([first], items)
     if isinstance(first, dict):
         named = source.called(name or "samples").counting("row")
+        if holds_arrays(first):
+            return read_stream(value, "list", named)
         return replace(read_rows(enumerate(value, 1), named), source="<list>")
-    if Table.of(first) is not None or _are_embeddings(first):
+    whole = is_lazy(first) or is_torch_data(first) or _are_embeddings(first)
+    if whole or Table.of(first) is not None:
         raise InputError(
             f"{name or 'samples'}: must be one set of samples, but its first item is a whole "
             f"{type(first).__name__}; for several systems give a dict by their names, for the "
@@ -97,9 +120,16 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     if is_array(first) and is_vector(first):
         rows = stacked(list(value), name or "vectors")
         return SampleSet.from_vectors(rows, name=name or "vectors", source="<list>")
-    if is_id_list(first):
+    if is_id_list(first) or _are_ids(first):
         return SampleSet.from_tokens(value, name=name or "tokens")
     return SampleSet.from_texts(value, name=name or "texts")
+
+
+def _are_ids(value: Any) -> bool:
+    """Tell whether a value is an array of the token ids of one text."""
+    if not is_array(value) or getattr(value, "ndim", 0) != 1:
+        return False
+    return "int" in str(getattr(value, "dtype", ""))
 
 
 def _are_embeddings(value: Any) -> bool:

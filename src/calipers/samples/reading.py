@@ -18,6 +18,7 @@ from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.memory import reading
 from calipers.progress import Progress
 from calipers.samples.in_memory import hold
+from calipers.samples.readers.addresses import Remote, is_address, matches, read_remote
 from calipers.samples.readers.datasets import is_dataset, read_dataset
 from calipers.samples.readers.image_folder import (
     is_image_name,
@@ -26,15 +27,12 @@ from calipers.samples.readers.image_folder import (
     read_image_folder,
 )
 from calipers.samples.readers.inspect_logs import read_eval
-from calipers.samples.readers.shards import SUFFIXES as SHARDS
 from calipers.samples.readers.shards import (
     are_shards_of_one_set,
-    check_complete,
     find_shards,
-    is_shard_name,
-    natural,
     read_shards,
     shard_paths,
+    shards_of_pattern,
 )
 from calipers.samples.readers.text_files import (
     read_csv,
@@ -127,14 +125,17 @@ def read_samples(
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample. Logs of inspect
     (``.eval``, or ``.json``) give the completion of every sample.
+    What begins like ``s3://`` is read from there by fsspec: parquet, also in shards, and files of
+    lines, JSON, CSV and ``.eval``.
     No more is read than fits into half of the free memory, or into what
     :func:`calipers.memory_limit` allows.
 
     Parameters
     ----------
     path
-        A file, a folder, a pattern of shards such as ``"vectors/*.npy"``, or ``"-"`` for standard
-        input (JSON lines, JSON or text).
+        A file, a folder, a pattern of shards such as ``"vectors/*.npy"``, an address such as
+        ``"s3://bucket/reference.parquet"``, or ``"-"`` for standard input (JSON lines, JSON or
+        text).
     name
         What to call the set; by default the file's name without its suffixes.
     field
@@ -183,8 +184,10 @@ def _read_source(source: Source) -> SampleSet:
         source = replace(source, path="standard input", name=source.name or "stdin")
         with reading():
             return _with_labels(read_standard_input(source), source)
+    if is_address(source.path):
+        return _read_address(source)
     path = Path(source.path)
-    if shards := _shards_of_pattern(source.path):
+    if shards := shards_of_pattern(source.path):
         name = source.name or default_name(shards[0].parent)
         return _read_shards(shards, replace(source, name=name))
     source = replace(source, path=str(path), name=source.name or default_name(path))
@@ -194,26 +197,12 @@ def _read_source(source: Source) -> SampleSet:
         return _with_labels(read(path, source), source)
 
 
-def _shards_of_pattern(pattern: str) -> list[Path]:
-    """List the files that match a pattern, in their order; none where it is no pattern.
-
-    Raises
-    ------
-    InputError
-        If one of them is no shard.
-    """
-    if not glob.has_magic(pattern) or os.path.lexists(pattern):
-        return []
-    paths = natural(map(Path, glob.glob(str(at_home(pattern)), recursive=True)))
-    others = [path.name for path in paths if not is_shard_name(path) or path.is_dir()]
-    if others:
-        raise InputError(
-            f"{pattern}: a pattern in the place of one set must match its shards "
-            f"({', '.join(SHARDS)}) alone; it matches {names(others, limit=3)}"
-        )
-    if paths:
-        check_complete(paths, Source(pattern, ""))
-    return paths
+def _read_address(source: Source) -> SampleSet:
+    """Read the file, or the parquet shards, that an address with ``://`` leads to."""
+    place = Remote.at(source.path)
+    source = replace(source, name=source.name or place.name)
+    with reading(), fitting_in_memory(source.path):
+        return _with_labels(read_remote(place, source, _STREAMED, _SEEKING), source)
 
 
 def _read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
@@ -242,11 +231,13 @@ def as_sample_set(
     ----------
     value
         A path, or a list of the paths of shards; a list or column of strings, or of lists of token
-        ids; a list of dicts, a data frame of pandas or polars, an Arrow table or a dataset of
-        Hugging Face ``datasets``; an array or tensor of shape (n, d), a data frame of numbers or
-        an Arrow array of lists of floats, which are embeddings; an array of shape (n, height,
-        width) or (n, height, width, c), a list of arrays or of Pillow images, or a list of paths
-        of image files; or a sample set, which is returned as it is.
+        ids; a list of dicts, a data frame of pandas or polars (also a lazy one), an Arrow table or
+        a dataset of Hugging Face ``datasets``, held or streamed; a data set or a loader of PyTorch,
+        of which batches are taken apart, and pairs give their first item; an array or tensor of
+        shape (n, d), a data frame of numbers or an Arrow array of lists of floats, which are
+        embeddings; an array of shape (n, height, width) or (n, height, width, c), a list of arrays
+        or of Pillow images, or a list of paths of image files; or a sample set, which is returned
+        as it is.
     name
         What to call the set; by default a file's name, or the kind of the samples.
     field, group, group_needed, cluster, cluster_needed, skip_bad, progress
@@ -419,6 +410,8 @@ def _parse(spec: str) -> _Spec:
     """Split a specification into the system's name and its paths, without reading them."""
     if spec == STANDARD_INPUT:
         return _Spec("stdin", [spec])
+    if is_address(spec):
+        return _Spec(Remote.at(spec).name, [spec])
     name, equals, pattern = spec.partition("=")
     if os.path.exists(spec) or not equals:
         if glob.has_magic(spec) and not os.path.exists(spec):
@@ -431,6 +424,8 @@ def _parse(spec: str) -> _Spec:
 
 
 def _matches(pattern: str, spec: str) -> list[str]:
+    if is_address(pattern):
+        return matches(pattern)
     pattern = str(at_home(pattern))
     if pattern == STANDARD_INPUT or os.path.exists(pattern):
         return [pattern]
@@ -447,7 +442,7 @@ def _read(spec: _Spec, asked: Source) -> tuple[SampleSet, ...]:
         raise InputError(
             f"{spec.name}={spec.pattern}: matches {counted(len(spec.paths), 'file')} that are "
             "shards of one set by their names, but the files of a pattern are the seeds of a "
-            f"system; give the folder that holds them: {spec.name}={Path(spec.paths[0]).parent}"
+            f"system; give the folder that holds them: {spec.name}={os.path.dirname(spec.paths[0])}"
         )
     name = spec.name if len(spec.paths) == 1 else ""
     return tuple(_read_source(replace(asked, path=path, name=name)) for path in spec.paths)

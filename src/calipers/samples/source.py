@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from calipers.errors import InputError
@@ -119,13 +119,13 @@ class Source:
         return InputError(f"{self.path}: {self.unit} {number}: {problem}")
 
 
-def split_suffix(path: Path) -> tuple[str, str]:
+def split_suffix(path: PurePath) -> tuple[str, str]:
     """Split a file's name into stem and suffix, ``.gz`` taken off: ``("a.b", ".jsonl")``."""
-    bare = Path(path.name[:-3]) if is_gzipped(path) else Path(path.name)
+    bare = PurePath(path.name[:-3]) if is_gzipped(path) else PurePath(path.name)
     return bare.stem, bare.suffix.lower()
 
 
-def is_gzipped(path: Path) -> bool:
+def is_gzipped(path: PurePath) -> bool:
     """Tell from its name whether a file is gzipped."""
     return path.suffix.lower() == ".gz"
 
@@ -141,7 +141,7 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
         `MAX_DECOMPRESSED`.
     """
     with _opened(path) as stream:
-        yield _decompressed(stream, path) if is_gzipped(path) else stream
+        yield decompressed(stream, path) if is_gzipped(path) else stream
 
 
 @contextmanager
@@ -246,21 +246,22 @@ def _about(path: Path) -> Callable[[str], InputError]:
 
 
 @contextmanager
-def _refusing_damage(path: Path) -> Iterator[None]:
+def _refusing_damage(path: object) -> Iterator[None]:
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: damaged gzip data: {error}") from error
 
 
-def _decompressed(stream: BinaryIO, path: Path) -> BinaryIO:
+def decompressed(stream: BinaryIO, path: object) -> BinaryIO:
+    """Give the decompressed bytes of a gzipped stream, which may not grow over all bounds."""
     return cast(BinaryIO, io.BufferedReader(_BoundedGzip(stream, path), BUFFER))
 
 
 class _BoundedGzip(io.RawIOBase):
     """The decompressed bytes of a stream, counted as they come."""
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
+    def __init__(self, stream: BinaryIO, path: object) -> None:
         self._gzip = gzip.GzipFile(fileobj=stream)
         self._path = path
         self._count = 0

@@ -227,7 +227,7 @@ def _tests_table(data: Data) -> Table:
 def _test(test: Data, alpha: float) -> Cell:
     if test["reason"]:
         return Text(MISSING)
-    verdict = "differ" if test["distinguishable"] else "not distinguishable"
+    verdict = "distinguishable" if test["distinguishable"] else "not distinguishable"
     return Text(f"{verdict} ({p_text(test['adjusted'], alpha)})")
 
 

@@ -1,23 +1,26 @@
-"""Tables that a person holds: data frames of pandas and polars, Arrow tables, datasets.
+"""Tables that a person holds: data frames of pandas and polars, Arrow tables, datasets, streams.
 
 None of these packages is imported: a table is known by its methods. Of its columns only those are
-looked at that hold the samples, their prompts and their labels, some thousand rows at a time.
+looked at that hold the samples, their prompts and their labels, some thousand rows at a time. Of a
+lazy frame of polars only those are collected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.numeric.arrays import is_array
+from calipers.numeric.arrays import as_numpy, is_array
 from calipers.samples.columns import sample_error
-from calipers.samples.fields import find_field, other_texts, root
+from calipers.samples.fields import beside_prompts, find_field, lists_texts, other_texts, root
 from calipers.samples.image_files import is_pillow
 from calipers.samples.kinds import as_array
+from calipers.samples.readers.every_eval import is_every_eval
 from calipers.samples.readers.logs import is_batch_output, is_harness
 from calipers.samples.readers.rows import read_rows
 from calipers.samples.sample_set import SampleSet
@@ -26,8 +29,6 @@ from calipers.samples.tokens import is_id_list
 from calipers.samples.wording import names
 
 ROWS = 4096
-
-PROMPT = "prompt"
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,21 @@ class Table:
         How many rows it has.
     part
         Gives some rows of a column, by its place, as Python values.
+    stream
+        Its rows, where they come one by one and once; then `part` gives those of the first alone.
     """
 
     kind: str
     columns: tuple[str, ...]
     length: int
     part: Callable[[int, int, int], Sequence[Any]]
+    stream: Iterable[dict[str, Any]] | None = None
+
+    @classmethod
+    def streamed(cls, kind: str, first: dict[str, Any], stream: Iterable[dict[str, Any]]) -> Table:
+        """Take rows that can be gone through once, the first of which is known."""
+        names = tuple(first)
+        return cls(kind, names, 1, lambda place, start, stop: [first[names[place]]], stream)
 
     @classmethod
     def of(cls, value: Any) -> Table | None:
@@ -88,6 +98,16 @@ class Table:
 
     def rows(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Give the rows, numbered from 1, with the wanted columns or (None) all."""
+        if self.stream is not None:
+            for number, cells_of in enumerate(self.stream, 1):
+                yield (
+                    number,
+                    {
+                        name: _plain(cell) if wanted is None or name in wanted else cell
+                        for name, cell in cells_of.items()
+                    },
+                )
+            return
         places = [
             place for place, name in enumerate(self.columns) if wanted is None or name in wanted
         ]
@@ -98,14 +118,53 @@ class Table:
                 row = (self.columns[place] for place in places)
                 yield start + offset, dict(zip(row, map(_plain, cells), strict=True))
 
-    def values(self, name: str) -> list[Any]:
-        """Give a whole column, as it is."""
-        return list(self.part(self.columns.index(name), 0, self.length))
+    def values(self, wanted: Sequence[str], source: Source) -> dict[str, list[Any]]:
+        """Give whole columns, as they are."""
+        if self.stream is None:
+            places = map(self.columns.index, wanted)
+            parts = (list(self.part(place, 0, self.length)) for place in places)
+            return dict(zip(wanted, parts, strict=True))
+        found: dict[str, list[Any]] = {name: [] for name in wanted}
+        for number, row in enumerate(self.stream, 1):
+            for name in wanted:
+                if name not in row:
+                    raise source.row_error(number, f"has no {name!r}; it has {names(row)}")
+                found[name].append(row[name])
+        return found
 
     def first(self) -> dict[str, Any]:
         """Give the first row, as it is."""
         places = range(len(self.columns))
         return {name: self.part(at, 0, 1)[0] for name, at in zip(self.columns, places, strict=True)}
+
+
+def is_lazy(value: object) -> bool:
+    """Tell whether a value is a lazy frame of polars."""
+    polars: Any = sys.modules.get("polars")
+    return polars is not None and isinstance(value, polars.LazyFrame)
+
+
+def collected(frame: Any, source: Source) -> tuple[Any, Source, tuple[str, ...] | None]:
+    """Collect the columns of a lazy frame that are needed.
+
+    Returns
+    -------
+    tuple
+        The data frame, the source with the field that was found, and the other fields that may
+        hold texts. Frames of numbers alone, which are embeddings, are collected whole.
+    """
+    head = frame.head(1).collect()
+    first = Table.of(head)
+    if first is None or not first.length:
+        return head, source, None
+    field, others = source.field, None
+    if field is None:
+        if all(kind.is_numeric() for kind in head.dtypes):
+            return frame.collect(), source, None
+        field, others = _field(first.first(), source)
+    wanted = _needed(field, first.columns, source)
+    chosen = frame if wanted is None else frame.select(wanted)
+    return chosen.collect(), replace(source, field=field), others
 
 
 def read_frame(table: Table, source: Source) -> SampleSet:
@@ -137,38 +196,50 @@ def _field(first: dict[str, Any], source: Source) -> tuple[str | None, tuple[str
     None for the log of a harness or of a service.
     """
     plain = {name: _plain(cell) for name, cell in first.items()}
-    if is_harness(plain) or is_batch_output(plain):
+    if is_harness(plain) or is_batch_output(plain) or is_every_eval(plain):
         return None, None
-    images = [name for name, cell in first.items() if is_pillow(cell)]
+    images = [name for name, cell in first.items() if is_pillow(cell) or _is_image(cell)]
     if len(images) == 1:
         return images[0], ()
     textual = [name for name, cell in plain.items() if isinstance(cell, str | None)]
     listed = [name for name, cell in plain.items() if isinstance(cell, list) and is_id_list(cell)]
-    field = find_field(list(first), textual, source, listed=listed)
+    many = [name for name, cell in plain.items() if lists_texts(cell)]
+    vectors = [name for name, cell in first.items() if is_vector(cell)]
+    field = find_field(list(first), textual, source, listed=listed, vectors=vectors, many=many)
     return field, other_texts(textual, field)
 
 
 def _unlike_text(table: Table, field: str, first: Any, source: Source) -> SampleSet | None:
     """Read a column of images or of vectors; None where it is neither."""
-    if is_pillow(first):
-        labels = _labels(table, source)
-        return SampleSet.from_images(
-            table.values(field), name=source.name, skip_bad=source.skip_bad, **labels
-        )
-    if not is_vector(first):
+    pictures = is_pillow(first) or _is_image(first)
+    if not pictures and not is_vector(first):
         return None
-    samples = SampleSet.from_vectors(stacked(table.values(field), source.path), name=source.name)
     labels = _labels(table, source)
-    if "groups" in labels:
-        samples = samples.with_groups(labels["groups"])
-    return samples.with_clusters(labels["clusters"]) if "clusters" in labels else samples
+    columns = table.values(list(dict.fromkeys([field, *labels.values()])), source)
+    found: dict[str, Any] = {
+        kind: [_plain(cell) for cell in columns[name]] for kind, name in labels.items()
+    }
+    if pictures:
+        return SampleSet.from_images(
+            columns[field], name=source.name, skip_bad=source.skip_bad, **found
+        )
+    samples = SampleSet.from_vectors(stacked(columns[field], source.path), name=source.name)
+    if "groups" in found:
+        samples = samples.with_groups(found["groups"])
+    return samples.with_clusters(found["clusters"]) if "clusters" in found else samples
 
 
-def _labels(table: Table, source: Source) -> dict[str, Any]:
+def _is_image(cell: Any) -> bool:
+    """Tell whether a cell is an image as an array, of shape (h, w), (h, w, c) or (c, h, w)."""
+    return is_array(cell) and getattr(cell, "ndim", 0) in (2, 3)
+
+
+def _labels(table: Table, source: Source) -> dict[str, str]:
+    """Name the columns of the labels that were asked for, by kind."""
     found = {}
     for wanted in source.labels:
         if wanted.path in table.columns:
-            found[f"{wanted.kind}s"] = table.values(wanted.path)
+            found[f"{wanted.kind}s"] = wanted.path
         elif wanted.needed:
             raise source.error(f"has no column {wanted.path!r}; it has {names(table.columns)}")
     return found
@@ -182,7 +253,9 @@ def _needed(field: str | None, columns: Sequence[str], source: Source) -> list[s
     # A path that starts at no column breaks at the first row, where all columns are listed
     if not all({path, root(path)} & set(columns) for path in asked):
         return None
-    wanted = {path if path in columns else root(path) for path in (*asked, PROMPT)}
+    wanted = {path if path in columns else root(path) for path in asked}
+    # Beside the prompts stand the columns that tell what they are
+    wanted |= set(beside_prompts(columns, field))
     return [name for name in columns if name in wanted]
 
 
@@ -220,8 +293,8 @@ def stacked(vectors: Sequence[Any], where: str) -> Any:
 
 def _plain(cell: Any) -> Any:
     """Give a cell as JSON would: missing values are null, arrays lists."""
-    if isinstance(cell, np.ndarray):
-        return cell.tolist()
+    if isinstance(cell, np.ndarray) or hasattr(cell, "detach"):
+        return as_numpy(cell).tolist()
     if isinstance(cell, float) and cell != cell:
         return None
     return None if type(cell).__name__ in ("NAType", "NaTType") else cell

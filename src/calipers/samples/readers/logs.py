@@ -7,8 +7,9 @@ responses endpoint in ``body.output[*].content[*].text``.
 
 **Samples of lm-evaluation-harness** (``samples_<task>_<date>.jsonl``): each row is one document as
 one filter saw it, so a task with two filters logs every document twice with the same responses.
-``resps`` holds a list for each request, of a string for each repeat. Tasks that only score given
-continuations log log-probabilities there, and no texts.
+``resps`` holds a list for each request, of a string for each repeat; every repeat is a sample.
+What a filter made of them is in ``filtered_resps``, and read only where it is asked for. Tasks
+that only score given continuations log log-probabilities there, and no texts.
 """
 
 from __future__ import annotations
@@ -141,14 +142,16 @@ def harness_items(
     rows: Iterator[tuple[int, Any]], source: Source, notes: list[str]
 ) -> Iterator[tuple[int, Any, Any, Any]]:
     """Yield every repeat of every request once, whatever the number of filters."""
-    seen = _Seen()
+    seen = Seen()
     copies = 0
     none: list[int] = []
     current = budget()
     for number, row in rows:
         current.borrow(SEEN, source.error)
         responses = _responses(number, row, source)
-        if seen.before(row):
+        content = [row["doc_id"], row.get("doc_hash"), row["resps"]]
+        # A log of a version that did not name filters yet shows a copy under no name.
+        if seen.before(content, str(row.get("filter")), named="filter" in row):
             copies += 1
             continue
         for index, repeats in enumerate(responses):
@@ -166,23 +169,42 @@ def harness_items(
         )
 
 
-class _Seen:
-    """Which filters have shown each document with the same responses."""
+class Seen:
+    """Under which names, such as those of filters, each content has been shown already."""
 
     def __init__(self) -> None:
-        self._filters: dict[bytes, tuple[object, ...]] = {}
+        self._names: dict[bytes, tuple[str, ...]] = {}
 
-    def before(self, row: dict[str, Any]) -> bool:
-        """Tell whether another filter has shown this row's responses already."""
-        content = [row["doc_id"], row.get("doc_hash"), row["resps"]]
+    def before(self, content: object, name: str, *, named: bool = True) -> bool:
+        """Tell whether a row shows what another one has shown under another name.
+
+        The same name again is another run with equal responses, unless rows have no names.
+        """
         key = hashlib.sha256(json.dumps(content).encode()).digest()[:16]
-        name = str(row.get("filter"))
-        known = self._filters.get(key, ())
-        # The same filter again is another run with equal responses, unless the log is of a
-        # version that did not name filters yet.
-        copy = bool(known) and (name not in known or "filter" not in row)
-        self._filters[key] = (*known, name) if copy else (name,)
+        known = self._names.get(key, ())
+        copy = bool(known) and (name not in known or not named)
+        self._names[key] = (*known, name) if copy else (name,)
         return copy
+
+
+class Filters:
+    """The filters whose rows were read one by one, since a field of theirs was asked for."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, None] = {}
+
+    def see(self, row: Any) -> None:
+        """Look at a row, which may be of any file."""
+        if isinstance(row, dict) and is_harness(row) and isinstance(row.get("filter"), str):
+            self._found[row["filter"]] = None
+
+    def notes(self) -> list[str]:
+        """Say that the rows of several filters were taken together."""
+        if len(self._found) < 2:
+            return []
+        return [
+            f"its rows are of {len(self._found):,} filters, {names(self._found)}: all are taken"
+        ]
 
 
 def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
@@ -230,6 +252,11 @@ def _prompt(row: dict[str, Any], index: int) -> str | None:
     if isinstance(first, list) and len(first) == 1:
         first = first[0]
     return first if isinstance(first, str) else None
+
+
+def harness_prompt(row: dict[str, Any]) -> str | None:
+    """Give the prompt of a row with one request."""
+    return _prompt(row, 0) if len(row["resps"]) == 1 else None
 
 
 def _arguments(row: dict[str, Any], index: int) -> list[Any]:

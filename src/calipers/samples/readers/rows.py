@@ -12,11 +12,22 @@ from itertools import chain
 from typing import Any
 
 from calipers.samples.columns import StringBuilder
-from calipers.samples.fields import Extract, PathError, extractor, find_field, other_texts
+from calipers.samples.fields import (
+    Extract,
+    PathError,
+    extractor,
+    find_field,
+    lists_texts,
+    other_texts,
+    prompt_field,
+)
 from calipers.samples.labels import FieldLabels, FieldLogIds
+from calipers.samples.readers.every_eval import every_eval_items, is_every_eval
 from calipers.samples.readers.logs import (
+    Filters,
     batch_items,
     harness_items,
+    harness_prompt,
     inspect_items,
     is_batch_output,
     is_harness,
@@ -119,7 +130,7 @@ def read_rows(rows: Iterable[Row], source: Source) -> SampleSet:
 
 def _has_fields(row: Any) -> bool:
     """Tell whether a row is an object in which the text must be found, and not of a known log."""
-    known = (is_harness, is_batch_output, is_inspect)
+    known = (is_harness, is_batch_output, is_inspect, is_every_eval)
     return isinstance(row, dict) and not any(is_of(row) for is_of in known)
 
 
@@ -127,7 +138,8 @@ def _with_field(row: dict[str, Any], source: Source) -> tuple[Source, tuple[str,
     """Find the field of the text; give the others that may hold one too."""
     textual = [key for key, cell in row.items() if isinstance(cell, str | None)]
     listed = [key for key, cell in row.items() if isinstance(cell, list) and is_id_list(cell)]
-    field = find_field(list(row), textual, source, listed=listed)
+    many = [key for key, cell in row.items() if lists_texts(cell)]
+    field = find_field(list(row), textual, source, listed=listed, many=many)
     return replace(source, field=field), other_texts(textual, field)
 
 
@@ -145,6 +157,8 @@ def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) ->
         )
     if is_harness(value):
         return harness_items(rows, source, notes)
+    if is_every_eval(value):
+        return every_eval_items(rows, source, notes)
     return batch_items(rows, source, notes)
 
 
@@ -157,18 +171,31 @@ def _field_items(
 def _at_field(rows: Iterator[Row], field: str, source: Source, notes: list[str]) -> Iterator[Item]:
     extract = extractor(field)
     none: list[int] = []
+    filters = Filters()
     for number, row in rows:
-        prompt = row.get("prompt") if field != "prompt" and isinstance(row, dict) else None
+        prompt = _prompt(row, field)
+        filters.see(row)
         values = _at(extract, number, row, source)
         for value in values:
             yield number, value, prompt, row
         if not values:
             none.append(number)
+    notes += filters.notes()
     if none:
         notes.append(
             f"{counted(len(none), 'row')} had no item at {field!r} and gave no sample "
             f"({numbered(source.unit, none)})"
         )
+
+
+def _prompt(row: Any, field: str) -> Any:
+    """Give what the text of a row answers, where the row says it."""
+    if not isinstance(row, dict):
+        return None
+    if is_harness(row):
+        return harness_prompt(row)
+    name = prompt_field(row, field)
+    return None if name is None else row[name]
 
 
 def _collected(

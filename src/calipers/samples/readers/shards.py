@@ -7,19 +7,20 @@ other. They come in the order of their names with numbers by value, ``shard-2`` 
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
-from calipers.files import check_there
+from calipers.files import at_home, check_there
 from calipers.samples.joining import Shard, joined
 from calipers.samples.kinds import float_type
 from calipers.samples.readers.vectors import (
@@ -38,6 +39,8 @@ SUFFIXES = (*ARRAYS, *TABLES)
 """What the names of shards end in."""
 
 ROWS = 4096
+
+AnyPath = TypeVar("AnyPath", bound=PurePath)
 
 _OF = re.compile(r"(?P<before>.*?)-?(?P<number>\d+)-of-(?P<total>\d+)(?P<behind>[^/]*)", re.DOTALL)
 
@@ -74,7 +77,7 @@ def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ..
     return shards, (note,) if others else ()
 
 
-def natural(paths: Iterator[Path] | Sequence[Path]) -> list[Path]:
+def natural(paths: Iterable[AnyPath]) -> list[AnyPath]:
     """Sort paths by their names, with numbers in them by value.
 
     Examples
@@ -83,7 +86,7 @@ def natural(paths: Iterator[Path] | Sequence[Path]) -> list[Path]:
     ['s-9.npy', 's-010.npy', 's-10.npy']
     """
 
-    def key(path: Path) -> tuple[Any, ...]:
+    def key(path: PurePath) -> tuple[Any, ...]:
         # Numbers stand at every second place, so words and numbers never meet
         parts = re.split(r"(\d+)", str(path))
         return (*((int(p) if at % 2 else p) for at, p in enumerate(parts)), str(path))
@@ -91,7 +94,7 @@ def natural(paths: Iterator[Path] | Sequence[Path]) -> list[Path]:
     return sorted(paths, key=key)
 
 
-def check_complete(paths: Sequence[Path], source: Source) -> None:
+def check_complete(paths: Sequence[PurePath], source: Source) -> None:
     """Refuse shards of several sets, or of one that is not whole, as far as their names tell.
 
     Raises
@@ -128,6 +131,28 @@ def are_shards_of_one_set(paths: Sequence[str]) -> bool:
     """Tell whether several files are, by their names, parts of one set: ``x-00000-of-00008``."""
     matches = [_OF.fullmatch(os.path.basename(path)) for path in paths if is_shard_name(path)]
     return len(paths) > 1 and len(matches) == len(paths) and all(matches)
+
+
+def shards_of_pattern(pattern: str) -> list[Path]:
+    """List the files that match a pattern, in their order; none where it is no pattern.
+
+    Raises
+    ------
+    InputError
+        If one of them is no shard.
+    """
+    if not glob.has_magic(pattern) or os.path.lexists(pattern):
+        return []
+    paths = natural(map(Path, glob.glob(str(at_home(pattern)), recursive=True)))
+    others = [path.name for path in paths if not is_shard_name(path) or path.is_dir()]
+    if others:
+        raise InputError(
+            f"{pattern}: a pattern in the place of one set must match its shards "
+            f"({', '.join(SUFFIXES)}) alone; it matches {names(others, limit=3)}"
+        )
+    if paths:
+        check_complete(paths, Source(pattern, ""))
+    return paths
 
 
 def shard_paths(value: object) -> list[Path]:

@@ -5,9 +5,11 @@ Several files may be one table. Loaded when such a file is read: pyarrow is the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -33,7 +35,14 @@ from calipers.samples.arrow import (
     vector_width,
 )
 from calipers.samples.columns import RowError, StringColumn
-from calipers.samples.fields import TOKENS, find_field, other_texts, root
+from calipers.samples.fields import (
+    TOKENS,
+    beside_prompts,
+    find_field,
+    other_texts,
+    prompt_field,
+    root,
+)
 from calipers.samples.joining import Shard, joined
 from calipers.samples.readers.rows import read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
@@ -48,10 +57,16 @@ from calipers.samples.wording import names, shortened
 
 ROWS = 4096
 
+Opened = AbstractContextManager[BinaryIO]
+
 Batches = Callable[[Sequence[str] | None], Iterator[Any]]
 """Gives the record batches of a table, of some columns or (None) of all."""
 
-_LOGS = ({"doc_id", "resps"}, {"custom_id", "response"})
+_LOGS = (
+    {"doc_id", "resps"},
+    {"custom_id", "response"},
+    {"evaluation_id", "sample_id", "interaction_type", "input"},
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +76,7 @@ class TableFile:
     Attributes
     ----------
     path
-        The file.
+        The file, or its address.
     schema
         Its columns and their types.
     rows
@@ -72,7 +87,7 @@ class TableFile:
         Whether they lie on disk, memory-mapped, so that their texts take no memory.
     """
 
-    path: Path
+    path: str
     schema: pa.Schema
     rows: int
     batches: Batches
@@ -89,15 +104,27 @@ def read_arrow(path: Path, source: Source) -> SampleSet:
     return read_tables([open_arrow(path, source)], source)
 
 
-def open_parquet(path: Path, source: Source) -> TableFile:
+def open_parquet(
+    path: Path, source: Source, *, opened: Callable[[], Opened] | None = None
+) -> TableFile:
     """Look at a parquet file; its rows are read when they are asked for, a batch at a time.
+
+    Parameters
+    ----------
+    path
+        The file.
+    source
+        What was asked of it.
+    opened
+        Opens it, where it is not on this machine and `path` is not looked at.
 
     Raises
     ------
     InputError
         If it is damaged, or claims more rows than fit in memory.
     """
-    with open_seekable(path) as stream, _refusing_no_parquet(source):
+    opened = opened or partial(open_seekable, path)
+    with opened() as stream, _refusing_no_parquet(source):
         metadata = pq.ParquetFile(stream)
         schema, rows = metadata.schema_arrow, metadata.metadata.num_rows
         # Names are decoded when they are first asked for.
@@ -105,7 +132,7 @@ def open_parquet(path: Path, source: Source) -> TableFile:
     budget().check_claim(f"claims to hold {rows:,} rows", (ROW + 8) * rows, source.error)
 
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
-        with open_seekable(path) as stream:
+        with opened() as stream:
             with _refusing_no_parquet(source):
                 file = pq.ParquetFile(stream)
             at_once = _rows_at_once(file.metadata, stream, columns)
@@ -114,7 +141,7 @@ def open_parquet(path: Path, source: Source) -> TableFile:
             except (pa.ArrowException, OSError) as error:
                 raise source.error(f"cannot be read: {first_line(error)}") from error
 
-    return TableFile(path, schema, rows, batches, mapped=False)
+    return TableFile(source.path, schema, rows, batches, mapped=False)
 
 
 @contextmanager
@@ -172,8 +199,9 @@ def read_tables(tables: Sequence[TableFile], source: Source) -> SampleSet:
     for table in tables[1:]:
         if table.schema != schema:
             raise source.error(
-                f"its files must have the same columns; {tables[0].path.name} has "
-                f"{names(schema.names)}, and {table.path.name} has others, or of other types"
+                f"its files must have the same columns; {os.path.basename(tables[0].path)} has "
+                f"{names(schema.names)}, and {os.path.basename(table.path)} has others, or of "
+                "other types"
             )
     mapped = all(table.mapped for table in tables)
 
@@ -201,9 +229,12 @@ def read_tables(tables: Sequence[TableFile], source: Source) -> SampleSet:
     others: tuple[str, ...] | None = None
     if field is None and not any(log <= set(schema.names) for log in _LOGS):
         possible = textual + unknown
-        field = find_field(schema.names, possible, source, listed=listed, vectors=vectors)
+        many = [field.name for field in schema if _lists_strings(field.type)]
+        field = find_field(
+            schema.names, possible, source, listed=listed, vectors=vectors, many=many
+        )
         others = other_texts(textual, field)
-    prompt = "prompt" if "prompt" in textual else None
+    prompt = prompt_field(textual, field)
     try:
         if field is not None and field in textual and not source.labels:
             samples = _read_texts(field, prompt, batches, source, mapped=mapped)
@@ -276,7 +307,7 @@ def _read_vectors(field: str, tables: Sequence[TableFile], source: Source) -> Sa
 
 def _shard(field: str, table: TableFile, source: Source) -> Shard:
     """See a file of vectors as a part of a set; messages name the file and count its own rows."""
-    own = replace(source, path=str(table.path))
+    own = replace(source, path=table.path)
     parts = (batch.column(field) for batch in table.batches([field]) if len(batch))
     first = next(parts, None)
     columns = 0
@@ -292,7 +323,7 @@ def _shard(field: str, table: TableFile, source: Source) -> Shard:
             row += len(batch)
 
     kind = vector_dtype(table.schema.field(field).type)
-    return Shard(str(table.path), table.rows, columns, kind, blocks)
+    return Shard(table.path, table.rows, columns, kind, blocks)
 
 
 def _label_values(
@@ -315,7 +346,6 @@ def _read_column(
     check: Callable[[Any, int, RowError], Any],
 ) -> tuple[list[Any], StringColumn | None, list[str]]:
     """Check a column batch by batch, and the prompts beside it."""
-    prompt = None if prompt == field else prompt
     values, prompts, first = [], [], 1
     for batch in batches([field] if prompt is None else [field, prompt]):
         values.append(check(batch.column(field), first, source.row_error))
@@ -367,12 +397,17 @@ def _needed(field: str | None, schema: pa.Schema, source: Source) -> list[str] |
     if field is None:
         return None
     asked = [field, *(wanted.path for wanted in source.labels)]
-    paths = [*asked, "prompt"]
-    wanted = {path if path in schema.names else root(path) for path in paths}
+    wanted = {path if path in schema.names else root(path) for path in asked}
+    wanted |= set(beside_prompts(schema.names, field))
     # A path that starts at no column breaks at the first row, where all columns are listed.
     if not all({path, root(path)} & set(schema.names) for path in asked):
         return None
     return [name for name in schema.names if name in wanted]
+
+
+def _lists_strings(kind: Any) -> bool:
+    listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return bool(listed) and is_string(kind.value_type)
 
 
 def _with_labels_there(schema: pa.Schema, source: Source) -> Source:
@@ -405,7 +440,7 @@ def open_arrow(path: Path, source: Source) -> TableFile:
                 _check_whole(chosen, path, source)
                 yield chosen
 
-    return TableFile(path, schema, rows, batches, mapped=not is_gzipped(path))
+    return TableFile(str(path), schema, rows, batches, mapped=not is_gzipped(path))
 
 
 def _opened_arrow(path: Path, source: Source) -> tuple[pa.Schema, int, Iterator[Any]]:

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from calipers.errors import InputError
 from calipers.memory import budget, json_size, read_whole, size_words
 from calipers.samples.fields import NAME_IT, TOKENS, USUAL, PathError, extractor, root
+from calipers.samples.readers.every_eval import is_every_eval_scores
 from calipers.samples.readers.inspect_logs import is_inspect_log, read_inspect_json
 from calipers.samples.readers.rows import read_rows
 from calipers.samples.sample_set import SampleSet
@@ -264,6 +265,11 @@ def read_json_value(value: Any, source: Source) -> SampleSet:
     """Read samples from the value of a whole JSON file."""
     if is_inspect_log(value):
         return read_inspect_json(value, source)
+    if is_every_eval_scores(value):
+        raise source.error(
+            "holds scores of Every Eval Ever, and no samples; give the file of its samples, "
+            "whose name ends in _samples.jsonl"
+        )
     source = source.counting("row")
     if isinstance(value, list):
         return read_rows(enumerate(value, 1), source)
