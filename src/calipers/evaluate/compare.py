@@ -37,6 +37,7 @@ from calipers.evaluate.text_view import (
     with_text_scores,
 )
 from calipers.evaluate.training_set import check_train
+from calipers.numeric.kept import keeping
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
@@ -73,8 +74,10 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     held = reference if isinstance(reference, Reference) else None
     inputs, options, model, choices, texts = plan_comparison(reference, generated, options)
     progress = options.progress or Silent()
-    with limit_threads(options.threads), running_where(options, progress):
-        known = None if held is None else held.embed
+    known, store = None, None
+    if held is not None:
+        known, store = held.embed, held.measured(inputs.reference.samples)
+    with limit_threads(options.threads), running_where(options, progress), keeping(store):
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         shown = _shown_keys(choices, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
