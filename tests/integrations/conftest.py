@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-WORDS = "stone river cloud engine lamp paper tiger wheel garden mirror".split()
+WORDS = ["stone", "river", "cloud", "engine", "lamp", "paper", "tiger", "wheel", "garden", "mirror"]
 
 
 def drawn_texts(n, seed, words=WORDS):
@@ -16,6 +16,10 @@ def drawn_texts(n, seed, words=WORDS):
 @pytest.fixture(scope="session")
 def tiny():
     """`tiny.model()` makes a GPT-2 of random weights; `tiny.tokenizer`, words and two marks."""
+    return tiny_model()
+
+
+def tiny_model():
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     tokenizers = pytest.importorskip("tokenizers")

@@ -117,8 +117,11 @@ class MonitorCallback(TrainerCallback):
         if outcome is None:
             return
         logs, collapsed = outcome
-        # Trainers of TRL empty their own averages whenever their log is written: not through it
+        # Trainers of TRL empty their own averages whenever their log is written: not through it.
+        # Whatever is logged takes back that the trainer was about to log its loss.
+        due = control.should_log
         Trainer.log(self._trainer, logs)
+        control.should_log = due
         if collapsed and self.stop_on_collapse:
             control.should_training_stop = True
 
