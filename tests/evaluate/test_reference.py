@@ -13,6 +13,9 @@ import calipers
 from calipers import Reference
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
+from calipers.estimate.knn.passes import LocalPasses
+from calipers.evaluate import noise_floor
+from calipers.evaluate.confounders import ReferenceTexts
 from calipers.evaluate.embed import embed
 from calipers.evaluate.options import CompareOptions, ReferenceOptions
 
@@ -119,6 +122,76 @@ def test_an_embedder_is_fitted_once(sides):
     for _ in range(2):
         reference.compare(generated, **OPTIONS)
     assert model.fits == [texts]
+
+
+def test_what_depends_on_the_reference_alone_is_measured_once(sides, monkeypatch):
+    texts, generated = sides
+    searched, halves, facts = [], [], []
+    nearest, values, read = LocalPasses.nearest, noise_floor.score_rows, ReferenceTexts.of
+
+    def counting_nearest(self, points, k):
+        searched.append(points.points.tobytes())
+        return nearest(self, points, k)
+
+    def counting_values(reference, other, *rest, **more):
+        halves.append(other[0] is reference[0])
+        return values(reference, other, *rest, **more)
+
+    def counting_read(samples):
+        facts.append(samples.name)
+        return read(samples)
+
+    monkeypatch.setattr(LocalPasses, "nearest", counting_nearest)
+    monkeypatch.setattr(noise_floor, "score_rows", counting_values)
+    monkeypatch.setattr(ReferenceTexts, "of", counting_read)
+    reference = Reference(texts, embedder=Counting())
+    options = {**OPTIONS, "metrics": ["meaning.precision", "meaning.recall"]}
+    seen = []
+    for name in ("good", "poor", "good"):
+        searched.clear()
+        halves.clear()
+        reference.compare(generated[name], **options)
+        seen.append((len(searched), len(set(searched)), halves.count(True)))
+    splits = len(halves)
+    # Of each pair one search in the reference and one in the generated set; of each split three
+    # comparisons of two halves, with the reference's first half in common
+    assert seen[0][2] == splits
+    assert [each[2] for each in seen[1:]] == [0, 0]
+    assert seen[1][0] == seen[2][0] == 1 + splits
+    assert seen[0][0] > seen[1][0]
+    assert facts == ["reference"]
+
+
+def test_the_reference_is_searched_again_for_more_neighbours(sides):
+    texts, generated = sides
+    reference = Reference(texts, embedder=Counting())
+    for k in (1, 9, 3):
+        plain = calipers.compare(texts, generated, embedder=Counting(), k=k, **OPTIONS)
+        same(reference.compare(generated, k=k, **OPTIONS), plain)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"ties": "open"}, {"distance": "cosine"}, {"projection": "union"}, {"normalise": "none"},
+     {"seed": 4}, {"level": None}, {"floor": True}, {"threads": 2}, {"metrics": "support,ot,mmd"}],
+)  # fmt: skip
+def test_what_is_kept_is_not_taken_for_what_other_options_ask_for(sides, change):
+    texts, generated = sides
+    reference = Reference(texts, embedder=Counting())
+    usual = {**OPTIONS, "metrics": ["precision", "recall", "frechet_distance"]}
+    reference.compare(generated, **usual)
+    asked = {**usual, **change}
+    plain = calipers.compare(texts, generated, embedder=Counting(), **asked)
+    same(reference.compare(generated, **asked), plain)
+
+
+def test_clusters_and_vectors_keep_their_numbers(sides):
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((3, 130, 4))
+    reference = Reference(vectors[0])
+    for made in (vectors[1], vectors[2], vectors[1]):
+        plain = calipers.compare(vectors[0], made, metrics="precision,recall", threads=1)
+        same(reference.compare(made, metrics="precision,recall", threads=1), plain)
 
 
 def test_options_of_the_reference_hold_in_every_comparison(sides):
