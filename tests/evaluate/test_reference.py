@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ import calipers
 from calipers import Reference
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
+from calipers.estimate.axes import on_reference_axes
 from calipers.estimate.knn.passes import LocalPasses
+from calipers.estimate.moments import Moments
 from calipers.evaluate import noise_floor
 from calipers.evaluate.confounders import ReferenceTexts
 from calipers.evaluate.embed import embed
@@ -173,7 +176,7 @@ def test_the_reference_is_searched_again_for_more_neighbours(sides):
 @pytest.mark.parametrize(
     "change",
     [{"ties": "open"}, {"distance": "cosine"}, {"projection": "union"}, {"normalise": "none"},
-     {"seed": 4}, {"level": None}, {"floor": True}, {"threads": 2}, {"metrics": "support,ot,mmd"}],
+     {"seed": 4}, {"level": None}, {"floor": True}, {"threads": 2}, {"metrics": "support,ot,mmd"}, {"axes": "reference"}],
 )  # fmt: skip
 def test_what_is_kept_is_not_taken_for_what_other_options_ask_for(sides, change):
     texts, generated = sides
@@ -358,3 +361,51 @@ def test_the_splits_of_a_dataset_are_systems(sides):
         InputError, match=r"^reference: must be one set of samples; found a DatasetDict of 'good' a"
     ):
         calipers.compare(splits, texts, embedder=Counting(), **OPTIONS)
+
+
+# The axes of the reference alone -----------------------------------------------------------------
+
+
+def test_the_axes_of_the_reference_are_the_same_for_every_generated_set(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3, 130, 6)) * [5, 3, 1, 1, 0.2, 0.1]
+    rows[1, :, 5] += 9  # beside all axes of the reference
+    made, moments = [], Moments.of
+
+    def counting(points, **options):
+        made.append(points.tobytes())
+        return moments(points, **options)
+
+    monkeypatch.setattr(Moments, "of", counting)
+    options = {"metrics": "frechet_distance,mauve", "threads": 1, "axes": "reference"}
+    reference = Reference(rows[0])
+    for own in rows[1:]:
+        plain = calipers.compare(rows[0], own, **options)
+        made.clear()
+        found = reference.compare(own, **options)
+        same(found, plain)
+    whole = Counter(made)
+    assert all(len(each) < 130 * 4 * 2 or whole[each] == 1 for each in whole)
+    seen = [on_reference_axes(rows[0], own, norm="none") for own in rows[1:]]
+    np.testing.assert_array_equal(seen[0].reference, seen[1].reference)
+    # By hand: the centred rows times the leading eigenvectors, up to the sign of each axis
+    centred = rows[0] - rows[0].mean(axis=0)
+    variances, axes = np.linalg.eigh(centred.T @ centred)
+    count = int(np.searchsorted(np.cumsum(variances[::-1]) / variances.sum(), 0.9)) + 1
+    expected = (rows[1] - rows[0].mean(axis=0)) @ axes[:, ::-1][:, :count]
+    np.testing.assert_allclose(np.abs(seen[0].generated), np.abs(expected), atol=1e-4)
+    assert "axes:reference" in found["generated"]["frechet_distance"].signature
+    assert (
+        "axes" not in calipers.compare(*rows[:2], metrics="mauve")["generated"]["mauve"].signature
+    )
+
+
+def test_axes_of_the_reference_are_refused_beside_those_of_several_sets(sides):
+    texts, generated = sides
+    for more, said in (({"shared": True}, "shared=True"), ({"projection": "union"}, "projection=")):
+        with pytest.raises(InputError, match=rf"^axes='reference' compares on .*; found {said}"):
+            calipers.compare(
+                texts, generated, embedder=Counting(), axes="reference", **more, **OPTIONS
+            )
+    with pytest.raises(InputError, match=r"axes"):
+        calipers.compare(texts, generated, embedder=Counting(), axes="generated", **OPTIONS)

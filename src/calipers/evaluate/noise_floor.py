@@ -95,9 +95,7 @@ def measure_floors(
         return "halves", keys, replace(settings, threads=None), count, own
 
     scored: dict[int, Values] = kept(key, dict)
-    halves = ReferenceHalves(
-        embedded.reference, tuple(choices), settings, count, clusters, scored
-    )
+    halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters, scored)
     systems = list(zip(inputs.systems, embedded.systems, strict=True))
     fit = [(system, files) for system, files in systems if halves.size(files) > settings.k]
     steps = count * (len({halves.size(files) for _, files in fit}) + len(fit))
