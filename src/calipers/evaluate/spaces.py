@@ -5,9 +5,10 @@ set: :class:`PairSpace` one of its own, :class:`RunSpace` one that all systems o
 
 Rows are scaled to length one (``normalise="l2"``) or left as they are (``"none"``), and neighbours
 are looked for among them. Whole distributions are compared on the principal axes of the union that
-keep 90 % of its variance, or on those of the reference (``axes="reference"``). With ``projection="union"`` neighbours are looked for there too, as in
-paper 000; where texts repeat, the axes then follow the repeats, and precision falls although every
-text is as good as before (docs/experiments.md).
+keep 90 % of its variance, or on those of the reference (``axes="reference"``). With
+``projection="union"`` neighbours are looked for there too, as in paper 000; where texts repeat, the
+axes then follow the repeats, and precision falls although every text is as good as before
+(docs/experiments.md).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Generate = Callable[[Any, list[Prompt]], Sequence[str]]
 
 
-class DistributionCallback(Callback):
+class DistributionCallback(Callback):  # type: ignore[misc]
     """Has the module write for fixed prompts every few steps, and compares with a reference.
 
     Writes ``calipers/recall``, ``calipers/recall_low``, ``calipers/recall_high`` and the same of

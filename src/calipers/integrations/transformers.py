@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 Generate = Callable[[Any, list[Prompt]], Sequence[str]]
 
 
-class MonitorCallback(TrainerCallback):
+class MonitorCallback(TrainerCallback):  # type: ignore[misc]
     """Compares texts of the model with a reference every few steps; see the classes made of it.
 
     Parameters

@@ -223,4 +223,4 @@ def on_main(work: Callable[[], T]) -> T:
 
 
 def _together() -> bool:
-    return distributed.is_available() and distributed.is_initialized()
+    return bool(distributed.is_available() and distributed.is_initialized())

@@ -94,5 +94,5 @@ def kept(key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
 def content(rows: NDArray[Any]) -> str:
     """A digest of an array: its type, its shape and every number."""
     digest = sha256(f"{rows.dtype.str}{rows.shape}".encode())
-    digest.update(memoryview(np.ascontiguousarray(rows)).cast("B"))
+    digest.update(np.ascontiguousarray(rows).view(np.uint8).data)
     return digest.hexdigest()
