@@ -38,6 +38,8 @@ from calipers.numeric.validation import check_choice, check_pair, check_whole
 SPARE = 8
 # Where labels are so uneven that more would be needed, such a radius is the last known one
 MOST_KEPT = 1024
+SMALL_PART = 5_000
+"""Rows up to which the neighbours of a part of a reference are kept, as those of all of it are."""
 HALVED = 12
 """Neighbours kept beyond what halves need nearly always."""
 
@@ -55,6 +57,7 @@ class Work:
 
     def side(self, points: Sieve, blocks: Blocks, *, keep: bool = False) -> Side:
         """Find the balls of one set; with `keep` its neighbours are kept, where a store is."""
+        keep = keep and (blocks.count > 0 or len(points.points) <= SMALL_PART)
         # One neighbour more tells whether ties go on beyond the rim of a capped ball
         others, spare = len(points.points) - 1, int(self.supports.capped is not None)
         if blocks.count:
