@@ -83,9 +83,9 @@ def make_tokenizer(texts: list[str]) -> transformers.PreTrainedTokenizerFast:
 
 
 def pretrain(
-    texts: list[str], tokenizer: transformers.PreTrainedTokenizerFast, seconds: float
+    texts: list[str], tokenizer: transformers.PreTrainedTokenizerFast, steps: int
 ) -> transformers.GPT2LMHeadModel:
-    """Train a model of two layers on runs of 64 tokens, for so many seconds."""
+    """Train a model of two layers on runs of 64 tokens."""
     torch.manual_seed(0)
     model = transformers.GPT2LMHeadModel(
         transformers.GPT2Config(
@@ -102,16 +102,16 @@ def pretrain(
     )
     ids = torch.tensor(tokenizer(" ".join(texts))["input_ids"])
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    start, steps, loss = time.perf_counter(), 0, 0.0
+    loss = 0.0
     model.train()
-    while time.perf_counter() - start < seconds:
+    for _ in range(steps):
         starts = torch.randint(len(ids) - 64, (16,))
         batch = torch.stack([ids[each : each + 64] for each in starts.tolist()])
         found = model(input_ids=batch, labels=batch).loss
         found.backward()
         optimizer.step()
         optimizer.zero_grad()
-        steps, loss = steps + 1, found.item()
+        loss = found.item()
     parameters = sum(each.numel() for each in model.parameters())
     print(
         f"{parameters:,} parameters, {len(ids):,} tokens of prose, {steps} steps, loss {loss:.2f}"
@@ -230,21 +230,21 @@ def figure(rewards: dict[int, float], evaluations: list[Evaluation]) -> Figure:
             )
             for panel in (above, below):
                 panel.axvline(warned.step, color=colour(3), linestyle="--", label="warning")
-        below.legend(loc="upper right")
+        below.legend(loc="center right")
     return drawn
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plot", type=Path, help="where the figure is written")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of training on prose")
+    parser.add_argument("--steps", type=int, default=441, help="of training on prose")
     asked = parser.parse_args()
     texts = paragraphs()
     order = np.random.default_rng(0).permutation(len(texts))
     held_out = [texts[place] for place in order[: len(texts) // 2]]
     seen = [texts[place] for place in order[len(texts) // 2 :]]
     tokenizer = make_tokenizer(seen)
-    model = pretrain(seen, tokenizer, asked.seconds)
+    model = pretrain(seen, tokenizer, asked.steps)
     cut = windows(held_out)
     prompts, continued = [prompt for prompt, _ in cut], [text for _, text in cut]
     half = len(cut) // 2
