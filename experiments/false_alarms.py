@@ -56,11 +56,15 @@ def decided(evaluations: list[Evaluation], **rule: object) -> list[bool]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=120)
-    runs = parser.parse_args().runs
+    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--only", help="the world of this name")
+    asked = parser.parse_args()
+    runs = asked.runs
     print(f"{'world':14} {'recall':>6} {'after':>6}  {'rule':18} {'before':>7} {'at once':>8}")
     cases = [("normal", normal, 10)] + [(f"{m} of 10 modes", mixture, m) for m in (10, 9, 7)]
     for name, draw, modes in cases:
+        if asked.only not in (None, name):
+            continue
         every = []
         for seed in range(runs if modes == 10 else runs // 2):
             with warnings.catch_warnings():

@@ -54,6 +54,7 @@ def watching(tiny, human, prompts, **options):
     return DistributionCallback(human, prompts, generate=generate, **{"every": 2, **options})
 
 
+@pytest.mark.slow
 def test_all_loggers_get_scores_with_intervals(tiny, human, prompts, tmp_path):
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     loggers = lightning.loggers
@@ -78,6 +79,7 @@ def test_all_loggers_get_scores_with_intervals(tiny, human, prompts, tmp_path):
     assert float(kept) == pytest.approx(callback.evaluations[2].measured.value)
 
 
+@pytest.mark.slow
 def test_training_goes_on_as_if_there_were_no_callback(tiny, human, prompts, tmp_path):
     weights = []
     for callbacks in ([], [watching(tiny, human, prompts, every=1)]):
@@ -88,6 +90,7 @@ def test_training_goes_on_as_if_there_were_no_callback(tiny, human, prompts, tmp
     assert all(torch.equal(*pair) for pair in zip(*weights, strict=True))
 
 
+@pytest.mark.slow
 def test_a_collapse_warns_and_stops(tiny, human, prompts, tmp_path):
     def generate(module, batch):
         return tiny.texts(len(batch), 9) if module.global_step < 4 else ["stone"] * len(batch)

@@ -48,6 +48,7 @@ def watched(trainer, human, prompts, *, every=2, **options):
     return callback
 
 
+@pytest.mark.slow
 def test_a_trainer_logs_scores_with_intervals(tiny, human, prompts, tmp_path):
     trainer = trainer_of(tiny, tmp_path, steps=5)
     callback = watched(trainer, human, prompts)
@@ -61,6 +62,7 @@ def test_a_trainer_logs_scores_with_intervals(tiny, human, prompts, tmp_path):
     assert [row["step"] for row in trainer.state.log_history if "loss" in row] == [2, 4]
 
 
+@pytest.mark.slow
 def test_training_goes_on_as_if_there_were_no_callback(tiny, human, prompts, tmp_path):
     weights, states = [], []
     for with_callback in (False, True):
@@ -76,6 +78,7 @@ def test_training_goes_on_as_if_there_were_no_callback(tiny, human, prompts, tmp
     assert states[0] == states[1]
 
 
+@pytest.mark.slow
 def test_a_model_that_learns_one_text_collapses(tiny, human, prompts, tmp_path):
     trainer = trainer_of(
         tiny, tmp_path, texts=[f"{word} stone stone stone stone" for word in tiny.words], steps=40,
@@ -94,6 +97,7 @@ def test_a_model_that_learns_one_text_collapses(tiny, human, prompts, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_tensorboard_has_the_scores(tiny, human, prompts, tmp_path, monkeypatch):
     read = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "events"))
@@ -186,6 +190,7 @@ def test_modes_and_random_numbers_are_put_back_after_an_error(tiny):
     assert not model.transformer.drop.training
 
 
+@pytest.mark.slow
 def test_what_is_written_is_checked(tiny, human, prompts, tmp_path):
     trainer = trainer_of(tiny, tmp_path)
     with pytest.raises(InputError, match=r"^prompts must have at least 100 samples, .* found 30$"):
@@ -204,6 +209,7 @@ def test_what_is_written_is_checked(tiny, human, prompts, tmp_path):
         trainer.train()
 
 
+@pytest.mark.slow
 def test_another_way_to_write(tiny, human, prompts, tmp_path):
     trainer, asked = trainer_of(tiny, tmp_path, steps=2), []
 

@@ -73,6 +73,7 @@ def test_sft_takes_the_callback(tiny, human, prompts, tmp_path):
     assert [row["step"] for row in trainer.state.log_history if "loss" in row] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_completions_are_the_latest_one_of_each_prompt(tiny, human, tmp_path):
     kept = Completions(window=3)
     reward = kept.passing(reward_of_stones)

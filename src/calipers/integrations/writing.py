@@ -204,16 +204,16 @@ def on_main(work: Callable[[], T]) -> T:
     Raises
     ------
     InputError
-        On all of them, if it was raised on the main one: none waits for another that has stopped.
+        On the others, where the main one raised anything: none waits for one that has stopped.
     """
     if process_count() == 1:
         return work()
     outcome: list[tuple[T | None, str | None]] = [(None, None)]
-    raised: InputError | None = None
+    raised: Exception | None = None
     if process_rank() == 0:
         try:
             outcome = [(work(), None)]
-        except InputError as error:
+        except Exception as error:
             raised, outcome = error, [(None, str(error))]
     distributed.broadcast_object_list(outcome, src=0)
     found, message = outcome[0]
