@@ -155,7 +155,13 @@ def reinforce(
     )
     trainer.remove_callback(transformers.PrinterCallback)
     callback = DistributionCallback(
-        reference, asked, trainer=trainer, every=EVERY, max_new_tokens=TOKENS, batch_size=128
+        reference,
+        asked,
+        trainer=trainer,
+        every=EVERY,
+        patience=1,  # to warn at the first fall, which is looked at here
+        max_new_tokens=TOKENS,
+        batch_size=128,
     )
     trainer.add_callback(callback)
     start = time.perf_counter()

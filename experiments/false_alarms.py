@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,10 @@ from calipers import Reference
 from calipers.integrations.training import Evaluation, Monitor
 
 EVALUATIONS, CHANGE = 20, 10
-RULES = {
-    "best": {"against": "best"},
-    "best, patience 2": {"against": "best", "patience": 2},
-    "first": {"against": "first"},
+RULES: dict[str, dict[str, Any]] = {
+    "best": {"patience": 1},
+    "best, patience 2": {"patience": 2},
+    "first": {"against": "first", "patience": 1},
 }
 Draw = Callable[[int, int, np.random.Generator], NDArray[np.float64]]
 
@@ -48,9 +49,9 @@ def run(draw: Draw, modes: int, rng: np.random.Generator) -> list[Evaluation]:
     return monitor.evaluations
 
 
-def decided(evaluations: list[Evaluation], **rule: object) -> list[bool]:
+def decided(evaluations: list[Evaluation], **rule: Any) -> list[bool]:
     """What another rule says of the same evaluations."""
-    monitor = Monitor(Reference(np.zeros((100, 1))), **rule)  # type: ignore[arg-type]
+    monitor = Monitor(Reference(np.zeros((100, 1))), **rule)
     return [monitor.decide(each.step, each.scores).collapsed for each in evaluations]
 
 
@@ -76,7 +77,7 @@ def main() -> None:
             found = np.array([decided(own, **options) for own in every])
             unchanged = modes == 10
             early = found if unchanged else found[:, :CHANGE]
-            within = CHANGE + int(options.get("patience", 1))  # type: ignore[call-overload]
+            within = CHANGE + options["patience"]
             seen = "" if unchanged else f"{found[:, CHANGE:within].any(axis=1).mean():8.3f}"
             print(f"{name:14} {means}  {rule:18} {early.any(axis=1).mean():7.3f} {seen:>8}")
 

@@ -96,7 +96,13 @@ def test_a_collapse_warns_and_stops(tiny, human, prompts, tmp_path):
         return tiny.texts(len(batch), 9) if module.global_step < 4 else ["stone"] * len(batch)
 
     callback = DistributionCallback(
-        human, prompts, generate=generate, every=2, batch_size=100, stop_on_collapse=True
+        human,
+        prompts,
+        generate=generate,
+        every=2,
+        batch_size=100,
+        patience=1,
+        stop_on_collapse=True,
     )
     with pytest.warns(CollapseWarning, match=r"^step 4: recall .* \(mode collapse\)$"):
         trainer = fit(

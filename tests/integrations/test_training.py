@@ -25,7 +25,7 @@ ENOUGH = SimpleNamespace(samples=range(100))
 
 
 def monitor(**choices):
-    return Monitor(ENOUGH, **choices)
+    return Monitor(ENOUGH, **{"patience": 1, **choices})
 
 
 def seen(watching, *measured):
@@ -53,6 +53,11 @@ def test_patience_asks_for_falls_in_a_row():
     found = seen(monitor(patience=2), high, low, high, low, low, low)
     assert [each.fallen for each in found] == [False, True, False, True, True, True]
     assert [each.collapsed for each in found] == [False, False, False, False, True, True]
+
+
+def test_by_default_it_takes_two_falls_in_a_row():
+    found = seen(Monitor(ENOUGH), (0.8, 0.7, 0.9), (0.3, 0.2, 0.4), (0.3, 0.2, 0.4))
+    assert [each.collapsed for each in found] == [False, False, True]
 
 
 def test_without_an_interval_nothing_is_decided():
@@ -113,7 +118,7 @@ def test_what_is_logged_and_said():
 
 
 def test_comparisons_that_collapse_warn_once_and_again_after_a_recovery(tiny, human):
-    watching = Monitor(human)
+    watching = Monitor(human, patience=1)
     good, copies = tiny.texts(110, 2), ["stone"] * 110
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -84,7 +84,7 @@ def test_a_model_that_learns_one_text_collapses(tiny, human, prompts, tmp_path):
         tiny, tmp_path, texts=[f"{word} stone stone stone stone" for word in tiny.words], steps=40,
         learning_rate=0.05, lr_scheduler_type="constant",
     )  # fmt: skip
-    callback = watched(trainer, human, prompts, every=10, stop_on_collapse=True)
+    callback = watched(trainer, human, prompts, every=10, patience=1, stop_on_collapse=True)
     with pytest.warns(CollapseWarning, match=r"^step \d+: recall .* \(mode collapse\)$"):
         trainer.train()
     last = callback.evaluations[-1]

@@ -75,7 +75,7 @@ class DistributionCallback(Callback):  # type: ignore[misc]
         metrics: str | Sequence[str] = ("precision", "recall"),
         watch: str = "recall",
         against: Against = "best",
-        patience: int = 1,
+        patience: int = 2,
         stop_on_collapse: bool = False,
         seed: int = 0,
         batch_size: int = BATCH,

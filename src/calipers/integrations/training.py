@@ -3,9 +3,9 @@
 A :class:`Monitor` compares what the model writes now with a :class:`calipers.Reference` and holds
 the watched score, by default recall, against an earlier evaluation. It has fallen where its whole
 interval lies below that of the earlier one: ``now.high < earlier.low``. The point value decides
-nothing. Two intervals of 95 % that do not meet are 2.8 standard errors apart where both are of one
-width, and both share the reference, which moves them together: of runs in which nothing changes,
-few warn in all their evaluations together (``experiments/false_alarms.py`` counts them).
+nothing. The best of many evaluations is in part the luckiest, so that one fall below it may be
+chance: by default it takes two in a row to warn. ``experiments/false_alarms.py`` counts the runs
+that warn though nothing changes.
 
 What it does not detect: a fall of less than both intervals, a model that was poor before the
 earlier evaluation, and whatever the embedder does not see.
@@ -176,7 +176,7 @@ class Monitor:
     metrics: str | Sequence[str] = ("precision", "recall")
     watch: str = "recall"
     against: Against = "best"
-    patience: int = 1
+    patience: int = 2
     options: Mapping[str, Any] = field(default_factory=dict)
     evaluations: list[Evaluation] = field(default_factory=list, init=False)
 

@@ -173,7 +173,7 @@ class DistributionCallback(MonitorCallback):
         metrics: str | Sequence[str] = ("precision", "recall"),
         watch: str = "recall",
         against: Against = "best",
-        patience: int = 1,
+        patience: int = 2,
         stop_on_collapse: bool = False,
         max_new_tokens: int = NEW_TOKENS,
         generation: dict[str, Any] | None = None,

@@ -122,7 +122,7 @@ class CompletionsCallback(MonitorCallback):
         metrics: str | Sequence[str] = ("precision", "recall"),
         watch: str = "recall",
         against: Against = "best",
-        patience: int = 1,
+        patience: int = 2,
         stop_on_collapse: bool = False,
         **options: Any,
     ) -> None:
