@@ -14,6 +14,14 @@ NEEDS_TORCH = [
     ),
 ]
 
+NEEDS_TRAINERS = {
+    "src/calipers/integrations/writing.py": "torch",
+    "src/calipers/integrations/transformers.py": "transformers",
+    "src/calipers/integrations/trl.py": "transformers",
+    "src/calipers/integrations/lightning.py": "lightning",
+}
+
 MAKERS = ["tests/data/inspect/make_logs.py", "tests/data/lm_eval/make_log.py"]  # run by hand
 
 collect_ignore = MAKERS if find_spec("torch") else [*MAKERS, *NEEDS_TORCH]
+collect_ignore += [path for path, needed in NEEDS_TRAINERS.items() if not find_spec(needed)]

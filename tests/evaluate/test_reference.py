@@ -13,6 +13,11 @@ import calipers
 from calipers import Reference
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
+from calipers.estimate.axes import on_reference_axes
+from calipers.estimate.knn.passes import LocalPasses
+from calipers.estimate.moments import Moments
+from calipers.evaluate import noise_floor
+from calipers.evaluate.confounders import ReferenceTexts
 from calipers.evaluate.embed import embed
 from calipers.evaluate.options import CompareOptions, ReferenceOptions
 
@@ -119,6 +124,79 @@ def test_an_embedder_is_fitted_once(sides):
     for _ in range(2):
         reference.compare(generated, **OPTIONS)
     assert model.fits == [texts]
+
+
+def test_what_depends_on_the_reference_alone_is_measured_once(sides, monkeypatch):
+    texts, generated = sides
+    searched, halves, facts = [], [], []
+    nearest, values, read = LocalPasses.nearest, noise_floor.score_rows, ReferenceTexts.of
+
+    def counting_nearest(self, points, k):
+        searched.append(points.points.tobytes())
+        return nearest(self, points, k)
+
+    def counting_values(reference, other, *rest, **more):
+        halves.append(other[0] is reference[0])
+        return values(reference, other, *rest, **more)
+
+    def counting_read(samples):
+        facts.append(samples.name)
+        return read(samples)
+
+    monkeypatch.setattr(LocalPasses, "nearest", counting_nearest)
+    monkeypatch.setattr(noise_floor, "score_rows", counting_values)
+    monkeypatch.setattr(ReferenceTexts, "of", counting_read)
+    reference = Reference(texts, embedder=Counting())
+    options = {**OPTIONS, "metrics": ["meaning.precision", "meaning.recall"]}
+    seen = []
+    for name in ("good", "poor", "good"):
+        searched.clear()
+        halves.clear()
+        reference.compare(generated[name], **options)
+        seen.append((len(searched), len(set(searched)), halves.count(True)))
+    splits = len(halves)
+    # Of each pair one search in the reference and one in the generated set; of each split three
+    # comparisons of two halves, with the reference's first half in common
+    assert seen[0][2] == splits
+    assert [each[2] for each in seen[1:]] == [0, 0]
+    assert seen[1][0] == seen[2][0] == 1 + splits
+    assert seen[0][0] > seen[1][0]
+    assert facts == ["reference"]
+
+
+def test_the_reference_is_searched_again_for_more_neighbours(sides):
+    texts, generated = sides
+    reference = Reference(texts, embedder=Counting())
+    options = {**OPTIONS, "metrics": "meaning.precision", "floor": False}
+    for k in (1, 9, 3):
+        plain = calipers.compare(texts, generated, embedder=Counting(), k=k, **options)
+        same(reference.compare(generated, k=k, **options), plain)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"ties": "open"}, {"distance": "cosine"}, {"projection": "union"}, {"normalise": "none"},
+     {"seed": 4}, {"level": None}, {"threads": 2}, {"axes": "reference"},
+     pytest.param({"floor": True}, marks=pytest.mark.slow),
+     pytest.param({"metrics": "support,ot,mmd"}, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_what_is_kept_is_not_taken_for_what_other_options_ask_for(sides, change):
+    texts, generated = sides
+    reference = Reference(texts, embedder=Counting())
+    usual = {**OPTIONS, "metrics": ["precision", "recall", "frechet_distance"]}
+    reference.compare(generated, **usual)
+    asked = {**usual, **change}
+    plain = calipers.compare(texts, generated, embedder=Counting(), **asked)
+    same(reference.compare(generated, **asked), plain)
+
+
+def test_clusters_and_vectors_keep_their_numbers(sides):
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((3, 130, 4))
+    reference = Reference(vectors[0])
+    for made in (vectors[1], vectors[2], vectors[1]):
+        plain = calipers.compare(vectors[0], made, metrics="precision,recall", threads=1)
+        same(reference.compare(made, metrics="precision,recall", threads=1), plain)
 
 
 def test_options_of_the_reference_hold_in_every_comparison(sides):
@@ -285,3 +363,50 @@ def test_the_splits_of_a_dataset_are_systems(sides):
         InputError, match=r"^reference: must be one set of samples; found a DatasetDict of 'good' a"
     ):
         calipers.compare(splits, texts, embedder=Counting(), **OPTIONS)
+
+
+# The axes of the reference alone -----------------------------------------------------------------
+
+
+def test_the_axes_of_the_reference_are_the_same_for_every_generated_set(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3, 130, 6)) * [5, 3, 1, 1, 0.2, 0.1]
+    rows[1, :, 5] += 9  # beside all axes of the reference
+    made, moments = [], Moments.of
+
+    def counting(points, **options):
+        made.append(points.tobytes())
+        return moments(points, **options)
+
+    monkeypatch.setattr(Moments, "of", counting)
+    options = {"metrics": "frechet_distance,mauve", "threads": 1, "axes": "reference"}
+    plain = [calipers.compare(rows[0], own, **options) for own in rows[1:]]
+    made.clear()
+    reference = Reference(rows[0])
+    for own, expected in zip(rows[1:], plain, strict=True):
+        found = reference.compare(own, floor=None, **options)
+        same(found, expected)
+    seen = [on_reference_axes(rows[0], own, norm="none") for own in rows[1:]]
+    assert made.count(seen[0].reference.tobytes()) == 1
+    assert [made.count(each.generated.tobytes()) for each in seen] == [1, 1]
+    np.testing.assert_array_equal(seen[0].reference, seen[1].reference)
+    # By hand: the centred rows times the leading eigenvectors, up to the sign of each axis
+    centred = rows[0] - rows[0].mean(axis=0)
+    variances, axes = np.linalg.eigh(centred.T @ centred)
+    count = int(np.searchsorted(np.cumsum(variances[::-1]) / variances.sum(), 0.9)) + 1
+    expected = (rows[1] - rows[0].mean(axis=0)) @ axes[:, ::-1][:, :count]
+    np.testing.assert_allclose(np.abs(seen[0].generated), np.abs(expected), atol=1e-4)
+    assert "axes:reference" in found["generated"]["frechet_distance"].signature
+    usual = calipers.compare(*rows[:2], metrics="mauve")
+    assert "axes:reference" not in usual["generated"]["mauve"].signature
+
+
+def test_axes_of_the_reference_are_refused_beside_those_of_several_sets(sides):
+    texts, generated = sides
+    for more, said in (({"shared": True}, "shared=True"), ({"projection": "union"}, "projection=")):
+        with pytest.raises(InputError, match=rf"^axes='reference' compares on .*; found {said}"):
+            calipers.compare(
+                texts, generated, embedder=Counting(), axes="reference", **more, **OPTIONS
+            )
+    with pytest.raises(InputError, match=r"axes"):
+        calipers.compare(texts, generated, embedder=Counting(), axes="generated", **OPTIONS)

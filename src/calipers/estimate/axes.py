@@ -32,6 +32,7 @@ from calipers.estimate.moments import STEP, Moments
 from calipers.estimate.products import products_for
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
+from calipers.numeric.kept import content, kept
 from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
 from calipers.numeric.threads import Workers, limit_threads, workers
@@ -300,6 +301,9 @@ Norm = Literal["l2", "none"]
 Projection = Literal["none", "union"]
 """Where neighbours are looked for: among rows as they are, or on the main axes of the union."""
 
+Axes = Literal["union", "reference"]
+"""Whose principal axes whole distributions are compared on."""
+
 
 @dataclass(frozen=True)
 class Preprocessed:
@@ -354,6 +358,63 @@ def preprocess(
     return Preprocessed(space.sets[0], space.sets[1], space.explained_variance)
 
 
+@dataclass(frozen=True)
+class _Fitted:
+    """A reference on its own axes, and all that brings other rows there."""
+
+    rows: Points
+    mean: Matrix
+    axes: Matrix
+    exponent: int
+    explained_variance: float
+
+
+def on_reference_axes(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    norm: Norm = "l2",
+    pca: float = 0.9,
+    threads: int | None = None,
+) -> Preprocessed:
+    """Bring two sets of embeddings to the principal axes of the reference alone.
+
+    As :func:`preprocess`, but the axes and their centre are the same for every generated set, and
+    are kept with the reference's rows where :mod:`calipers.numeric.kept` keeps them.
+
+    Parameters
+    ----------
+    reference, generated, norm, threads
+        As for :func:`preprocess`.
+    pca
+        Share of the variance of the reference to keep, in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together or `pca` lies outside (0, 1].
+    """
+    left, right = check_pair(reference, generated)
+    with workers(threads) as pool:
+
+        def fit() -> _Fitted:
+            own = joint_space((left,), (1.0,), norm=norm, pca=None, threads=threads).sets[0]
+            exponent = 0 if norm == "l2" else common_exponent((own,))
+            own = _scaled(own, -exponent)
+            mean = _joint_mean((own,), (1.0,), pool)
+            axes, explained = principal_axes(scatter_about((own,), mean, (1.0,), pool), pca)
+            rows = _scaled(coordinates(own, mean, axes, pool), exponent)
+            return _Fitted(rows, mean, axes, exponent, explained)
+
+        check_share(pca)
+        fitted = kept(lambda: ("axes", content(left), norm, pca), fit)
+        other = unit_rows(right, pool) if norm == "l2" else _scaled(right, -fitted.exponent)
+        found = coordinates(other, fitted.mean, fitted.axes, pool)
+        rows = fitted.rows, _scaled(found, fitted.exponent)
+    check_float32(rows, (left, right), fitted.exponent)
+    return Preprocessed(*rows, fitted.explained_variance)
+
+
 UNFIT = "scale them first, or every row to length one: --normalise l2, norm='l2' in Python"
 SMALLEST = -125
 """The power of two below which float32 loses digits."""
@@ -377,8 +438,8 @@ def joint_space(
 ) -> JointSpace:
     """Bring sets of checked rows into one space; `weights` are what each row of each set counts."""
     check_choice("norm", norm, ("l2", "none"))
-    if pca is not None and not 0 < pca <= 1:
-        raise InputError(f"pca must be a share of the variance in (0, 1], or None; found {pca}")
+    if pca is not None:
+        check_share(pca)
     with workers(threads) as pool:
         if norm == "l2":
             sets = [unit_rows(points, pool) for points in sets]
@@ -389,11 +450,22 @@ def joint_space(
         mean = _joint_mean(sets, weights, pool)
         axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
         rows = tuple(_scaled(coordinates(points, mean, axes, pool), exponent) for points in sets)
+    check_float32(rows, sets, exponent)
+    return JointSpace(rows, explained)
+
+
+def check_share(pca: float) -> None:
+    """Refuse what is no share of the variance."""
+    if not 0 < pca <= 1:
+        raise InputError(f"pca must be a share of the variance in (0, 1], or None; found {pca}")
+
+
+def check_float32(rows: Sequence[Points], sets: Sequence[Points], exponent: int) -> None:
+    """Refuse projected rows that float32 does not hold; `sets` are what they were made of."""
     if exponent and not all(np.isfinite(part).all() for points in rows for part in _steps(points)):
         raise InputError(f"embeddings are too large for float32; {UNFIT}")
     if exponent < SMALLEST and any(points.dtype == np.float64 for points in sets):
         raise InputError(f"embeddings are too small for float32; {UNFIT}")
-    return JointSpace(rows, explained)
 
 
 def _joint_mean(

@@ -11,6 +11,7 @@ from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
 from calipers.embed.embedder import Embedder
+from calipers.errors import InputError
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.approximate import check_approximate
 from calipers.evaluate.embedding import (
@@ -37,6 +38,7 @@ from calipers.evaluate.text_view import (
     with_text_scores,
 )
 from calipers.evaluate.training_set import check_train
+from calipers.numeric.kept import keeping
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
@@ -73,8 +75,10 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     held = reference if isinstance(reference, Reference) else None
     inputs, options, model, choices, texts = plan_comparison(reference, generated, options)
     progress = options.progress or Silent()
-    with limit_threads(options.threads), running_where(options, progress):
-        known = None if held is None else held.embed
+    known, store = None, None
+    if held is not None:
+        known, store = held.embed, held.measured(inputs.reference.samples)
+    with limit_threads(options.threads), running_where(options, progress), keeping(store):
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         shown = _shown_keys(choices, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
@@ -137,6 +141,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     )
     options = with_scaling(options, inputs.reference.samples)
     check_inference(options, inputs)
+    _check_axes(options)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
     model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
@@ -145,6 +150,16 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     check_extras(choices, equal_sizes=inputs.one_size)
     check_approximate(choices, options.neighbours)
     return Plan(inputs, options, model, choices, texts)
+
+
+def _check_axes(options: CompareOptions) -> None:
+    """Refuse the axes of the reference where others are asked for too."""
+    if options.axes == "reference" and (options.shared or options.projection == "union"):
+        other = "shared=True" if options.shared else "projection='union'"
+        raise InputError(
+            f"axes='reference' compares on the axes of the reference alone; found {other}, which "
+            "compares on those of several sets"
+        )
 
 
 def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:

@@ -7,7 +7,7 @@ a run shares one space (``shared=True``), its scores rest on other cells than th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -22,6 +22,7 @@ from calipers.evaluate.scoring import SMALL, Rows, choices_for, score_rows
 from calipers.evaluate.spaces import part_of
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.kept import content, kept
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress
@@ -87,7 +88,14 @@ def measure_floors(
     if shown is not None:
         choices = choices_for(shown, choices, tuple(embedded.reference.views))
     clusters = inputs.reference.clusters
-    halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters)
+
+    def key() -> Hashable:
+        own = None if clusters is None else (content(clusters.numbers), clusters.blocks)
+        keys = tuple(choice.key for choice in choices)
+        return "halves", keys, replace(settings, threads=None), count, own
+
+    scored: dict[int, Values] = kept(key, dict)
+    halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters, scored)
     systems = list(zip(inputs.systems, embedded.systems, strict=True))
     fit = [(system, files) for system, files in systems if halves.size(files) > settings.k]
     steps = count * (len({halves.size(files) for _, files in fit}) + len(fit))
@@ -137,8 +145,8 @@ class ReferenceHalves:
     ) -> dict[str, NoiseFloor]:
         """Measure the floors of one system, with all its files and the clusters of each."""
         size, beside = self.size(files), []
-        halves = self.scored.setdefault(size, [])
-        known = bool(halves)
+        known = self.scored.get(size)
+        halves: Values = []
 
         def rows_of(split: int) -> Split:
             file, theirs = files[split % len(files)], clusters[split % len(files)]
@@ -156,7 +164,7 @@ class ReferenceHalves:
         def score(split: int) -> Values:
             rows, file = rows_of(split), files[split % len(files)]
             others = [(file, rows.generated)]
-            if not known:
+            if known is None:
                 others.append((self.reference, rows.second))
             return [self._score(rows, *other, abreast) for other in others]
 
@@ -167,6 +175,7 @@ class ReferenceHalves:
                 beside.append(scores[0])
                 halves.extend(scores[1:])
                 advance(len(scores))
+        halves = self.scored.setdefault(size, halves if known is None else known)
         return _floors(halves, beside, n=len(self.reference), m=sum(map(len, files)), size=size)
 
     def _score(self, split: Split, other: Embeddings, rows: Rows, alone: bool) -> dict[str, Score]:

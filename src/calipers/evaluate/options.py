@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from calipers.embed import Embedder, EmbedderChoice
     from calipers.embed.options import Options as EmbedderOptions
-    from calipers.estimate.axes import Norm, Projection
+    from calipers.estimate.axes import Axes, Norm, Projection
     from calipers.estimate.knn.balls import Distance
     from calipers.estimate.knn.neighbourhoods import Ties
     from calipers.estimate.quantise import Buckets
@@ -213,6 +213,7 @@ MORE_THAN_HALF = Rule(
 TIES = one_of("closed", "open")
 DISTANCE = one_of("euclidean", "cosine")
 PROJECTION = one_of("none", "union")
+AXES = one_of("union", "reference")
 ENGINES = one_of("local", "ray")
 SEARCHES = one_of("exact", "approximate")
 NORMALISE = one_of("l2", "none", optional=True)
@@ -609,6 +610,18 @@ class Measuring(Neighbours):
         kept=True,
         doc="Project and quantise all systems together, so that their scores rest on the same "
         "cells. Adding a system then changes the scores of the others; by default it never does.",
+    )
+    axes: Axes = option(
+        "union",
+        "Whose principal axes whole distributions are compared on (MAUVE, PRD, Fréchet, kernels): "
+        "those of the union of both sets, or of the reference alone. The latter are the same for "
+        "every generated set, but do not see what it adds beside them.",
+        AXES,
+        kept=True,
+        doc='Whose principal axes whole distributions are compared on: ``"union"`` for those of '
+        'both sets together, as in the papers, ``"reference"`` for those of the reference alone, '
+        "which are the same for every generated set, so that a :class:`calipers.Reference` keeps "
+        "its rows and moments on them. What a generated set adds beside those axes is not seen.",
     )
 
 

@@ -1,4 +1,4 @@
-"""A reference that is read and embedded once, for many comparisons with it."""
+"""A reference that is read, embedded and measured once, for many comparisons with it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from calipers.evaluate.embedding import check_made_alike, open_embedder, open_un
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import Group, one_side
 from calipers.evaluate.options import ReferenceOptions
+from calipers.numeric.kept import Kept
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress
 from calipers.samples import SampleSet
@@ -54,7 +55,9 @@ class Reference:
     ``reference.compare(generated)`` gives the same numbers, to the last bit, as
     ``calipers.compare`` with the same samples and options. Vectors are made when they are first
     needed, once; a comparison that cuts the reference (``max_samples``, ``match_length`` ...) has
-    them made for that cut, of which the last is kept.
+    them made for that cut, of which the last is kept. So is what depends on the reference alone:
+    the nearest neighbours within it, what its texts are like, and what its halves score against
+    each other.
 
     Parameters
     ----------
@@ -157,6 +160,10 @@ class Reference:
             cut.embeddings = embed_samples(samples, embedder, cache=cache, progress=progress)
         return cut.embeddings
 
+    def measured(self, samples: SampleSet) -> Kept:
+        """Give what was computed of the reference as it is compared."""
+        return self._cut(samples).measured
+
     def _cut(self, samples: SampleSet) -> _Cut:
         """What was made of the reference as it is compared; the last cut is kept."""
         key = samples.content_hash
@@ -175,3 +182,4 @@ class _Cut:
 
     embedder: Embedder | None = None
     embeddings: Embeddings | None = None
+    measured: Kept = field(default_factory=Kept)

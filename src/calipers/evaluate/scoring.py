@@ -317,6 +317,7 @@ def signature_fields(
     return {
         "norm": settings.normalise,
         "pca": PCA,
+        **({"axes": settings.axes} if settings.axes != "union" else {}),
         "scope": scope,
         **embeddings.signature,
         "view": view if own is None else f"{view}({own})",
@@ -333,7 +334,7 @@ def neighbour_fields(fields: Mapping[str, object], settings: Settings) -> dict[s
     return {
         name: "none" if name == "pca" else value
         for name, value in fields.items()
-        if name != "scope"
+        if name not in ("scope", "axes")
     }
 
 
@@ -343,7 +344,7 @@ def fields_of_score(
     """Those that hold for one score: a statistic of one set is read from the rows as embedded."""
     if METRICS[name.partition(":")[0]].family in ("support", "copying"):
         return neighbour_fields(fields, settings)
-    left_out = ("norm", "pca", "scope") if score.better == "closest" else ()
+    left_out = ("norm", "pca", "axes", "scope") if score.better == "closest" else ()
     return {name: value for name, value in fields.items() if name not in left_out}
 
 

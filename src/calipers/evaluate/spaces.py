@@ -5,9 +5,10 @@ set: :class:`PairSpace` one of its own, :class:`RunSpace` one that all systems o
 
 Rows are scaled to length one (``normalise="l2"``) or left as they are (``"none"``), and neighbours
 are looked for among them. Whole distributions are compared on the principal axes of the union that
-keep 90 % of its variance. With ``projection="union"`` neighbours are looked for there too, as in
-paper 000; where texts repeat, the axes then follow the repeats, and precision falls although every
-text is as good as before (docs/experiments.md).
+keep 90 % of its variance, or on those of the reference (``axes="reference"``). With
+``projection="union"`` neighbours are looked for there too, as in paper 000; where texts repeat, the
+axes then follow the repeats, and precision falls although every text is as good as before
+(docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
-from calipers.estimate.axes import Norm, Projection, preprocess
+from calipers.estimate.axes import Norm, Projection, on_reference_axes, preprocess
 from calipers.estimate.products import products_on
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.evaluate.embedding import Embedded
@@ -125,8 +126,12 @@ def neighbour_rows(reference: Points, generated: Points, settings: Settings) -> 
 
 
 def _prepared(given: Sides, pca: float | None, settings: Settings) -> Sides:
+    norm, threads = settings.normalise, settings.threads
     with _made_here(settings.projection):
-        rows = preprocess(*given, norm=settings.normalise, pca=pca, threads=settings.threads)
+        if pca is not None and settings.axes == "reference":
+            rows = on_reference_axes(*given, norm=norm, pca=pca, threads=threads)
+        else:
+            rows = preprocess(*given, norm=norm, pca=pca, threads=threads)
     return rows.reference, rows.generated
 
 

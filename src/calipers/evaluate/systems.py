@@ -40,6 +40,7 @@ from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.kept import kept
 from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
@@ -146,7 +147,8 @@ class Run:
     @cached_property
     def texts(self) -> ReferenceTexts:
         """The reference's texts, read once for all systems."""
-        return ReferenceTexts.of(self.inputs.reference.samples)
+        samples = self.inputs.reference.samples
+        return kept(lambda: ("texts", samples.content_hash), lambda: ReferenceTexts.of(samples))
 
     @cached_property
     def against(self) -> Against:

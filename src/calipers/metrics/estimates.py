@@ -17,7 +17,7 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.errors import InputError
-from calipers.estimate.axes import Norm, Projection
+from calipers.estimate.axes import Axes, Norm, Projection
 from calipers.estimate.estimators import CLASSIFIERS, estimate_ratios
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
@@ -53,6 +53,8 @@ class Settings:
     projection
         Where neighbours are looked for: ``"none"`` for rows as they are, ``"union"`` for their
         coordinates on the main axes of the union (paper 000).
+    axes
+        Whose principal axes whole distributions are compared on: ``"union"`` or ``"reference"``.
     normalise
         What is done to rows before: ``"l2"`` scales each to length one, ``"none"`` nothing.
     buckets, restarts
@@ -69,6 +71,7 @@ class Settings:
     ties: Ties = "closed"
     distance: Distance = "euclidean"
     projection: Projection = "none"
+    axes: Axes = "union"
     normalise: Norm = "l2"
     buckets: Buckets = "auto"
     restarts: int = 5

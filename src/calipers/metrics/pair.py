@@ -17,6 +17,7 @@ from calipers.lazy import lazily
 from calipers.metrics.estimates import Curves, Estimates, Quantise, Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
+from calipers.numeric.kept import content, kept
 
 __all__ = ["Pair", "Settings"]
 
@@ -160,7 +161,13 @@ class Pair:
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets."""
         left, right = self.projected
-        return Moments.of(left, precise=True), Moments.of(right, precise=True)
+
+        def own() -> Moments:
+            return Moments.of(left, precise=True)
+
+        if self.settings.axes == "reference":  # the only ones that other pairs have too
+            return kept(lambda: ("moments", content(left)), own), Moments.of(right, precise=True)
+        return own(), Moments.of(right, precise=True)
 
     def once(self, name: str, make: Callable[[], Made]) -> Made:
         """What several metrics read, made when the first of them asks for it."""

@@ -27,15 +27,19 @@ from calipers.estimate.knn.balls import (
     median_radius,
     radii_of,
 )
+from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import EXACT, LocalPasses, Passes, SettledCounts, chosen_passes
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
+from calipers.numeric.kept import chosen_store, content
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 # Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
 SPARE = 8
 # Where labels are so uneven that more would be needed, such a radius is the last known one
 MOST_KEPT = 1024
+SMALL_PART = 5_000
+"""Rows up to which the neighbours of a part of a reference are kept, as those of all of it are."""
 HALVED = 12
 """Neighbours kept beyond what halves need nearly always."""
 
@@ -51,8 +55,9 @@ class Work:
     supports: Supports
     passes: Passes
 
-    def side(self, points: Sieve, blocks: Blocks) -> Side:
-        """Find the balls of one set."""
+    def side(self, points: Sieve, blocks: Blocks, *, keep: bool = False) -> Side:
+        """Find the balls of one set; with `keep` its neighbours are kept, where a store is."""
+        keep = keep and (blocks.count > 0 or len(points.points) <= SMALL_PART)
         # One neighbour more tells whether ties go on beyond the rim of a capped ball
         others, spare = len(points.points) - 1, int(self.supports.capped is not None)
         if blocks.count:
@@ -61,7 +66,7 @@ class Work:
             spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
             kept = min(self.k_max + spare, others)
-            nearest = self.passes.nearest(points, kept)
+            nearest = self._nearest_within(points, kept, keep=keep)
             radii, short = radii_of(
                 nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
             )
@@ -70,6 +75,24 @@ class Work:
                 median = median_radius(nearest.squared, self.supports.capped)
                 return Side(points, nearest, radii, self.k, median, spread)
             spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
+
+    def _nearest_within(self, points: Sieve, k: int, *, keep: bool) -> Nearest:
+        """Find the k nearest neighbours within a set; where more are kept, the first k of those.
+
+        They are the same however they were found, exact and in one order, so long as none is
+        missed.
+        """
+        store = chosen_store() if keep and self.passes.search == EXACT else None
+        if store is None:
+            return self.passes.nearest(points, k)
+        key = ("nearest", content(points.points))
+        known: Nearest | None = store.known(key)
+        if known is None or known.index.shape[1] < k:
+            known = self.passes.nearest(points, k)
+            store.keep(key, known)
+        return Nearest(
+            np.ascontiguousarray(known.squared[:, :k]), np.ascontiguousarray(known.index[:, :k])
+        )
 
     def count_across(self, reference: Side, generated: Side) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of the two sets once."""
@@ -411,7 +434,10 @@ def measure_neighbourhoods(
     if passes.search != EXACT:  # balls that pairs count for however far apart they are
         supports = replace(supports, smaller=None, spread=None)
     work = Work(k, k_max, ties == "closed", distance, supports, passes)
-    sides = [work.side(sieve, labels) for sieve, labels in zip(points, blocks, strict=True)]
+    sides = [
+        work.side(points[0], blocks[0], keep=True),
+        work.side(points[1], blocks[1]),
+    ]
     found = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
         reference=_balls(work, sides[0], found[0]),

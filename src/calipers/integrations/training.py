@@ -1,0 +1,285 @@
+"""Is a model in training losing variety? What the callbacks of all trainers share.
+
+A :class:`Monitor` compares what the model writes now with a :class:`calipers.Reference` and holds
+the watched score, by default recall, against an earlier evaluation. It has fallen where its whole
+interval lies below that of the earlier one: ``now.high < earlier.low``. The point value decides
+nothing. The best of many evaluations is in part the luckiest, so that one fall below it may be
+chance: by default it takes two in a row to warn. ``experiments/false_alarms.py`` counts the runs
+that warn though nothing changes.
+
+What it does not detect: a fall of less than both intervals, a model that was poor before the
+earlier evaluation, and whatever the embedder does not see.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal
+
+from calipers.errors import InputError, unknown_name
+from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.numeric.validation import check_choice, check_whole
+from calipers.uncertainty.proportions import share_interval
+
+if TYPE_CHECKING:
+    from calipers.evaluate.reference import Reference
+    from calipers.results import Comparison
+    from calipers.score import Score
+
+PREFIX = "calipers/"
+"""What stands before every name that is logged."""
+
+Against = Literal["best", "first"]
+
+
+class CollapseWarning(UserWarning):
+    """A watched score fell out of its interval while a model trained."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A score with its interval; both ends are None where there is none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, score: Score, level: float) -> Measured:
+        """Read a score.
+
+        A share that is 0 or 1 in every replicate, as recall is where all samples are one, has no
+        interval of replicates; it gets Wilson's, of as many rows as the share is of.
+        """
+        if score.interval is not None:
+            return cls(score.value, *score.interval)
+        rows = score.per_sample
+        if rows is not None and score.range == (0.0, 1.0) and score.value in score.range:
+            z = NormalDist().inv_cdf((1 + level) / 2)
+            return cls(score.value, *share_interval(score.value, len(rows), z))
+        return cls(score.value)
+
+    def below(self, other: Measured) -> bool:
+        """Whether the whole interval lies below that of another; never without intervals."""
+        return self.high is not None and other.low is not None and self.high < other.low
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.value:.2f}"
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one comparison during training told.
+
+    Attributes
+    ----------
+    step
+        After how many steps of training.
+    scores
+        With their intervals, by key.
+    watched
+        The key of the score that is watched.
+    earlier
+        The evaluation that it is held against; None for the first.
+    fallen
+        Whether the interval of the watched score lies below that of `earlier`.
+    collapsed
+        Whether it did so in as many evaluations in a row as were asked for.
+    seconds
+        How long the comparison took, embedding included, without the writing of the samples.
+    comparison
+        Everything that was measured.
+    """
+
+    step: int
+    scores: Mapping[str, Measured]
+    watched: str
+    earlier: Evaluation | None = None
+    fallen: bool = False
+    collapsed: bool = False
+    seconds: float = 0.0
+    comparison: Comparison | None = field(default=None, repr=False)
+
+    @property
+    def measured(self) -> Measured:
+        """The watched score."""
+        return self.scores[self.watched]
+
+    def logs(self) -> dict[str, float]:
+        """Give what is logged: each score, both ends of its interval, and whether it collapsed.
+
+        Examples
+        --------
+        >>> Evaluation(20, {"recall": Measured(0.5, 0.4, 0.6)}, "recall").logs()
+        {'calipers/recall': 0.5, 'calipers/recall_low': 0.4, 'calipers/recall_high': 0.6, \
+'calipers/collapsed': 0.0, 'calipers/seconds': 0.0}
+        """
+        logs: dict[str, float] = {}
+        for key, score in self.scores.items():
+            logs[f"{PREFIX}{key}"] = score.value
+            if score.low is not None and score.high is not None:
+                logs |= {f"{PREFIX}{key}_low": score.low, f"{PREFIX}{key}_high": score.high}
+        return {
+            **logs,
+            f"{PREFIX}collapsed": float(self.collapsed),
+            f"{PREFIX}seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        text = f"step {self.step}: {self.watched} {self.measured}"
+        if self.earlier is None or not self.fallen:
+            return text
+        return (
+            f"{text}, below {self.earlier.measured} at step {self.earlier.step}: what the model "
+            "writes covers less of the reference than before (mode collapse)"
+        )
+
+
+@dataclass
+class Monitor:
+    """Compares what a model writes with a reference as it trains, and warns of a collapse.
+
+    Parameters
+    ----------
+    reference
+        Embedded once, and kept for all comparisons.
+    metrics
+        What is measured, as :func:`calipers.compare` takes it; the watched score with it.
+    watch
+        The key of the score that is watched, one of which higher is better.
+    against
+        What it is held against: ``"best"``, the evaluation so far whose interval reaches no lower
+        than that of any other, or ``"first"``, which is the model before training.
+    patience
+        In how many evaluations in a row it must lie below before it counts as collapsed.
+    options
+        Further options of :func:`calipers.compare`. By default no noise floor is measured.
+
+    Attributes
+    ----------
+    evaluations
+        All of them, in their order.
+
+    Raises
+    ------
+    InputError
+        If a choice is unknown, or the reference is too small for intervals.
+    """
+
+    reference: Reference
+    metrics: str | Sequence[str] = ("precision", "recall")
+    watch: str = "recall"
+    against: Against = "best"
+    patience: int = 2
+    options: Mapping[str, Any] = field(default_factory=dict)
+    evaluations: list[Evaluation] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        check_choice("against", self.against, ("best", "first"))
+        check_whole("patience", self.patience, 1)
+        check_enough("the reference", len(self.reference.samples), self.k)
+
+    @property
+    def k(self) -> int:
+        """Neighbours that span a ball."""
+        return int(self.options.get("k", 4))
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+        level = self.options.get("level", 0.95)
+        if level is None:
+            raise InputError("level must be a number: a collapse is told by intervals; found None")
+        return float(level)
+
+    def evaluate(self, step: int, samples: Any) -> Evaluation | None:
+        """Compare samples with the reference, and warn where the watched score has fallen.
+
+        A comparison that cannot be made is an error the first time; later it is a warning, so that
+        it ends no training, and gives None.
+
+        Raises
+        ------
+        InputError
+            If the first comparison cannot be made, or does not measure what is watched.
+        """
+        start = time.perf_counter()
+        options = {"floor": False, **self.options, "metrics": self._asked}
+        try:
+            comparison = self.reference.compare(samples, **options)
+        except InputError as error:
+            if not self.evaluations:
+                raise
+            warnings.warn(f"step {step} was not measured: {error}", CollapseWarning, stacklevel=2)
+            return None
+        (system,) = comparison
+        scores = {
+            key: Measured.of(score, self.level)
+            for key, score in system.scores.items()
+            if score.better in ("higher", "lower")
+        }
+        if self.watch not in scores or system.scores[self.watch].better != "higher":
+            usable = [key for key in scores if system.scores[key].better == "higher"]
+            raise InputError(
+                f"watch must name a measured score of which higher is better; "
+                f"{unknown_name('score', self.watch, usable)}"
+            )
+        found = self.decide(step, scores, time.perf_counter() - start, comparison)
+        if found.collapsed and not (len(self.evaluations) > 1 and self.evaluations[-2].collapsed):
+            warnings.warn(str(found), CollapseWarning, stacklevel=2)
+        return found
+
+    def decide(
+        self,
+        step: int,
+        scores: Mapping[str, Measured],
+        seconds: float = 0.0,
+        comparison: Comparison | None = None,
+    ) -> Evaluation:
+        """Hold scores against the earlier ones, and add them to these."""
+        earlier = self.earlier
+        fallen = earlier is not None and scores[self.watch].below(earlier.measured)
+        before = self.evaluations[len(self.evaluations) - self.patience + 1 :]
+        lasting = len(before) == self.patience - 1 and all(each.fallen for each in before)
+        found = Evaluation(
+            step, scores, self.watch, earlier, fallen, fallen and lasting, seconds, comparison
+        )
+        self.evaluations.append(found)
+        return found
+
+    @property
+    def earlier(self) -> Evaluation | None:
+        """The evaluation that the next one is held against; None before there is any."""
+        known = [each for each in self.evaluations if each.measured.low is not None]
+        if not known or self.against == "first":
+            return known[0] if known else None
+        return max(known, key=lambda each: each.measured.low or 0.0)
+
+    @property
+    def _asked(self) -> list[str]:
+        """The metrics with the watched one, which may be one of a view."""
+        asked = self.metrics.split(",") if isinstance(self.metrics, str) else list(self.metrics)
+        wanted = self.watch.rpartition(".")[2]
+        return asked if self.watch in asked or wanted in asked else [*asked, self.watch]
+
+
+def check_enough(whose: str, n: int, k: int = 4) -> None:
+    """Refuse sets that are too small for intervals.
+
+    Raises
+    ------
+    InputError
+        If there are fewer rows than k + 1 for each of the blocks of the jackknife.
+    """
+    least = DEFAULT_BLOCKS * (k + 1)
+    if n < least:
+        raise InputError(
+            f"{whose} must have at least {least} samples, since a collapse is told by intervals, "
+            f"which take {DEFAULT_BLOCKS} blocks of k + 1 = {k + 1}; found {n}"
+        )
