@@ -33,13 +33,20 @@ extensions = [
     "api_pages",
     "llms_txt",
 ]
-exclude_patterns = ["_ext", "_static", "gallery_src", "gallery/*.ipynb", "gallery/*.py", "tables.py"]
+exclude_patterns = [
+    "_ext",
+    "_static",
+    "gallery_src",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "tables.py",
+]
 suppress_warnings = ["config.cache"]
 nitpicky = False
 
 # Markdown
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "html_image"]
 myst_dmath_allow_space = False
 myst_dmath_allow_digits = False
 myst_heading_anchors = 4

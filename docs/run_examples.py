@@ -1,9 +1,9 @@
 """Run the examples of a page, in order, in one folder that has ``docs``, and compare what they print with the page.
 
 A fenced block of the language ``sh`` holds commands; the ``text`` block behind it, if there is one,
-what they print to standard output. A ``python`` block is a program, of which the same holds. A block
-that begins with ``# not run here`` is left alone, and so is all of a page that has the comment
-``<!-- not run: reason -->``.
+what they print to standard output. A ``python`` block is a program, of which the same holds. Commands that
+a page cannot run, such as an installation, stand in blocks of the language ``bash``. A page that has the
+comment ``<!-- not run: reason -->`` is left alone.
 
 In a ``text`` block a line ``...`` stands for any lines, and ``<...>`` for anything within a line.
 White space at the ends of lines does not count.
@@ -26,9 +26,10 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 
-BLOCK = re.compile(r"^```(?P<language>sh|python|text)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-LEFT_OUT = "# not run here"
-PAGE_LEFT_OUT = "<!-- not run:"
+BLOCK = re.compile(
+    r"^```(?P<language>sh|python|text)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+LEFT_OUT = "<!-- not run:"
 SECONDS = 300
 
 
@@ -58,12 +59,14 @@ def examples(page: str) -> Iterator[Example]:
     """Find the examples of a page that are run."""
     blocks = list(BLOCK.finditer(page))
     for place, block in enumerate(blocks):
-        if block["language"] == "text" or block["body"].startswith(LEFT_OUT):
+        if block["language"] == "text":
             continue
         following = blocks[place + 1 : place + 2]
         between = page[block.end() : following[0].start()] if following else "x"
         if following and following[0]["language"] == "text" and not between.strip():
-            yield Example(block["language"], block["body"], following[0]["body"], following[0].span("body"))
+            yield Example(
+                block["language"], block["body"], following[0]["body"], following[0].span("body")
+            )
         else:
             yield Example(block["language"], block["body"])
 
@@ -97,7 +100,9 @@ def agrees(expected: str, printed: str) -> bool:
     >>> agrees("a 1\\n", "a 2\\n")
     False
     """
-    lines = [re.escape(line.rstrip()).replace(re.escape("<...>"), ".*") for line in _lines(expected)]
+    lines = [
+        re.escape(line.rstrip()).replace(re.escape("<...>"), ".*") for line in _lines(expected)
+    ]
     pattern = "".join("(?:.*\n)*?" if line == re.escape("...") else f"{line}\n" for line in lines)
     shown = "".join(f"{line.rstrip()}\n" for line in _lines(printed))
     return re.fullmatch(pattern, shown) is not None
@@ -106,7 +111,7 @@ def agrees(expected: str, printed: str) -> bool:
 def failures(page: Path, *, write: bool = False) -> list[str]:
     """Run all examples of a page; returns what went otherwise than it shows."""
     text = page.read_text("utf-8")
-    if PAGE_LEFT_OUT in text:
+    if LEFT_OUT in text:
         return []
     found, changes = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -114,13 +119,19 @@ def failures(page: Path, *, write: bool = False) -> list[str]:
         for example in examples(text):
             status, printed, errors = run(example, Path(folder))
             if status:
-                found.append(f"{page.name}: this ended with {status}:\n{example.body}\n{errors}{printed}")
+                found.append(
+                    f"{page.name}: this ended with {status}:\n{example.body}\n{errors}{printed}"
+                )
             if example.expected is None or agrees(example.expected, printed):
                 continue
             if write and not re.search(r"<\.\.\.>|^\.\.\.$", example.expected, re.MULTILINE):
-                changes.append((example.span, "".join(f"{line.rstrip()}\n" for line in _lines(printed))))
+                changes.append(
+                    (example.span, "".join(f"{line.rstrip()}\n" for line in _lines(printed)))
+                )
             else:
-                found.append(f"{page.name}: this printed\n{example.body}\n{printed}\nand not\n{example.expected}")
+                found.append(
+                    f"{page.name}: this printed\n{example.body}\n{printed}\nand not\n{example.expected}"
+                )
     for (start, end), printed in reversed(changes):
         text = text[:start] + printed + text[end:]
     if changes:

@@ -5,7 +5,8 @@
 - ``human.txt`` and ``held_out.txt``: paragraphs that people wrote, of one kind;
 - ``weak.txt`` and ``collapsed.txt``: a Markov chain of them, and near copies of five;
 - ``forgetful.jsonl``: ``held_out.txt`` without the paragraphs about classes;
-- ``train.txt`` and ``synthetic.txt``: human texts, and a set that repeats a fifth of them;
+- ``train.txt``, ``unseen.txt`` and ``synthetic.txt``: what a generator is trained on, texts that it has
+  not seen, and a set of which a fifth are copies of the first and a tenth repeats itself;
 - ``real/``, ``fake/``: small pictures of discs, and pictures of which some kinds are missing.
 """
 
@@ -26,14 +27,15 @@ def write_texts() -> None:
     """Write the files of texts."""
     human, models = systems(SEED)
     held_out = models["held_out"]
-    fifth = len(human) // 5
+    unseen, fresh = held_out[:169], held_out[169:]
     files = {
         "human": human,
         "held_out": held_out,
         "weak": models["markov_chain"],
         "collapsed": models["near_copies"],
         "train": human,
-        "synthetic": human[:fifth] + held_out[fifth : -fifth // 2] + held_out[fifth : fifth + fifth // 2],
+        "unseen": unseen,
+        "synthetic": human[:34] + fresh[:119] + fresh[:16],
     }
     for name, texts in files.items():
         Path(f"{name}.txt").write_text("".join(f"{text}\n" for text in texts), "utf-8")

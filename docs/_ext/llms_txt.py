@@ -11,7 +11,7 @@ SUMMARY = (
     "# Calipers\n\n> Compares sets of samples of generative models with a reference set, as distributions: "
     "how good (precision), how diverse (recall) and how close (MAUVE*), with intervals and tests. "
     "Command line: `calipers compare --reference human.jsonl model.jsonl`. "
-    "Python: `calipers.compare(human, {\"model\": texts})`.\n"
+    'Python: `calipers.compare(human, {"model": texts})`.\n'
 )
 SECTIONS = {"gallery/": "Gallery", "metrics/": "Metrics", "api/": "API reference", "": "Pages"}
 """How the names of pages begin, and the section that they are listed in."""
@@ -50,7 +50,10 @@ def write(app: Sphinx, failure: Exception | None) -> None:
         title = app.env.titles[page].astext()
         told = first_sentence(app, page)
         sections[section].append(f"- [{title}]({page}.html)" + (f": {told}" if told else ""))
-    parts = [SUMMARY, *(f"## {name}\n\n" + "\n".join(lines) + "\n" for name, lines in sections.items())]
+    parts = [
+        SUMMARY,
+        *(f"## {name}\n\n" + "\n".join(lines) + "\n" for name, lines in sections.items()),
+    ]
     out = Path(app.outdir)
     (out / "llms.txt").write_text("\n".join(parts), "utf-8")
     whole = [

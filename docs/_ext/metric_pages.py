@@ -32,32 +32,29 @@ CATALOGUES: dict[Kind, tuple[str, str, dict[str, Family], dict[str, Metric]]] = 
 COMMANDS = {
     "both": (
         "calipers compare --reference human.jsonl model.jsonl --metrics {key}",
-        'calipers.compare(human, {{"model": texts}}, metrics=["{key}"])["model"]["{key}"]',
+        'calipers.compare(human, {{"model": texts}}, metrics=["{key}"])',
     ),
     "own": (
         "calipers text model.jsonl --reference human.jsonl --metrics {key}",
-        'calipers.measure_texts({{"model": texts}}, reference=human, metrics=["{key}"])["model"]["{key}"]',
+        'calipers.measure_texts({{"model": texts}}, reference=human, metrics=["{key}"])',
     ),
     "aligned": (
         "calipers text model.jsonl --reference references.jsonl --aligned --metrics {key}",
-        'calipers.measure_texts({{"model": texts}}, reference=references, aligned=True, metrics=["{key}"])'
-        '["model"]["{key}"]',
+        'calipers.measure_texts(\n    {{"model": texts}}, reference=references, aligned=True, metrics=["{key}"]\n)',
     ),
     "scored": (
         "calipers likelihood model.jsonl --reference human.jsonl --model gpt2 --metrics {key}",
-        'calipers.likelihood({{"model": texts}}, reference=human, model="gpt2", metrics=["{key}"])'
-        '["model"]["{key}"]',
+        'calipers.likelihood({{"model": texts}}, reference=human, model="gpt2", metrics=["{key}"])',
     ),
     "decoder": (
-        "calipers likelihood human.jsonl --model gpt2 --decoding top_p=0.9 --metrics {key}",
-        'calipers.likelihood({{"human": human}}, model="gpt2", decoding="top_p=0.9", metrics=["{key}"])'
-        '["human"]["{key}"]',
+        "calipers likelihood model.jsonl --model gpt2 --decoding top_p=0.9 --metrics {key}",
+        'calipers.likelihood(\n    {{"model": texts}}, model="gpt2", decoding="top_p=0.9", metrics=["{key}"]\n)',
     ),
     "models": (
-        "calipers likelihood model.jsonl --reference human.jsonl --model gpt2-large --generator gpt2 "
-        "--metrics {key}",
-        'calipers.likelihood({{"model": texts}}, reference=human, model="gpt2-large", generator="gpt2", '
-        'metrics=["{key}"])["model"]["{key}"]',
+        "calipers likelihood model.jsonl --reference human.jsonl --model gpt2-large \\\n"
+        "    --generator gpt2 --metrics {key}",
+        'calipers.likelihood(\n    {{"model": texts}}, reference=human, model="gpt2-large", generator="gpt2",\n'
+        '    metrics=["{key}"],\n)',
     ),
 }
 """What a metric looks at to how it is run, in a shell and in Python."""
@@ -83,17 +80,25 @@ def page(kind: Kind, metric: Metric, spot: BlindSpot) -> str:
         facts.append(("needs", f"`pip install 'calipers[{metric.extra}]'`"))
     if kind == "embeddings":
         facts.append(("measured", "on request" if metric.on_request else "by default"))
-    options = [f"| {option.name} | {option.tells} | {_choices(option)} |" for option in metric.options]
+    options = [
+        f"| {option.name} | {option.tells} | {_choices(option)} |" for option in metric.options
+    ]
     told = [
         f"# {_title(metric, key)}",
         f"{_sentence(metric.tells)}",
-        tables._table(("", ""), facts),
+        "```{list-table}\n:widths: 25 75\n\n"
+        + "\n".join(f"* - {name}\n  - {value}" for name, value in facts)
+        + "\n```",
         "## How to run it",
         _run(kind, metric, key),
     ]
     if options:
         head = ["| option | what it changes | choices |", "| --- | --- | --- |"]
-        told += ["## Options", f"Written behind the key: `{key}:CHOICE`.", "\n".join([*head, *options])]
+        told += [
+            "## Options",
+            f"Written behind the key: `{key}:CHOICE`.",
+            "\n".join([*head, *options]),
+        ]
     told += ["## What it does not see", _sentence(metric.blind), _shown(key, metric, spot)]
     return "\n\n".join(told) + "\n"
 
@@ -113,6 +118,7 @@ def _run(kind: Kind, metric: Metric, key: str) -> str:
     if kind == "likelihoods":
         side = {"decoder": "decoder", "models": "models"}.get(metric.family, "scored")
     shell, python = (line.format(key=key) for line in COMMANDS.get(side, COMMANDS["own"]))
+    python = f'result = {python}\nresult["model"]["{key}"].value'
     return f"```sh\n{shell}\n```\n\n```python\n{python}\n```"
 
 
@@ -142,7 +148,11 @@ def _shown(key: str, metric: Metric, spot: BlindSpot) -> str:
     }[metric.better]
     if spot.seen is not None:
         verdict += f" `{spot.fault.seen_by}` sees the fault."
-    parts = [f"### For example: {_lower(spot.fault.title)}", f"{spot.fault.told} {what}", tables._table(head, rows)]
+    parts = [
+        f"### For example: {_lower(spot.fault.title)}",
+        f"{spot.fault.told} {what}",
+        tables._table(head, rows),
+    ]
     if spot.examples:
         parts.append(tables._table(("one of them", "text"), list(spot.examples)))
     return "\n\n".join([*parts, verdict + " The numbers were measured when this page was built."])
@@ -181,7 +191,7 @@ def index() -> str:
             rows = [
                 (f"[`{m.name}`]({prefix}{m.name}.md)", m.tells.replace("*", "\\*")) for m in names
             ]
-            links = "\n".join(f"{prefix}{m.name}" for m in names)
+            links = "\n".join(f"{m.name} <{prefix}{m.name}>" for m in names)
             parts += [
                 f"### {family.name.capitalize()}: {family.question}",
                 tables._table(("metric", "what it tells"), rows),

@@ -13,7 +13,11 @@ ROOT = Path(__file__).parents[2]
 SHOWN = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
 """Page of the site to the file that it shows."""
 
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
 """File at the root to the page that stands for it."""
 
 LINK = re.compile(r"\]\((?P<up>\.\./)?(?P<file>README\.md|CONTRIBUTING\.md|CHANGELOG\.md)(?=[)#])")
