@@ -1,4 +1,5 @@
-"""Check a built site: every link within it leads somewhere, and no page takes anything from elsewhere.
+"""Check a built site: every link within it leads somewhere, and no page takes anything from
+elsewhere.
 
 ``python docs/check_site.py build/docs`` tells of each page
 

@@ -99,4 +99,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-light",
     "pygments_dark_style": "a11y-dark",
 }
+html_sidebars = {key: [] for key in ("index", "tutorial", "which_metric")}
 html_context = {"default_mode": "auto"}

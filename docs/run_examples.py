@@ -1,15 +1,16 @@
-"""Run the examples of a page, in order, in one folder that has ``docs``, and compare what they print with the page.
+"""Run the examples of a page, in order, in one folder that has ``docs``, and compare what they
+print with the page.
 
 A fenced block of the language ``sh`` holds commands; the ``text`` block behind it, if there is one,
-what they print to standard output. A ``python`` block is a program, of which the same holds. Commands that
-a page cannot run, such as an installation, stand in blocks of the language ``bash``. A page that has the
-comment ``<!-- not run: reason -->`` is left alone.
+what they print to standard output. A ``python`` block is a program, of which the same holds.
+Commands that a page cannot run, such as an installation, stand in blocks of the language ``bash``.
+A page that has the comment ``<!-- not run: reason -->`` is left alone.
 
 In a ``text`` block a line ``...`` stands for any lines, and ``<...>`` for anything within a line.
 White space at the ends of lines does not count.
 
-``python docs/run_examples.py docs/tutorial.md`` runs a page; ``--write`` puts what is printed in its
-place, where the block has no ``...``.
+``python docs/run_examples.py docs/tutorial.md`` runs a page; ``--write`` puts what is printed in
+its place, where the block has no ``...``.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def failures(page: Path, *, write: bool = False) -> list[str]:
                 )
             else:
                 found.append(
-                    f"{page.name}: this printed\n{example.body}\n{printed}\nand not\n{example.expected}"
+                    f"{page.name}: this printed\n{example.body}\n{printed}\nand "
+                    f"not\n{example.expected}"
                 )
     for (start, end), printed in reversed(changes):
         text = text[:start] + printed + text[end:]

@@ -5,7 +5,8 @@
 - ``human.txt`` and ``held_out.txt``: paragraphs that people wrote, of one kind;
 - ``weak.txt`` and ``collapsed.txt``: a Markov chain of them, and near copies of five;
 - ``forgetful.jsonl``: ``held_out.txt`` without the paragraphs about classes;
-- ``train.txt``, ``unseen.txt`` and ``synthetic.txt``: what a generator is trained on, texts that it has
+- ``train.txt``, ``unseen.txt`` and ``synthetic.txt``: what a generator is trained on, texts that it
+has
   not seen, and a set of which a fifth are copies of the first and a tenth repeats itself;
 - ``real/``, ``fake/``: small pictures of discs, and pictures of which some kinds are missing.
 """
@@ -44,7 +45,7 @@ def write_texts() -> None:
 
 
 def disc(rng: np.random.Generator, places: int) -> Image.Image:
-    """Draw a bright disc in one of `places` places, a little off it, on a grey ground of 16 x 16 pixels."""
+    """Draw a bright disc near one of `places` places, on a grey ground of 16 x 16 pixels."""
     place = rng.integers(places)
     x, y = 4 + 8 * (place % 2), 4 + 8 * (place // 2)
     rows, columns = np.mgrid[:16, :16] - rng.normal(0, 0.5, 2)[:, None, None]

@@ -42,7 +42,10 @@ def test_commands_of_a_page(page):
 
 
 def test_commands_are_found_with_what_they_print():
-    page = "```sh\na\n```\n\n```text\n1\n```\n\n```python\nb\n```\nand\n```text\n2\n```\n```bash\nc\n```\n"
+    page = (
+        "```sh\na\n```\n\n```text\n1\n```\n\n```python\nb\n```\nand\n"
+        "```text\n2\n```\n```bash\nc\n```\n"
+    )
     found = [
         (each.language, each.body, each.expected) for each in program("run_examples").examples(page)
     ]
@@ -52,11 +55,13 @@ def test_commands_are_found_with_what_they_print():
 def test_a_page_that_prints_something_else_is_told_and_can_be_written(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
-        "```sh\necho 2 > kept; echo 1\n```\n```text\n0\n```\n```sh\ncat kept\n```\n```text\n2\n```\n"
+        "```sh\necho 2 > kept; echo 1\n```\n```text\n0\n```\n```sh\ncat "
+        "kept\n```\n```text\n2\n```\n"
     )
     runner = program("run_examples")
     (told,) = runner.failures(page)
-    assert "echo 1" in told and told.startswith("page.md: this printed")
+    assert "echo 1" in told
+    assert told.startswith("page.md: this printed")
     assert runner.failures(page, write=True) == []
     assert runner.failures(page) == []
     assert "```text\n1\n```" in page.read_text()

@@ -6,8 +6,13 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 FOLDER = "api"
@@ -29,7 +34,8 @@ ABSOLUTE = re.compile(r"\|(\w[^|`]* - [^|`]*)\|")
 """The absolute value of a difference."""
 
 
-def public_modules() -> list[str]:
+@cache
+def public_modules() -> tuple[str, ...]:
     """List the modules of the reference; those for other tools as far as these are installed."""
     found = list(MODULES)
     for room in ROOMS:
@@ -41,15 +47,16 @@ def public_modules() -> list[str]:
             name = f"{room}.{each.name}"
             if not each.name.startswith("_") and _names(name):
                 found.append(name)
-    return found
+    return tuple(found)
 
 
-def _names(module: str) -> list[str]:
-    """List the public names of a module that are not modules themselves, in the order of the alphabet."""
+@cache
+def _names(module: str) -> tuple[str, ...]:
+    """List the public names of a module that are no modules themselves, sorted."""
     try:
         loaded = importlib.import_module(module)
     except ImportError:
-        return []
+        return ()
     own = [
         name
         for name, value in vars(loaded).items()
@@ -57,11 +64,9 @@ def _names(module: str) -> list[str]:
     ]
     before = MODULES[: MODULES.index(module)] if module in MODULES else MODULES
     elsewhere = [value for each in before for value in _values(each)]
-    return sorted(
-        name
-        for name in getattr(loaded, "__all__", own)
-        if not name.startswith("__") and _is_own(getattr(loaded, name), elsewhere)
-    )
+    names = getattr(loaded, "__all__", own)
+    public = [name for name in names if not name.startswith("__")]
+    return tuple(sorted(name for name in public if _is_own(getattr(loaded, name), elsewhere)))
 
 
 def _values(module: str) -> list[object]:
@@ -78,7 +83,7 @@ def _is_own(value: object, elsewhere: list[object]) -> bool:
 
 
 def _pages(module: str) -> dict[str, list[str]]:
-    """Group the names by page: those that differ in case alone share one, for file systems that ignore it."""
+    """Group the names by page: those that differ in case alone share one, as file systems may."""
     found: dict[str, list[str]] = {}
     for name in _names(module):
         found.setdefault(f"{module}.{name}".lower(), []).append(name)
@@ -110,7 +115,7 @@ def _first(value: object) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def _module_page(module: str, names: list[str]) -> str:
+def _module_page(module: str, names: Sequence[str]) -> str:
     loaded = importlib.import_module(module)
     lines = [module, "=" * len(module), "", inspect.getdoc(loaded) or "", ""]
     lines += [".. list-table::", "   :widths: 35 65", ""]
@@ -125,14 +130,16 @@ def _module_page(module: str, names: list[str]) -> str:
 
 
 def write(app: Sphinx) -> None:
-    """Write all pages below the source folder, where they are as they should be already not again."""
+    """Write all pages below the source folder, but those that are as they should be."""
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
     modules = public_modules()
     entries = "\n".join(modules)
     pages = {
-        "index.md": "# API reference\n\nThe public names, from their docstrings. What is not listed here may "
-        "change at any time. Every option of the commands, in Python and on the command line, is on "
+        "index.md": "# API reference\n\nThe public names, from their docstrings. What is not "
+        "listed here may "
+        "change at any time. Every option of the commands, in Python and on the command line, "
+        "is on "
         "[a page of its own](../options.md).\n\n"
         f"```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
     }
@@ -156,8 +163,42 @@ def escape_bars(
     lines[:] = [ABSOLUTE.sub(r"\\|\1\\|", line) for line in lines]
 
 
+def find(target: str) -> object:
+    """Find what a dotted name stands for; None where it stands for nothing."""
+    module, rest = target, []
+    while module:
+        try:
+            value: object = importlib.import_module(module)
+        except ImportError:
+            module, _, last = module.rpartition(".")
+            rest.insert(0, last)
+            continue
+        for name in rest:
+            value = getattr(value, name, None)
+        return value
+    return None
+
+
+def link(app: Sphinx, env: Any, node: pending_xref, content: nodes.Element) -> nodes.Node | None:
+    """Link a name of the inner modules to the page of the public name that stands for the same."""
+    target = node.get("reftarget", "")
+    if node.get("refdomain") != "py" or not target.startswith("calipers."):
+        return None
+    value = find(target)
+    for module in public_modules() if value is not None else ():
+        for name in _names(module):
+            if getattr(importlib.import_module(module), name) is value:
+                domain = env.get_domain("py")
+                public = f"{module}.{name}"
+                return domain.resolve_xref(
+                    env, node["refdoc"], app.builder, "obj", public, node, content
+                )
+    return None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for sources."""
     app.connect("autodoc-process-docstring", escape_bars, priority=100)
+    app.connect("missing-reference", link)
     app.connect("builder-inited", write, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
 """Faults of generated sets that metrics do not see, built and measured.
 
-A :class:`Fault` is a generated set with a known fault beside an honest one: another draw of what the
-reference is drawn from. A metric does not see the fault where it finds the faulty set at least as
-good as the honest one; :func:`blind_spots` measures that, and raises where it is not so.
+A :class:`Fault` is a generated set with a known fault beside an honest one: another draw of what
+the reference is drawn from. A metric does not see the fault where it finds the faulty set at least
+as good as the honest one; :func:`blind_spots` measures that, and raises where it is not so.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ VECTOR_FAULTS = {
     ),
     "five": Fault(
         "Five good samples, 80 times each",
-        "A model that has collapsed: all it writes is one of five samples of the middle of the reference.",
+        "A model that has collapsed: all it writes is one of five samples of the middle of the "
+        "reference.",
         "recall",
     ),
     "scattered": Fault(
@@ -87,13 +88,15 @@ VECTOR_FAULTS = {
     ),
     "gaussian": Fault(
         "One Gaussian in the place of ten clusters",
-        "Drawn from a Gaussian with exactly the mean and the covariance of the reference: most samples lie "
+        "Drawn from a Gaussian with exactly the mean and the covariance of the reference: most "
+        "samples lie "
         "where no real sample is.",
         "precision",
     ),
     "rotated": Fault(
         "The right distance, in a random direction",
-        "Each sample is as far from the mean of the reference as a real one, in a direction drawn at random.",
+        "Each sample is as far from the mean of the reference as a real one, in a direction "
+        "drawn at random.",
         "precision",
     ),
     "shrunk": Fault(
@@ -115,7 +118,8 @@ VECTOR_FAULTS = {
 TEXT_FAULTS = {
     "dealt": Fault(
         "Sentences dealt out at random",
-        "The sentences of all honest texts, dealt out anew: each sentence is good, and no text makes sense.",
+        "The sentences of all honest texts, dealt out anew: each sentence is good, and no text "
+        "makes sense.",
     ),
     "shuffled": Fault(
         "Words in random order",
@@ -129,7 +133,8 @@ TEXT_FAULTS = {
     ),
     "backwards": Fault(
         "Every text backwards",
-        "The words of each honest text, the last one first: no sentence is left, and every word and every pair "
+        "The words of each honest text, the last one first: no sentence is left, and every "
+        "word and every pair "
         "of words stands there as often as before.",
         "corpus_match_bleu",
     ),
@@ -140,7 +145,8 @@ TEXT_FAULTS = {
     ),
     "five": Fault(
         "Near copies of five texts",
-        "A model that has collapsed: all it writes are five good texts, each time with a word or two changed.",
+        "A model that has collapsed: all it writes are five good texts, each time with a word "
+        "or two changed.",
         "self_bleu",
     ),
 }
@@ -169,32 +175,42 @@ PAIRS = (
 """Reference, faithful paraphrase, and a text that says something else."""
 PAIR_FAULT = Fault(
     "The wrong statement in the right words",
-    "A word is changed, and each text says the contrary of its reference, or nonsense. The honest texts say the "
+    "A word is changed, and each text says the contrary of its reference, or nonsense. The "
+    "honest texts say the "
     "same as their references in other words.",
 )
 LIKELY_FAULT = Fault(
     "Half gibberish, half one sentence over and over",
-    "Random words surprise a model, a sentence that is repeated does not; mixed in the right proportion, "
+    "Random words surprise a model, a sentence that is repeated does not; mixed in the right "
+    "proportion, "
     "the two are as predictable as human prose.",
 )
 GREEDY_FAULT = Fault(
     "A decoder that always takes the likeliest word",
-    "It writes one text, and always the same. The honest decoder draws from the likeliest words that hold nine "
+    "It writes one text, and always the same. The honest decoder draws from the likeliest "
+    "words that hold nine "
     "tenths of the probability (`top_p=0.9`).",
 )
 PURE_FAULT = Fault(
     "A decoder that draws from every word",
-    "It draws rare words often enough to lose the thread. The honest decoder draws from the likeliest words that "
+    "It draws rare words often enough to lose the thread. The honest decoder draws from the "
+    "likeliest words that "
     "hold nine tenths of the probability (`top_p=0.9`).",
 )
 MIXTURES = range(54, 86, 2)
 """How many texts of random words are tried, beside those of one sentence over and over."""
 
 QUALITY = (
-    "precision density realism clipped_density probabilistic_precision topp "
-    "max_precision precision_cross_entropy"
-).split()
-DIVERSITY = "recall probabilistic_recall topr".split()
+    "precision",
+    "density",
+    "realism",
+    "clipped_density",
+    "probabilistic_precision",
+    "topp",
+    "max_precision",
+    "precision_cross_entropy",
+)
+DIVERSITY = ["recall", "probabilistic_recall", "topr"]
 OF_VECTORS = {
     **dict.fromkeys(METRICS, "copies"),
     **dict.fromkeys(QUALITY, "five"),
@@ -326,7 +342,8 @@ def check(metric: Metric, spot: BlindSpot) -> None:
         worse = abs(faulty - 1) - abs(honest - 1)
     if not (worse <= slack or math.isinf(spot.faulty)):
         raise AssertionError(
-            f"{metric.name} sees the fault {spot.fault.title!r}: {spot.honest:.4g} for the honest set, "
+            f"{metric.name} sees the fault {spot.fault.title!r}: {spot.honest:.4g} for the "
+            f"honest set, "
             f"{spot.faulty:.4g} for the faulty one, {spot.reference} for the reference"
         )
 

@@ -1,4 +1,4 @@
-"""``llms.txt``, a line a page, and ``llms-full.txt``, the text of the written pages: for language models."""
+"""For language models: ``llms.txt``, a line a page, and ``llms-full.txt``, the pages' text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 SUMMARY = (
-    "# Calipers\n\n> Compares sets of samples of generative models with a reference set, as distributions: "
+    "# Calipers\n\n> Compares sets of samples of generative models with a reference set, as "
+    "distributions: "
     "how good (precision), how diverse (recall) and how close (MAUVE*), with intervals and tests. "
     "Command line: `calipers compare --reference human.jsonl model.jsonl`. "
     'Python: `calipers.compare(human, {"model": texts})`.\n'
@@ -20,7 +21,8 @@ SECTIONS = {"gallery/": "Gallery", "metrics/": "Metrics", "api/": "API reference
 def first_sentence(app: Sphinx, page: str) -> str:
     """Return the beginning of a page's first paragraph, on one line."""
     for paragraph in app.env.get_doctree(page).findall(nodes.paragraph):
-        if text := " ".join(paragraph.astext().split()):
+        text = " ".join(paragraph.astext().split())
+        if text and isinstance(paragraph.parent, nodes.section):
             return text if len(text) <= 160 else text[:157].rsplit(" ", 1)[0] + " ..."
     return ""
 

@@ -1,4 +1,4 @@
-"""A page for each metric of the catalogue, with a fault that it does not see, measured as the page is made."""
+"""A page for each metric of the catalogue, with a fault that it does not see, measured anew."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CATALOGUES: dict[Kind, tuple[str, str, dict[str, Family], dict[str, Metric]]] = 
         dict(LIKELIHOODS),
     ),
 }
-"""Kind of metric to the beginning of its pages' names, their heading, the families and the metrics."""
+"""Kind of metric to how its pages' names begin, its heading, families and metrics."""
 
 COMMANDS = {
     "both": (
@@ -40,21 +40,32 @@ COMMANDS = {
     ),
     "aligned": (
         "calipers text model.jsonl --reference references.jsonl --aligned --metrics {key}",
-        'calipers.measure_texts(\n    {{"model": texts}}, reference=references, aligned=True, metrics=["{key}"]\n)',
+        """calipers.measure_texts(
+    {{"model": texts}}, reference=references, aligned=True, metrics=["{key}"]
+)""",
     ),
     "scored": (
         "calipers likelihood model.jsonl --reference human.jsonl --model gpt2 --metrics {key}",
-        'calipers.likelihood({{"model": texts}}, reference=human, model="gpt2", metrics=["{key}"])',
+        """calipers.likelihood(
+    {{"model": texts}}, reference=human, model="gpt2", metrics=["{key}"]
+)""",
     ),
     "decoder": (
         "calipers likelihood model.jsonl --model gpt2 --decoding top_p=0.9 --metrics {key}",
-        'calipers.likelihood(\n    {{"model": texts}}, model="gpt2", decoding="top_p=0.9", metrics=["{key}"]\n)',
+        """calipers.likelihood(
+    {{"model": texts}}, model="gpt2", decoding="top_p=0.9", metrics=["{key}"]
+)""",
     ),
     "models": (
-        "calipers likelihood model.jsonl --reference human.jsonl --model gpt2-large \\\n"
-        "    --generator gpt2 --metrics {key}",
-        'calipers.likelihood(\n    {{"model": texts}}, reference=human, model="gpt2-large", generator="gpt2",\n'
-        '    metrics=["{key}"],\n)',
+        """calipers likelihood model.jsonl --reference human.jsonl --model gpt2-large \\
+    --generator gpt2 --metrics {key}""",
+        """calipers.likelihood(
+    {{"model": texts}},
+    reference=human,
+    model="gpt2-large",
+    generator="gpt2",
+    metrics=["{key}"],
+)""",
     ),
 }
 """What a metric looks at to how it is run, in a shell and in Python."""
@@ -125,9 +136,12 @@ def _run(kind: Kind, metric: Metric, key: str) -> str:
 def _shown(key: str, metric: Metric, spot: BlindSpot) -> str:
     """Write what the metric says of an honest and of a faulty set, which a reader can compare."""
     what = {
-        "embeddings": "The reference is 400 vectors of ten clusters in 8 dimensions; the honest set is 400 more of them.",
-        "texts": "The reference is 120 paragraphs of Python's documentation; the honest set is 120 others.",
-        "likelihoods": "The reference is 120 paragraphs of Python's documentation, the honest set is 120 others, "
+        "embeddings": "The reference is 400 vectors of ten clusters in 8 dimensions; the "
+        "honest set is 400 more of them.",
+        "texts": "The reference is 120 paragraphs of Python's documentation; the honest set is "
+        "120 others.",
+        "likelihoods": "The reference is 120 paragraphs of Python's documentation, the honest "
+        "set is 120 others, "
         "and the model an n-gram model of order 3, fitted to the rest.",
     }[metric.kind]
     if spot.examples:
@@ -144,7 +158,8 @@ def _shown(key: str, metric: Metric, spot: BlindSpot) -> str:
     verdict = {
         "higher": "Higher is better: the faulty set is found at least as good.",
         "lower": "Lower is better: the faulty set is found at least as good.",
-        "closest": "Closest to the reference's own value is best: the faulty set is found about as good.",
+        "closest": "Closest to the reference's own value is best: the faulty set is found "
+        "about as good.",
     }[metric.better]
     if spot.seen is not None:
         verdict += f" `{spot.fault.seen_by}` sees the fault."
@@ -179,7 +194,8 @@ def index() -> str:
     """Write the page that lists all metrics."""
     parts = [
         "# Metrics",
-        "A page each: what it tells, its range and source, how to run it, and a fault that it does not see, "
+        "A page each: what it tells, its range and source, how to run it, and a fault that it "
+        "does not see, "
         "with the numbers. [Which metric for which question](../which_metric.md) helps to choose; "
         "[one table](../metrics.md) shows them all.",
         "```{toctree}\n:maxdepth: 1\n\nAll metrics in one table <../metrics>\n```",
@@ -201,7 +217,7 @@ def index() -> str:
 
 
 def write(app: Sphinx) -> None:
-    """Write all pages below the source folder, where they are as they should be already not again."""
+    """Write all pages below the source folder, but those that are as they should be."""
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
     pages = {"index.md": index()}

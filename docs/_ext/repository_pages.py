@@ -24,7 +24,7 @@ LINK = re.compile(r"\]\((?P<up>\.\./)?(?P<file>README\.md|CONTRIBUTING\.md|CHANG
 
 
 def read(app: Sphinx, page: str, source: list[str]) -> None:
-    """Show a file of the root in the place of a page, and turn links to such files to their pages."""
+    """Show a file of the root in the place of a page, and turn links to such files to it."""
     if name := SHOWN.get(page):
         app.env.note_dependency(str(ROOT / name))
         source[0] = (ROOT / name).read_text("utf-8").replace("](docs/", "](")

@@ -11,4 +11,4 @@ from calipers.demo.systems import systems
 human, generated = systems(seed=0)
 comparison = calipers.compare(human, generated, metrics=["prd_f8", "prd_f1_8"], floor=False)
 
-comparison.plot("curves", view="form").figure
+comparison.plot("curves", view="form").get_figure()

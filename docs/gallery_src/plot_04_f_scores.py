@@ -11,4 +11,4 @@ from calipers.demo.systems import systems
 human, generated = systems(seed=0)
 comparison = calipers.compare(human, generated, metrics=["prd_f8", "prd_f1_8"], floor=False)
 
-comparison.plot("f-scores", view="form").figure
+comparison.plot("f-scores", view="form").get_figure()

@@ -2,7 +2,8 @@
 A map of all samples
 ====================
 
-All texts in two dimensions, a panel for each system. Crosses lie outside the support of the reference.
+All texts in two dimensions, a panel for each system. Crosses lie outside the support of the
+reference.
 """
 
 import calipers

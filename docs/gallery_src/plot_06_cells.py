@@ -2,7 +2,8 @@
 Topics that cause the gap
 =========================
 
-Topics by their keywords, with their shares in both sets: which ones are missing, and which are overdone?
+Topics by their keywords, with their shares in both sets: which ones are missing, and which are
+overdone?
 """
 
 import calipers
@@ -12,4 +13,4 @@ human, generated = systems(seed=0)
 chosen = {"near_copies": generated["near_copies"]}
 comparison = calipers.compare(human, chosen, metrics=["mauve_star", "realism"], floor=False)
 
-comparison.plot("cells", limit=8).figure
+comparison.plot("cells", limit=8).get_figure()

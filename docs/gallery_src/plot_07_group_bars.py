@@ -29,4 +29,4 @@ comparison = calipers.compare(
     floor=False,
 )
 
-comparison.plot("group-bars").figure
+comparison.plot("group-bars").get_figure()

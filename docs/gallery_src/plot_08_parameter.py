@@ -2,7 +2,8 @@
 Scores against a decoding parameter
 ===================================
 
-An n-gram model writes at four temperatures; ``calipers.tune`` compares what it writes with human texts.
+An n-gram model writes at four temperatures; ``calipers.tune`` compares what it writes with human
+texts.
 """
 
 import calipers
@@ -13,4 +14,4 @@ tuning = calipers.tune(
     human, model="ngram:order=3", over="temperature=0.2,0.6,1.0,1.4", n=200, floor=False
 )
 
-tuning.plot("parameter", x_label="temperature").figure
+tuning.plot("parameter", x_label="temperature").get_figure()

@@ -2,8 +2,8 @@
 Perplexity against entropy
 ==========================
 
-Systems whose texts are as predictable as human ones, and as varied within a text, lie at the cross of the
-reference.
+Systems whose texts are as predictable as human ones, and as varied within a text, lie at the cross
+of the reference.
 """
 
 import calipers
