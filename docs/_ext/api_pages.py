@@ -21,8 +21,13 @@ MODULES = (
     "calipers",
     "calipers.metrics",
     "calipers.text",
-    "calipers.curves",
+    "calipers.samples",
+    "calipers.embed",
     "calipers.estimate",
+    "calipers.curves",
+    "calipers.explain",
+    "calipers.results",
+    "calipers.report",
     "calipers.report.plots",
 )
 """Modules whose public names are in ``__all__``."""
@@ -32,6 +37,9 @@ ROOMS = ("calipers.integrations", "calipers.compat")
 
 ABSOLUTE = re.compile(r"\|(\w[^|`]* - [^|`]*)\|")
 """The absolute value of a difference."""
+
+BAR = re.compile(r"(``.*?``|`.*?`)|\|", re.DOTALL)
+"""A bar of a module's docstring, or code, in which bars stay as they are."""
 
 
 @cache
@@ -117,7 +125,8 @@ def _first(value: object) -> str:
 
 def _module_page(module: str, names: Sequence[str]) -> str:
     loaded = importlib.import_module(module)
-    lines = [module, "=" * len(module), "", inspect.getdoc(loaded) or "", ""]
+    told = BAR.sub(lambda found: found[1] or r"\|", inspect.getdoc(loaded) or "")
+    lines = [module, "=" * len(module), "", told, ""]
     lines += [".. list-table::", "   :widths: 35 65", ""]
     for name in names:
         lines += [
