@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check format lint types layers tables fix test quick bench
+.PHONY: help check format lint types layers tables docs fix test quick bench
 
 # scikit-learn's threads wait asleep: beside a busy process they would spin for minutes.
 test quick: export OMP_WAIT_POLICY = PASSIVE
@@ -34,6 +34,10 @@ quick: ## the same without the slow ones, while working; two files at a time
 
 tables: ## the tables of metrics and options in README.md and docs, from where they are stated
 	python docs/tables.py
+
+docs: ## the documentation as a site, build/docs/index.html; needs pip install '.[docs]'
+	sphinx-build -W --keep-going -b html -d build/doctrees docs build/docs
+	python docs/check_site.py build/docs
 
 bench: ## every measurement in benchmarks/, ours beside theirs
 	@status=0; for script in benchmarks/[!_]*.py; do \

@@ -1,11 +1,108 @@
-"""The examples of the documentation print what the page says."""
+"""The examples of the documentation print what the page says, and its checker finds dead links."""
 
 import doctest
+import hashlib
+import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
+
+RUN = ("index", "tutorial", *sorted(path.stem for path in DOCS.glob("tutorial_*.md")))
+"""Pages whose commands are run."""
+
+CORPUS = "a38332908128be12"
+"""What the paragraphs inside Python 3.11.7, which the pages are written with, hash to."""
+
+
+def program(name):
+    """Load a program of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = loaded  # for its dataclasses
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def corpus():
+    from calipers.demo.corpora import paragraphs
+
+    return hashlib.sha256("\n".join(paragraphs()).encode()).hexdigest()[:16]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_commands_of_a_page(page):
+    if corpus() != CORPUS:
+        pytest.skip("the texts inside this Python are not those of the page")
+    found = program("run_examples").failures(DOCS / f"{page}.md")
+    assert not found, "\n".join(found)
+
+
+def test_commands_are_found_with_what_they_print():
+    page = (
+        "```sh\na\n```\n\n```text\n1\n```\n\n```python\nb\n```\nand\n"
+        "```text\n2\n```\n```bash\nc\n```\n"
+    )
+    found = [
+        (each.language, each.body, each.expected) for each in program("run_examples").examples(page)
+    ]
+    assert found == [("sh", "a\n", "1\n"), ("python", "b\n", None)]
+
+
+def test_a_page_that_prints_something_else_is_told_and_can_be_written(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\necho 2 > kept; echo 1\n```\n```text\n0\n```\n```sh\ncat "
+        "kept\n```\n```text\n2\n```\n"
+    )
+    runner = program("run_examples")
+    (told,) = runner.failures(page)
+    assert "echo 1" in told
+    assert told.startswith("page.md: this printed")
+    assert runner.failures(page, write=True) == []
+    assert runner.failures(page) == []
+    assert "```text\n1\n```" in page.read_text()
+
+
+def test_a_command_that_fails_is_told(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nexit 3\n```\n")
+    (told,) = program("run_examples").failures(page)
+    assert told.startswith("page.md: this ended with 3")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('<a href="other.html#here">', None),
+        ('<a href="#own">', None),
+        ('<a id="own" href="https://example.org/a?b#c">', None),
+        ('<a href="mailto:someone@example.org">', None),
+        ('<a href="gone.html">', "page.html: there is no gone.html"),
+        ('<a href="other.html#gone">', "page.html: other.html#gone: the page has no such place"),
+        ('<a href="https://no host">', "page.html: no browser can open https://no host"),
+        (
+            '<script src="https://cdn.example/x.js">',
+            "page.html: <script> fetches https://cdn.example/x.js",
+        ),
+        ('<img src="//cdn.example/x.png">', "page.html: <img> fetches //cdn.example/x.png"),
+    ],
+)
+def test_dead_links_and_foreign_files_are_found(tmp_path, body, told):
+    (tmp_path / "other.html").write_text('<p id="here"></p>')
+    (tmp_path / "page.html").write_text(f'<p id="own"></p>{body}')
+    assert list(program("check_site").faults(tmp_path)) == ([] if told is None else [told])
+
+
+def test_styles_that_fetch_fonts_are_found(tmp_path):
+    (tmp_path / "a.css").write_text('@font-face { src: url("https://fonts.example/a.woff2") }')
+    (tmp_path / "b.css").write_text("a { background: url(own.png) }")
+    assert list(program("check_site").faults(tmp_path)) == [
+        "a.css: fetches https://fonts.example/a.woff2"
+    ]
 
 
 @pytest.mark.slow

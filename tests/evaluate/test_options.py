@@ -166,6 +166,7 @@ def test_public_functions_have_the_fields_as_keywords(name):
         usual = inspect.Parameter.empty if each.default is MISSING else each.default
         assert keywords[each.name].default is usual
         assert f"    {each.name} : " in getattr(calipers, name).__doc__
+    assert getattr(calipers, name).__doc__.count("    Parameters\n    ----------\n") == 1
 
 
 @pytest.mark.parametrize("group", EVERY)

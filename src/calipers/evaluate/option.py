@@ -387,7 +387,7 @@ def _default(each: Field[Any]) -> Any:
 def _documented(docstring: str | None, group: type[Group], aliases: Sequence[str]) -> str:
     """Put a line for each option before what a docstring says of the result."""
     before, heading, after = (docstring or "").partition("    Returns\n")
-    lines = []
+    lines = [] if "    Parameters\n" in before else ["", "    Parameters", "    ----------"]
     for each, about in options_of(group):
         words = textwrap.wrap(about.doc or about.help, 88)
         lines += [f"    {each.name} : {each.type}", *(f"        {line}" for line in words)]

@@ -1,0 +1,240 @@
+"""A page for each metric of the catalogue, with a fault that it does not see, measured anew."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import tables
+from failures import BlindSpot, blind_spots
+from sphinx.application import Sphinx
+
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.keys import Option
+from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
+from calipers.catalogue.metric import Family, Kind, Metric
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+
+FOLDER = "metrics"
+
+CATALOGUES: dict[Kind, tuple[str, str, dict[str, Family], dict[str, Metric]]] = {
+    "embeddings": ("", "On embeddings", dict(FAMILIES), dict(METRICS)),
+    "texts": ("text.", "On the texts themselves", dict(TEXT_FAMILIES), dict(TEXT_METRICS)),
+    "likelihoods": (
+        "likelihood.",
+        "On what a language model says of the texts",
+        dict(LIKELIHOOD_FAMILIES),
+        dict(LIKELIHOODS),
+    ),
+}
+"""Kind of metric to how its pages' names begin, its heading, families and metrics."""
+
+COMMANDS = {
+    "both": (
+        "calipers compare --reference human.jsonl model.jsonl --metrics {key}",
+        'calipers.compare(human, {{"model": texts}}, metrics=["{key}"])',
+    ),
+    "own": (
+        "calipers text model.jsonl --reference human.jsonl --metrics {key}",
+        'calipers.measure_texts({{"model": texts}}, reference=human, metrics=["{key}"])',
+    ),
+    "aligned": (
+        "calipers text model.jsonl --reference references.jsonl --aligned --metrics {key}",
+        """calipers.measure_texts(
+    {{"model": texts}}, reference=references, aligned=True, metrics=["{key}"]
+)""",
+    ),
+    "scored": (
+        "calipers likelihood model.jsonl --reference human.jsonl --model gpt2 --metrics {key}",
+        """calipers.likelihood(
+    {{"model": texts}}, reference=human, model="gpt2", metrics=["{key}"]
+)""",
+    ),
+    "decoder": (
+        "calipers likelihood model.jsonl --model gpt2 --decoding top_p=0.9 --metrics {key}",
+        """calipers.likelihood(
+    {{"model": texts}}, model="gpt2", decoding="top_p=0.9", metrics=["{key}"]
+)""",
+    ),
+    "models": (
+        """calipers likelihood model.jsonl --reference human.jsonl --model gpt2-large \\
+    --generator gpt2 --metrics {key}""",
+        """calipers.likelihood(
+    {{"model": texts}},
+    reference=human,
+    model="gpt2-large",
+    generator="gpt2",
+    metrics=["{key}"],
+)""",
+    ),
+}
+"""What a metric looks at to how it is run, in a shell and in Python."""
+
+
+def page(kind: Kind, metric: Metric, spot: BlindSpot) -> str:
+    """Write the page of one metric."""
+    key = metric.keys[0] if metric.side == "models" else metric.name
+    better = tables.BETTER[metric.better] if metric.ranked else "neither end"
+    facts = [
+        ("key", f"`{key}`"),
+        ("in tables", metric.label.replace("*", "\\*")),
+        ("family", f"{metric.family}: {CATALOGUES[kind][2][metric.family].question}"),
+        ("range", tables._range(metric)),
+        ("better", better),
+        ("source", metric.source),
+    ]
+    if metric.parity:
+        facts.append(("equal to", metric.parity))
+    if metric.equal is not None:
+        facts.append(("a set against itself", f"{metric.equal:g}"))
+    if metric.extra:
+        facts.append(("needs", f"`pip install 'calipers[{metric.extra}]'`"))
+    if kind == "embeddings":
+        facts.append(("measured", "on request" if metric.on_request else "by default"))
+    options = [
+        f"| {option.name} | {option.tells} | {_choices(option)} |" for option in metric.options
+    ]
+    told = [
+        f"# {_title(metric, key)}",
+        f"{_sentence(metric.tells)}",
+        "```{list-table}\n:widths: 25 75\n\n"
+        + "\n".join(f"* - {name}\n  - {value}" for name, value in facts)
+        + "\n```",
+        "## How to run it",
+        _run(kind, metric, key),
+    ]
+    if options:
+        head = ["| option | what it changes | choices |", "| --- | --- | --- |"]
+        told += [
+            "## Options",
+            f"Written behind the key: `{key}:CHOICE`.",
+            "\n".join([*head, *options]),
+        ]
+    told += ["## What it does not see", _sentence(metric.blind), _shown(key, metric, spot)]
+    return "\n\n".join(told) + "\n"
+
+
+def _title(metric: Metric, key: str) -> str:
+    label = metric.label.replace("*", "\\*")
+    return label if label.lower().replace(" ", "_") == key else f"{label} (`{key}`)"
+
+
+def _choices(option: Option) -> str:
+    words = ", ".join(f"`{word}`" for word in option.forms)
+    return words if option.words else f"a number, `{option.written(option.default)}` by default"
+
+
+def _run(kind: Kind, metric: Metric, key: str) -> str:
+    side = metric.side
+    if kind == "likelihoods":
+        side = {"decoder": "decoder", "models": "models"}.get(metric.family, "scored")
+    shell, python = (line.format(key=key) for line in COMMANDS.get(side, COMMANDS["own"]))
+    python = f'result = {python}\nresult["model"]["{key}"].value'
+    return f"```sh\n{shell}\n```\n\n```python\n{python}\n```"
+
+
+def _shown(key: str, metric: Metric, spot: BlindSpot) -> str:
+    """Write what the metric says of an honest and of a faulty set, which a reader can compare."""
+    what = {
+        "embeddings": "The reference is 400 vectors of ten clusters in 8 dimensions; the "
+        "honest set is 400 more of them.",
+        "texts": "The reference is 120 paragraphs of Python's documentation; the honest set is "
+        "120 others.",
+        "likelihoods": "The reference is 120 paragraphs of Python's documentation, the honest "
+        "set is 120 others, "
+        "and the model an n-gram model of order 3, fitted to the rest.",
+    }[metric.kind]
+    if spot.examples:
+        what = "The honest texts say what their references say, in other words."
+    rows = [("honest", _number(spot.honest)), (spot.fault.title.lower(), _number(spot.faulty))]
+    head: tuple[str, ...] = ("generated set", f"`{key}`")
+    if spot.reference is not None:
+        rows = [("the reference itself", _number(spot.reference)), *rows]
+    if spot.seen is not None:
+        head = (*head, f"`{spot.fault.seen_by}`")
+        seen = [_number(value) for value in spot.seen]
+        seen = ["", *seen] if spot.reference is not None else seen
+        rows = [(*row, value) for row, value in zip(rows, seen, strict=True)]
+    verdict = {
+        "higher": "Higher is better: the faulty set is found at least as good.",
+        "lower": "Lower is better: the faulty set is found at least as good.",
+        "closest": "Closest to the reference's own value is best: the faulty set is found "
+        "about as good.",
+    }[metric.better]
+    if spot.seen is not None:
+        verdict += f" `{spot.fault.seen_by}` sees the fault."
+    parts = [
+        f"### For example: {_lower(spot.fault.title)}",
+        f"{spot.fault.told} {what}",
+        tables._table(head, rows),
+    ]
+    if spot.examples:
+        parts.append(tables._table(("one of them", "text"), list(spot.examples)))
+    return "\n\n".join([*parts, verdict + " The numbers were measured when this page was built."])
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "undefined"
+    if abs(value) < 5e-4:
+        return "0.000"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text.replace("*", "\\*") + ("" if text.endswith(".") else ".")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def index() -> str:
+    """Write the page that lists all metrics."""
+    parts = [
+        "# Metrics",
+        "A page each: what it tells, its range and source, how to run it, and a fault that it "
+        "does not see, "
+        "with the numbers. [Which metric for which question](../which_metric.md) helps to choose; "
+        "[one table](../metrics.md) shows them all.",
+        "```{toctree}\n:maxdepth: 1\n\nAll metrics in one table <../metrics>\n```",
+    ]
+    for prefix, heading, families, metrics in CATALOGUES.values():
+        parts.append(f"## {heading}")
+        for family in families.values():
+            names = [m for m in metrics.values() if m.family == family.name]
+            rows = [
+                (f"[`{m.name}`]({prefix}{m.name}.md)", m.tells.replace("*", "\\*")) for m in names
+            ]
+            links = "\n".join(f"{m.name} <{prefix}{m.name}>" for m in names)
+            parts += [
+                f"### {family.name.capitalize()}: {family.question}",
+                tables._table(("metric", "what it tells"), rows),
+                f"```{{toctree}}\n:hidden:\n\n{links}\n```",
+            ]
+    return "\n\n".join(parts) + "\n"
+
+
+def write(app: Sphinx) -> None:
+    """Write all pages below the source folder, but those that are as they should be."""
+    folder = Path(app.srcdir) / FOLDER
+    folder.mkdir(exist_ok=True)
+    pages = {"index.md": index()}
+    spots = blind_spots()
+    for kind, (prefix, _, _, metrics) in CATALOGUES.items():
+        for metric in metrics.values():
+            pages[f"{prefix}{metric.name}.md"] = page(kind, metric, spots[kind, metric.name])
+    for stale in folder.glob("*.md"):
+        if stale.name not in pages:
+            stale.unlink()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for sources."""
+    app.connect("builder-inited", write, priority=100)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
