@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -100,7 +100,10 @@ class Item:
         function: Callable[[], Iterable[Line]] = getattr(
             importlib.import_module(f"reproduction.{module}"), name
         )
-        return tuple(function())
+        return tuple(
+            replace(line, holds=None if line.holds is None else bool(line.holds))
+            for line in function()
+        )
 
 
 @dataclass(frozen=True)
