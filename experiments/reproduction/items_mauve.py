@@ -394,6 +394,11 @@ SOURCE = Source(
             "calipers compare -r ffhq/ psi-0.7/ psi-1.0/ --embedder inception "
             "--metrics mauve_star,frechet_distance,precision,recall",
             ("images.md",),
+            exceptions={
+                "MAUVE* at ψ = 0, 0.3, 0.7, 1, 1.2": "MAUVE* still rises a little at "
+                "ψ = 1.2, while the Fréchet distance is best at ψ = 1: Gaussians about each digit "
+                "are no digits.",
+            },
         ),
         Item(
             "mauve-figure-19",

@@ -11,6 +11,9 @@ from reproduction.item import STATUSES, Found, Item, Source
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MARK = "<!-- Written by `python experiments/reproduce.py --write`: change the items, not this. -->"
+THE_SAME = "(the same)"
+"""Stands for the reason of the line before."""
+
 VERDICTS = {True: "yes", False: "**no**", None: ""}
 
 
@@ -67,16 +70,19 @@ def overview() -> str:
     for source in SOURCES:
         for item in source.items:
             for told in item.exceptions.values():
-                lines.append(f"- {source.venue}, {item.number}: {told}")
+                if told != THE_SAME:
+                    lines.append(f"- {source.venue}, {item.number}: {prose(told)}")
+    lines += ["", "```{toctree}", ":hidden:", ""]
+    lines += [*(f"reproduction_{source.page}" for source in SOURCES), "```"]
     return "\n".join(lines) + "\n"
 
 
 def page(source: Source, found: dict[str, Found]) -> str:
     """One source: a list of its items, then each of them."""
-    lines = [MARK, "", f"# {source.title}", "", f"{source.venue}. {source.intro}", ""]
+    lines = [MARK, "", f"# {source.title}", "", f"*{source.venue}.*", "", source.intro, ""]
     lines += ["| item | status | shows |", "| --- | --- | --- |"]
     for item in source.items:
-        lines.append(f"| [{item.number}](#{item.key}) | {item.status} | {item.shows} |")
+        lines.append(f"| [{item.number}](#{item.key}) | {item.status} | {cell(item.shows)} |")
     for item in source.items:
         lines += section(item, found.get(item.key, ()))
     return "\n".join(lines) + "\n"
@@ -85,26 +91,36 @@ def page(source: Source, found: dict[str, Found]) -> str:
 def section(item: Item, found: Found) -> Iterator[str]:
     """One item: what it is, the command, both numbers, and what is missing."""
     yield from ("", f"({item.key})=", f"## {item.number}", "")
-    yield f"{item.shows} *{item.status[0].upper()}{item.status[1:]}.*"
+    yield f"{prose(item.shows)} *{item.status[0].upper()}{item.status[1:]}.*"
     if item.differs:
-        yield from ("", f"{item.differs}")
+        yield from ("", prose(item.differs))
     if item.command:
         yield from ("", "```sh", item.command, "```")
     if found:
         yield from ("", "| | paper, or its equation | ours | holds |", "| --- | --- | --- | --- |")
         for line in found:
             cells = (line.what, line.paper, line.ours, VERDICTS[line.holds])
-            yield "| " + " | ".join(cells) + " |"
+            yield "| " + " | ".join(map(cell, cells)) + " |"
     for told in item.exceptions.values():
-        yield from ("", f"Where it does not hold: {told}")
+        if told != THE_SAME:
+            yield from ("", f"What does not hold: {prose(told)}")
     if item.needs:
-        yield from ("", "Missing for the paper's own numbers:", "")
-        yield from (f"- {need}" for need in item.needs)
+        yield from ("", f"Missing for the paper's own numbers: {prose('; '.join(item.needs))}.")
     if item.would:
         yield from ("", "With that:", "", "```sh", *item.would.split("\n"), "```")
     if item.see:
         links = ", ".join(f"[{name}]({name})" for name in item.see)
         yield from ("", f"More: {links}.")
+
+
+def prose(text: str) -> str:
+    """Keep the star of MAUVE* from opening an emphasis."""
+    return text.replace("MAUVE*", "MAUVE\\*")
+
+
+def cell(text: str) -> str:
+    """The same in a table, where a bar would end the cell."""
+    return prose(text).replace("|", "\\|")
 
 
 def outdated() -> list[str]:
