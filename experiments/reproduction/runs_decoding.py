@@ -237,22 +237,22 @@ def mauve_table_10() -> Iterator[Line]:
     columns: dict[str, list[float]] = {
         name: []
         for name in (
-            "OT, plug-in",
+            "transport, plug-in",
             "Fréchet",
-            "OT, quantised",
-            "MAUVE, OT, linear",
-            "MAUVE, OT, barycentric",
+            "transport, quantised",
+            "MAUVE of transport, linear",
+            "MAUVE of transport, barycentric",
         )
     }
     for name in DECODINGS:
         rows = continued.rows(name)
-        columns["OT, plug-in"].append(-metrics.optimal_transport(reference, rows).value)
+        columns["transport, plug-in"].append(-metrics.optimal_transport(reference, rows).value)
         columns["Fréchet"].append(-metrics.frechet_distance(reference, rows).value)
         quantised = metrics.quantised_transport(reference, rows, buckets=CELLS)
-        columns["OT, quantised"].append(-quantised.value)
+        columns["transport, quantised"].append(-quantised.value)
         areas = metrics.mauve_ot(reference, rows, buckets=CELLS, restarts=1)
-        columns["MAUVE, OT, linear"].append(areas.mauve_ot.value)
-        columns["MAUVE, OT, barycentric"].append(areas.mauve_ot_barycentric.value)
+        columns["MAUVE of transport, linear"].append(areas.mauve_ot.value)
+        columns["MAUVE of transport, barycentric"].append(areas.mauve_ot_barycentric.value)
     papers = ("0.954", "0.997", "0.980", "0.983", "0.980")
     for (label, values), paper in zip(columns.items(), papers, strict=True):
         found = spearman(np.array(stars(DECODINGS)), np.array(values)).value
@@ -563,3 +563,64 @@ def pr_table_d1() -> Iterator[Line]:
         values["markov_chain"],
         values["markov_chain"][0] < values["markov_chain"][1],
     )
+
+
+def mauve_table_15() -> Iterator[Line]:
+    """Scores of people's continuations under the distribution of three decodings."""
+    found: dict[str, list[float]] = {
+        "sparsemax_score": [],
+        "decoder_divergence": [],
+        "epsilon_perplexity": [],
+    }
+    for decoding in ("greedy", "ancestral", "top_p=0.9"):
+        measured = calipers.likelihood(
+            continued.human(),
+            model=continued.model(),
+            decoding=decoding,
+            metrics=",".join(found),
+            level=None,
+        )
+        for key, values in found.items():
+            values.append(measured.systems[0].scores[key].value)
+    sparsemax, divergence, surprise = found.values()
+    told = "greedy, ancestral, nucleus 0.9"
+    near = abs(sparsemax[1] - sparsemax[2]) < 0.01 * sparsemax[1]
+    yield trend(f"sparsemax score: {told}", "cannot distinguish the last two", sparsemax, near)
+    yield trend(
+        f"Jensen-Shannon: {told}", "best for greedy", divergence, divergence[0] == min(divergence)
+    )
+    yield trend(
+        f"ε-perplexity: {told}",
+        "best for ancestral",
+        surprise,
+        surprise[1] == min(surprise),
+        digits=1,
+    )
+
+
+def mauve_figure_10() -> Iterator[Line]:
+    """MAUVE from the probabilities of two models, the largest one standing for people."""
+    found: dict[tuple[str, int], float] = {}
+    for decoding, order in (
+        ("top_p=0.9", 1),
+        ("top_p=0.9", 2),
+        ("top_p=0.95", 2),
+        ("top_p=0.99", 2),
+        ("ancestral", 2),
+    ):
+        measured = calipers.likelihood(
+            continued.written(decoding, order),
+            reference=continued.human(),
+            model=continued.model(3),
+            generator=continued.model(order),
+            decoding=decoding,
+            metrics="mauve",
+            level=None,
+        )
+        (score,) = measured.systems[0].scores.values()
+        found[decoding, order] = score.value
+    sizes = [found["top_p=0.9", order] for order in (1, 2)]
+    yield trend("nucleus 0.9, orders 1, 2", "rises with the size", sizes, rises(sizes))
+    by_p = [found[name, 2] for name in ("top_p=0.9", "top_p=0.95", "top_p=0.99", "ancestral")]
+    said = "wrongly best for ancestral sampling, p = 1"
+    yield trend("order 2, p = 0.9, 0.95, 0.99, 1", said, by_p, by_p[-1] == max(by_p))
