@@ -60,15 +60,15 @@ def model(order: int = 3) -> NGramModel:
 
 
 @functools.cache
-def written(decoding: str, order: int = 3, seed: int = 0) -> list[str]:
-    """Continue the prompts by one decoding."""
+def written(decoding: str, order: int = 3, seed: int = 0, size: int = SIZE) -> list[str]:
+    """Continue the first `size` prompts by one decoding."""
     made = calipers.generate(
         model=model(order),
-        reference=prompts(),
-        prompts=prompts(),
+        reference=prompts()[:size],
+        prompts=prompts()[:size],
         prompt_words=WORDS,
         decoding=Decoding.parse(decoding),
-        n=SIZE,
+        n=size,
         max_tokens=LENGTH,
         seed=seed,
     )
