@@ -242,10 +242,18 @@ def prd_figure_10() -> Iterator[Line]:
     first = spearman(np.array(precise), np.array(unsure))
     second = spearman(np.array(varied), np.array(spread))
     yield trend(
-        "Spearman of precision and the entropy of p(y|x)", "-0.83", [first], first < -0.5, digits=2
+        "Spearman of precision and the entropy of p(y|x), below -0.5",
+        "-0.83",
+        [first],
+        first < -0.5,
+        digits=2,
     )
     yield trend(
-        "Spearman of recall and the entropy of p(y)", "0.89", [second], second > 0.5, digits=2
+        "Spearman of recall and the entropy of p(y), above 0.5",
+        "0.89",
+        [second],
+        second > 0.5,
+        digits=2,
     )
 
 

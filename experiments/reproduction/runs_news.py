@@ -42,7 +42,12 @@ def pr_figure_2() -> Iterator[Line]:
     precision = [each.precision.value for each in found]
     recall = [each.recall.value for each in found]
     near = abs(mauve[0] - mauve[2]) < 0.25 * abs(mauve[1] - max(mauve[0], mauve[2]))
-    yield trend("MAUVE of Q1, Q2, Q3", "Q1 and Q3 almost identical, relatively to Q2", mauve, near)
+    yield trend(
+        "MAUVE of Q1, Q2, Q3; Q1 and Q3 a quarter as far apart as from Q2",
+        "Q1 and Q3 almost identical, relatively to Q2",
+        mauve,
+        near,
+    )
     yield trend(
         "precision", "Q3 lacks quality", precision, precision[2] < min(precision[:2]) - 0.05
     )
