@@ -106,7 +106,7 @@ SOURCE = Source(
             "Precision and recall against the number of samples N, k = 4: a plateau from about "
             "3,000.",
             "in shape",
-            "runs_decoding:pr_figure_6",
+            "runs_precision_recall:pr_figure_6",
             CONTINUED + " N ends at 1,000, below the paper's plateau.",
             ("10,000 continuations by Llama-2 7B Chat for each of five seeds", WEBTEXT, GPT2),
             "calipers sweep --over n -r webtext.jsonl llama-2-7b-chat.jsonl --embedder "
@@ -125,7 +125,7 @@ SOURCE = Source(
             "Correlations of precision, recall and MAUVE with Self-BLEU and Distinct-n over "
             "models.",
             "in shape",
-            "runs_decoding:pr_figure_7a",
+            "runs_precision_recall:pr_figure_7a",
             CONTINUED + " Thirteen decodings stand for the models.",
             (LLMS, BIOGRAPHIES, GPT2),
             "calipers rank scores.json --matrix --kind pearson --plot correlations.pdf",
@@ -243,7 +243,7 @@ SOURCE = Source(
             "Correlations of precision, recall, MAUVE, F8 and F1/8: the F-scores go with "
             "precision.",
             "in shape",
-            "runs_decoding:pr_figure_a5",
+            "runs_precision_recall:pr_figure_a5",
             CONTINUED + " Thirteen decodings stand for the models.",
             (LLMS, BIOGRAPHIES, GPT2),
             "calipers rank scores.json --matrix --kind pearson",
@@ -259,7 +259,7 @@ SOURCE = Source(
             "Table B.1",
             "Correlation of precision and recall between embedders.",
             "in shape",
-            "runs_decoding:pr_table_b1",
+            "runs_precision_recall:pr_table_b1",
             CONTINUED
             + " MiniLM by form and TF-IDF beside MiniLM by meaning, over thirteen decodings.",
             (
@@ -306,7 +306,7 @@ SOURCE = Source(
             "Precision and recall against N (as figure 6), and against k from 1 to 30: they rise "
             "towards 1.",
             "in shape",
-            "runs_decoding:pr_figure_b1",
+            "runs_precision_recall:pr_figure_b1",
             CONTINUED + " N = 1,000 in place of 4,000.",
             ("10,000 continuations by Llama-2 7B Chat", WEBTEXT, GPT2),
             "calipers sweep --over k -r webtext.jsonl llama-2-7b-chat.jsonl --embedder "
@@ -319,7 +319,7 @@ SOURCE = Source(
             "Table B.5",
             "Standard deviations over draws of Q, of P and of both.",
             "in shape",
-            "runs_decoding:pr_table_b5",
+            "runs_precision_recall:pr_table_b5",
             CONTINUED
             + " Five draws of 500; the paper's 4,000 deviate less. References of ours are drawn "
             "from one pool of 1,000 and share texts.",
@@ -369,7 +369,7 @@ SOURCE = Source(
             "and poor "
             "(low precision, high recall).",
             "in shape",
-            "runs_decoding:pr_table_d1",
+            "runs_precision_recall:pr_table_d1",
             "The demo's near copies of five paragraphs, and its Markov chain, against Python's "
             "documentation.",
             ("Mistral 7B Instruct v0.2 with one example, Llama-2 7B with eleven", BIOGRAPHIES),
