@@ -611,3 +611,12 @@ def test_contexts_of_all_orders_are_followed() -> None:
             chain.append(longest)
             longest = int(model.tables.shorter[longest])
         assert chain[-1] == tokens[-1]
+
+
+@pytest.mark.parametrize("decoding", ["no_repeat_ngram=2", "beam=2,no_repeat_ngram=2"])
+def test_words_of_a_prompt_that_no_text_can_hold_are_never_banned(decoding: str) -> None:
+    model = fit_ngram(["the cat sat on the mat", "a dog sat on the log"], order=2)
+    prompt = Request(0, "zebra zebra zebra")  # the third one repeats a pair of unknown words
+    (found,) = model.generate([prompt], Decoding.parse(decoding), max_tokens=5, seed=0)
+    assert "zebra" not in found.text
+    assert found.tokens <= 5

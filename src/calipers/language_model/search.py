@@ -99,7 +99,8 @@ def beam_search(
             if repetition_penalty is not None:
                 steps[row] = penalised(steps[row], history, repetition_penalty)
             if no_repeat_ngram is not None:
-                steps[row, repeating(history, no_repeat_ngram)] = -np.inf
+                banned = repeating(history, no_repeat_ngram, size=steps.shape[1])
+                steps[row, banned] = -np.inf
         totals = np.array([total for total, _ in alive])[:, None] + steps
         before, alive = alive, []
         for rank, place in enumerate(_best(totals.ravel(), 2 * beams)):

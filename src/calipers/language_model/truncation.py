@@ -136,14 +136,18 @@ def penalised(scores: ArrayLike, history: Sequence[int] | Longs, penalty: float)
     return changed
 
 
-def repeating(history: Sequence[int] | Longs, n: int) -> list[int]:
-    """List the tokens that would make an n-gram of the history come again, as transformers does."""
+def repeating(history: Sequence[int] | Longs, n: int, *, size: int | None = None) -> list[int]:
+    """List the tokens that would make an n-gram of the history come again, as transformers does.
+
+    Of `size` tokens that can be written; a prompt may hold others, such as unknown words.
+    """
     tokens = [int(token) for token in history]
     if len(tokens) + 1 < n:
         return []
     last = tokens[len(tokens) + 1 - n :]
     ends = range(n - 1, len(tokens))
-    return sorted({tokens[end] for end in ends if tokens[end - n + 1 : end] == last})
+    found = {tokens[end] for end in ends if tokens[end - n + 1 : end] == last}
+    return sorted(token for token in found if size is None or token < size)
 
 
 def without_repeats(
@@ -160,7 +164,7 @@ def without_repeats(
         probabilities = np.exp(scores - scores.max())
     if n is not None:
         allowed = probabilities.copy()
-        allowed[repeating(history, int(n))] = 0
+        allowed[repeating(history, int(n), size=len(allowed))] = 0
         probabilities = allowed if allowed.any() else probabilities
     return np.asarray(probabilities / probabilities.sum())
 

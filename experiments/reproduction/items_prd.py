@@ -1,0 +1,181 @@
+"""Assessing generative models via precision and recall, NeurIPS 2018."""
+
+from __future__ import annotations
+
+from reproduction.item import Item, Source
+
+DIGITS = "The 1,797 digits of scikit-learn (8 × 8 pixels, as they are) in place of the images."
+BLENDS = DIGITS + " Low quality is a blend of two digits, few modes the first few digits."
+INCEPTION = "Inception-v3 (pool3) features"
+
+SOURCE = Source(
+    "prd",
+    "Assessing Generative Models via Precision and Recall",
+    "Sajjadi, Bachem, Lucic, Bousquet and Gelly, NeurIPS 2018",
+    "The curves of known distributions are computed in closed form. Trained GANs and VAEs are not "
+    "at\n"
+    "hand; digits with modes dropped, invented or blended stand for them. Its figures are curves "
+    "without\n"
+    "numbers; of the appendix only what the text says of its figures is known here.",
+    (
+        Item(
+            "prd-figure-1",
+            "Figure 1",
+            "Pairs of GANs on MNIST and CelebA with similar FID (32 and 29, 65 and 62) and "
+            "different curves.",
+            "not run",
+            needs=("the four trained GANs or their samples", "MNIST and CelebA", INCEPTION),
+            differs="The same contrast on digits: figure 6.",
+            would="calipers compare -r celeba/ left/ right/ --embedder inception "
+            "--metrics frechet_distance,prd_f8,prd_f1_8 --save run.zip\ncalipers plot curves "
+            "run.zip --output curves.pdf",
+            see=("images.md",),
+        ),
+        Item(
+            "prd-figure-2",
+            "Figure 2",
+            "Six pairs of distributions over two modes.",
+            "reproduced",
+            "runs_curves:prd_figure_2",
+            "Two equal modes; 95 to 5 where the drawing is noisy, which it leaves open.",
+            see=("divergences.md",),
+        ),
+        Item(
+            "prd-figure-3",
+            "Figure 3",
+            "Their PRD curves.",
+            "reproduced",
+            "runs_curves:prd_figure_3",
+            see=("divergences.md",),
+        ),
+        Item(
+            "prd-theorem-1",
+            "Theorem 1",
+            "Six properties of the set of attainable pairs.",
+            "reproduced",
+            "runs_curves:prd_theorem_1",
+        ),
+        Item(
+            "prd-figure-4",
+            "Figure 4, theorem 2 and section 3.4",
+            "The curve as a union of segments of α = λβ; at λ = 1 both are 1 minus the total "
+            "variation.",
+            "reproduced",
+            "runs_curves:prd_figure_4",
+        ),
+        Item(
+            "prd-figure-5-left",
+            "Figure 5, left",
+            "Inception score and FID of CIFAR-10 as classes are added: FID does not tell dropped "
+            "from invented.",
+            "in shape",
+            "runs_digits:prd_figure_5_left",
+            DIGITS + " A logistic regression in place of Inception.",
+            ("CIFAR-10", INCEPTION),
+            "calipers compare -r five/ q4/ q6/ --embedder inception --metrics frechet_distance",
+            ("images.md",),
+        ),
+        Item(
+            "prd-figure-5-middle",
+            "Figure 5, middle",
+            "PRD curves of the same sets: invented modes cost precision, dropped ones recall.",
+            "in shape",
+            "runs_digits:prd_figure_5_middle",
+            DIGITS,
+            ("CIFAR-10", INCEPTION),
+            "calipers compare -r five/ q4/ q6/ --embedder inception "
+            "--metrics prd_f8,prd_f1_8 --save run.zip\ncalipers plot curves run.zip --output "
+            "curves.pdf",
+            ("images.md",),
+        ),
+        Item(
+            "prd-figure-5-right",
+            "Figure 5, right",
+            "PRD curves of sentences of one to five MultiNLI genres against all five.",
+            "in shape",
+            "runs_news:prd_figure_5_right",
+            "The four topics of AG News, MiniLM in place of the BiLSTM.",
+            ("MultiNLI", "the BiLSTM sentence encoder of Conneau et al. (2017)"),
+            "calipers compare -r five.jsonl one.jsonl five-again.jsonl --metrics prd_f8 "
+            "--save run.zip\ncalipers plot curves run.zip --output curves.pdf",
+        ),
+        Item(
+            "prd-figure-6",
+            "Figure 6",
+            "Two GANs on MNIST with FID 49: few digits of high quality, all digits of low quality.",
+            "in shape",
+            "runs_digits:prd_figure_6",
+            BLENDS + " The blend is the one of equal Fréchet distance.",
+            ("the two trained GANs or their samples", "MNIST", INCEPTION),
+            "calipers compare -r mnist/ left/ right/ --embedder inception --metrics "
+            "frechet_distance,prd_f8,prd_f1_8",
+        ),
+        Item(
+            "prd-figure-7",
+            "Figure 7",
+            "F1/8 against F8 of 800 GANs and VAEs on Fashion-MNIST, with four models in the "
+            "corners.",
+            "in shape",
+            "runs_digits:prd_figure_7",
+            BLENDS + " Only the four corners.",
+            (
+                "seven kinds of GANs and the VAE with 100 settings each (Lucic et al., 2018)",
+                "Fashion-MNIST",
+                INCEPTION,
+            ),
+            "calipers compare -r fashion/ models/* --embedder inception --metrics prd_f8,prd_f1_8 "
+            "--save run.zip\ncalipers plot f-scores run.zip --output f-scores.pdf",
+            ("plots.md",),
+        ),
+        Item(
+            "prd-figure-8",
+            "Figure 8 (appendix)",
+            "PRD sees losses of variety within classes, which the inception score does not.",
+            "in shape",
+            "runs_digits:prd_figure_8",
+            DIGITS + " All digits alike often, each from ever fewer images; 100 cells.",
+            ("the GAN samples of the appendix",),
+        ),
+        Item(
+            "prd-figure-9",
+            "Figure 9 (appendix)",
+            "The clusters of k-means hold alike images.",
+            "in shape",
+            "runs_digits:prd_figure_9",
+            DIGITS,
+            ("the embedded images of the appendix",),
+        ),
+        Item(
+            "prd-figure-10",
+            "Figure 10 (appendix)",
+            "Precision against the entropy of p(y|x), recall against that of p(y), over models.",
+            "in shape",
+            "runs_digits:prd_figure_10",
+            BLENDS + " Forty stand-ins; -0.83 is met in sign only.",
+            ("the 800 GANs and VAEs of figure 7",),
+        ),
+        Item(
+            "prd-figure-11",
+            "Figure 11 (appendix)",
+            "Figure 5 for MNIST and Fashion-MNIST.",
+            "not run",
+            needs=("MNIST and Fashion-MNIST", INCEPTION),
+            differs="Digits of scikit-learn: figure 5, left and middle.",
+            would="calipers compare -r five/ q4/ q6/ --embedder inception --metrics "
+            "frechet_distance,prd_f8,prd_f1_8",
+        ),
+        Item(
+            "prd-figures-appendix",
+            "Further figures of the appendix",
+            "Figure 7 for MNIST, CIFAR-10 and CelebA.",
+            "not run",
+            needs=(
+                "the GANs and VAEs of Lucic et al. (2018) on the three data sets",
+                "MNIST, CIFAR-10 and CelebA",
+                INCEPTION,
+            ),
+            would="calipers compare -r celeba/ models/* --embedder inception --metrics "
+            "prd_f8,prd_f1_8",
+        ),
+    ),
+)
