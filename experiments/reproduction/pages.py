@@ -29,11 +29,11 @@ def overview() -> str:
     """Say what the pages hold, with the number of items by status."""
     lines = [MARK, "", "# Tables and figures of the papers, reproduced", ""]
     lines += [
-        "Calipers computes what two papers and their predecessors define. Here stands every table "
-        "and every",
-        "figure of five sources: what it shows, the command that reproduces it, what the paper "
-        "says beside what",
-        "the command printed, and where data are missing, which.",
+        "Calipers implements five papers and posts. For each of their tables and figures these "
+        "pages give what it",
+        "shows, the command that reproduces it, what the paper says beside what the command "
+        "printed, and, where data",
+        "or models are missing, which.",
         "",
         "```sh",
         "python experiments/reproduce.py --list            # every item with its status",
