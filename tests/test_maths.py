@@ -44,6 +44,7 @@ from calipers.metrics import (
 from calipers.metrics.bert_score import idf
 from calipers.metrics.frontiers import integral_bound, midpoint_bound
 from calipers.metrics.likelihood import perplexity
+from calipers.numeric.blocks import DEFAULT_BLOCKS, HALVINGS
 from calipers.text import bleu, distinct
 from calipers.uncertainty.limits import Estimate
 from calipers.uncertainty.over_prompts import mean_over_prompts
@@ -229,8 +230,14 @@ def test_divergence_frontiers_as_f_divergences(name):
         return times * ((t + 1) / 2 - t / (t - 1) * np.log(t))
 
     assert frontier.integral() == near(divergence(generator, P, Q))
+    f = {"kl": kl, "chi2": chi2}[name]
+
+    def middle(t):
+        return (t + 1) / 2 * f(t / ((t + 1) / 2))  # f_½
+
+    mean = divergence(lambda t: (middle(t) + conjugate(middle)(t)) / 2, P, Q)
     summary = {"kl": "jensen_shannon", "chi2": "le_cam"}[name]
-    assert frontier.midpoint() == near(f_divergence(SMOOTH, summary))
+    assert frontier.midpoint() == near(mean) == near(f_divergence(SMOOTH, summary))
 
 
 @pytest.mark.parametrize(("name", "f", "most"), [("kl", kl, 1), ("chi2", chi2, 2)])
@@ -578,6 +585,7 @@ def test_intervals_and_tests_standard_error():
         Component.of_one("seed", starts),
     )
     assert Spread(parts).standard_error ** 2 == near(jackknife)
+    assert (b, h) == (DEFAULT_BLOCKS, HALVINGS)
     for width in (0.001, 0.5):  # the smaller of the two counts
         one, other = rng.normal(0.8, width, size=(2, h))
         halves = 3 / 2 * ((one - other) ** 2 / 4).mean()
