@@ -21,7 +21,9 @@ MARTINS = "Martins, Marinho and Martins, EMNLP 2020"
 LIKELY = "quality: a phrase over and over is likely, and so is gibberish made to the right level"
 UNSEEN_TEXTS = "the texts that the decoder writes: only its distribution at given ones"
 SURROGATE = (
-    "what the model of --model does not know, which stands for people here; few texts decide"
+    "what the model of --model does not know, which stands for people here; few texts decide; "
+    "texts that --generator did not write: where they are on average likelier by --model, their "
+    "side of the frontier costs 0, whatever they are"
 )
 
 LOG_2 = 0.6931471805599453
