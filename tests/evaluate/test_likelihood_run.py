@@ -229,6 +229,19 @@ def test_a_few_impossible_texts_are_left_out_and_told_of():
     assert "1 text left out" in " ".join(found.warnings)
 
 
+def test_texts_that_the_generator_did_not_write_are_told_of():
+    """All of them are likelier under the model, so that none of them moves MAUVE."""
+    stranger = ThreeWords("gen", {"a": 0.01, "b": 0.01, "c": 0.98})
+    options = {"reference": HUMAN, "first_token": "bos"}
+    found = run({"m": ["a a a a"] * 40}, "models", generator=stranger, **options)["m"]
+    assert found["mauve:model"].value == pytest.approx(1, abs=1e-5)
+    assert found["frontier_integral:model"].value > 0.01
+    (told,) = [one for one in found.cautions if one.brief == "not written by the generator"]
+    assert told.text in found.warnings
+    same = run({"m": MODEL}, "models", generator=ThreeWords("gen"), **options)["m"]
+    assert not [one for one in same.cautions if one.brief == told.brief]
+
+
 def test_conditional_surprise_falls_where_texts_are_alike():
     """The model expects the word that came last; texts that begin as others end surprise less."""
     alike, mixed = ["a a a"] * 40, ["a a a", "b b b", "c c c", "b b b"] * 10

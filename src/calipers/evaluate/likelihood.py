@@ -482,7 +482,8 @@ def _with_cautions(
     systems = []
     for result, system in zip(found.systems, inputs.systems, strict=True):
         files = [file.samples for file in system.files]
-        more = (*_wrote(files, model, generator), *_impossible(result), *_marked(files, options))
+        more = (*_wrote(files, model, generator), *_impossible(result))
+        more = (*more, *_saturated(result), *_marked(files, options))
         systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
     own = (*_fitted(options), *_marked_reference(inputs, options))
     return replace(
@@ -566,6 +567,25 @@ def _impossible(result: TextResult) -> Iterator[Caution]:
             "read, the model that it stands for could not have written it"
         )
         yield Caution("undefined", "some texts are impossible", text)
+
+
+def _saturated(result: TextResult) -> Iterator[Caution]:
+    """Say that the generated texts move none of the summaries of two models.
+
+    Their average of log Q/R is convex in the weight of R's mixture and 0 at weight 0, so where they
+    are likelier under the model than under the generator it is below 0 throughout, and counts as 0.
+    """
+    mauve, integral = (
+        result.scores.get(f"{name}:model") for name in ("mauve", "frontier_integral")
+    )
+    if mauve is None or integral is None or not (mauve.value > 0.999 and integral.value > 0.01):
+        return
+    text = (
+        "its texts are on average at least as likely under --model as under --generator, so that "
+        f"mauve:model is 1 whatever they say, and frontier_integral:model {integral.value:.3f} "
+        "from the reference alone: texts that the generator wrote are not like that"
+    )
+    yield Caution("scorer", "not written by the generator", text, "--generator")
 
 
 def _fitted(options: LikelihoodOptions) -> Iterator[Caution]:
