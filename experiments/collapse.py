@@ -236,7 +236,7 @@ def figure(rewards: dict[int, float], evaluations: list[Evaluation]) -> Figure:
             )
             for panel in (above, below):
                 panel.axvline(warned.step, color=colour(3), linestyle="--", label="warning")
-        below.legend(loc="center right")
+        below.legend(loc="upper right", ncols=2)
     return drawn
 
 

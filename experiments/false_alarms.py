@@ -59,6 +59,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--only", help="the world of this name")
+    parser.add_argument(
+        "--first-seed", type=int, default=0, help="other runs than those of the page"
+    )
     asked = parser.parse_args()
     runs = asked.runs
     print(f"{'world':14} {'recall':>6} {'after':>6}  {'rule':18} {'before':>7} {'at once':>8}")
@@ -67,7 +70,9 @@ def main() -> None:
         if asked.only not in (None, name):
             continue
         every = []
-        for seed in range(runs if modes == 10 else runs // 2):
+        for seed in range(
+            asked.first_seed, asked.first_seed + (runs if modes == 10 else runs // 2)
+        ):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 every.append(run(draw, modes, np.random.default_rng(seed)))

@@ -306,6 +306,7 @@ def test_the_last_tasks_are_given_out_twice(nodes, tmp_path):
 
 DRIVER = """
 import sys
+import time
 import numpy as np
 from calipers.engine import tiles
 from calipers.engine.ray_cluster import ray_cluster
@@ -315,7 +316,7 @@ from calipers.estimate import neighbourhoods
 from calipers.estimate.knn.passes import passes_on
 
 tiles.LEAST_ROWS = tiles.MOST_ROWS = 240
-rows, place, address = sys.argv[1:]
+rows, place, address, hold = sys.argv[1:]
 folder, made = WorkFolder(place), []
 with np.load(rows) as file:
     sets = file["a"], file["b"]
@@ -324,7 +325,10 @@ with ray_cluster(address or None, folder, threads=2) as cluster:
         for tile in waiting:
             print("to make", tile.result, flush=True)
         for one in cluster.make_tiles(waiting):
-            print("made", waiting[one].result, flush=True)
+            made.append(waiting[one].result)
+            print("made", made[-1], flush=True)
+            if len(made) == int(hold):
+                time.sleep(120)  # until a signal comes, however late
             yield one
     with TilePasses(folder, run=run, few_pairs=0) as passes, passes_on(passes):
         found = neighbourhoods(*sets, k=4)
@@ -342,8 +346,8 @@ def own_tmp():
     shutil.rmtree(place, ignore_errors=True)
 
 
-def start_driver(tmp_path, address, own_tmp):
-    words = [sys.executable, "-c", DRIVER, tmp_path / "rows.npz", tmp_path / "work", address]
+def start_driver(tmp_path, address, own_tmp, *, hold=0):
+    words = [sys.executable, "-c", DRIVER, tmp_path / "rows.npz", tmp_path / "work", address, hold]
     return subprocess.Popen(
         list(map(str, words)),
         stdout=subprocess.PIPE,
@@ -373,7 +377,7 @@ def test_a_driver_that_was_stopped_goes_on(nodes, rng, tmp_path, own_tmp, own_wo
     sets = gaussians(rng, 1500, 1200, 40)
     np.savez(tmp_path / "rows.npz", a=sets[0], b=sets[1])
     address = "" if own_workers else nodes.address
-    stop_after(start_driver(tmp_path, address, own_tmp), 12, how)
+    stop_after(start_driver(tmp_path, address, own_tmp, hold=12), 12, how)
     if how == signal.SIGINT:
         assert not list(own_tmp.glob("calipers-*"))
     finished = {str(path.relative_to(tmp_path / "work")) for path in tmp_path.rglob("*-*.npz")}

@@ -1687,8 +1687,12 @@ def test_judges_that_are_killed_and_meet_faults_lose_nothing_and_pay_once(server
 
 @pytest.mark.slow
 def test_a_judge_goes_on_after_its_most_requests_and_after_ctrl_c(server, tmp_path):
+    stopped = threading.Event()
+
     def slow(handler, request):
         time.sleep(0.03)
+        if sum(server.answered.values()) >= 120:
+            stopped.wait(60)  # no run is over before it is stopped
         judged(handler, request)
 
     server.usual = slow
@@ -1704,6 +1708,8 @@ def test_a_judge_goes_on_after_its_most_requests_and_after_ctrl_c(server, tmp_pa
     while sum(server.answered.values()) < 120 and time.monotonic() < until:
         time.sleep(0.01)
     job.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    stopped.set()
     printed, _ = job.communicate(timeout=30)
     assert job.returncode == 130, printed
     assert "stopped; " in printed  # how many answers there are is told where none is being kept
