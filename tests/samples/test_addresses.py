@@ -80,7 +80,7 @@ def test_shards_must_be_complete_and_alike(memory: Any) -> None:
     ("name", "content"),
     [
         ("a.jsonl", b'{"text": "text 0"}\n{"text": "text 1"}\n'),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "text 0"}\n{"text": "text 1"}\n')),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "text 0"}\n{"text": "text 1"}\n', mtime=0)),
         ("a.json", b'["text 0", "text 1"]'),
         ("a.csv", b"text,n\ntext 0,1\ntext 1,2\n"),
         ("a.tsv", b"text\tn\ntext 0\t1\ntext 1\t2\n"),
