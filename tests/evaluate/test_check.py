@@ -340,6 +340,24 @@ def test_every_field_that_differs_is_named(tmp_path):
     check(tmp_path / "run.zip", baseline=tmp_path / "base.zip", fail_if="form.recall < baseline")
 
 
+def test_a_baseline_of_another_version_is_told_of():
+    def run(version):
+        made = comparison(ONE)
+        pins = PINS.format(reference="aa").replace("0.1.0", version)
+        scores = {
+            key: replace(score, signature=pins) for key, score in made.systems[0].scores.items()
+        }
+        return replace(made, systems=(replace(made.systems[0], scores=scores),))
+
+    found = check(run("0.2.0"), baseline=run("0.1.0"), fail_if="recall < baseline - 0.1")
+    assert found.warnings == (
+        "the run was measured by Calipers 0.2.0 and the baseline by 0.1.0; their "
+        "signatures are otherwise equal",
+    )
+    same = check(run("0.1.0"), baseline=run("0.1.0"), fail_if="recall < baseline - 0.1")
+    assert same.warnings == ()
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "comparable"),
     [

@@ -38,6 +38,9 @@ System = SystemResult | TextResult
 OF_DATA = ("undefined",)
 """Pins of a signature that the samples bring, and nobody chose."""
 
+VERSION = "calipers"
+"""The pin of the version, which alone makes no score incomparable (docs/stability.md)."""
+
 
 @one_side(CheckOptions)
 def check(run: Any, options: CheckOptions) -> Check:
@@ -84,7 +87,7 @@ def check(run: Any, options: CheckOptions) -> Check:
         baseline=None if theirs is None else theirs.name,
         checked=tuple(map(_checked, asked, decisions)),
         settings=options.settings(),
-        warnings=_warnings(conditions, theirs),
+        warnings=_warnings(conditions, ours, theirs),
     )
 
 
@@ -309,9 +312,9 @@ def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline
 
 
 def _of_data(name: str, pins: Mapping[str, str]) -> bool:
-    """Whether a pin tells what the samples are like, and not how they were measured."""
+    """Whether a pin tells what the samples are like or who measured, and not how."""
     # Joint axes keep a share of the variance, so that their number depends on both sets
-    return name in OF_DATA or (name == "d" and pins.get("pca", "none") != "none")
+    return name in (*OF_DATA, VERSION) or (name == "d" and pins.get("pca", "none") != "none")
 
 
 def _paired(
@@ -366,7 +369,23 @@ def _checked(asked: Asked, decision: Decision) -> CheckedScore:
     )
 
 
-def _warnings(conditions: Sequence[Condition], theirs: Named | None) -> tuple[str, ...]:
-    if theirs is None or any(condition.needs_baseline for condition in conditions):
+def _warnings(
+    conditions: Sequence[Condition], ours: Named, theirs: Named | None
+) -> tuple[str, ...]:
+    if theirs is None:
         return ()
-    return ("no condition takes its limit from the baseline, which was not looked at",)
+    if not any(condition.needs_baseline for condition in conditions):
+        return ("no condition takes its limit from the baseline, which was not looked at",)
+    here, there = _version(ours), _version(theirs)
+    if here == there:
+        return ()
+    return (
+        f"{ours.name} was measured by Calipers {here} and {theirs.name} by {there}; their "
+        "signatures are otherwise equal",
+    )
+
+
+def _version(named: Named) -> str:
+    """Give the version that measured a run, as its signatures have it."""
+    signatures = (score.signature for each in named.run.systems for score in each.scores.values())
+    return next((signature_pins(one).get(VERSION, "none") for one in signatures), "none")
