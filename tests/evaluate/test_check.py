@@ -347,7 +347,8 @@ def test_a_baseline_of_another_version_is_told_of():
         scores = {
             key: replace(score, signature=pins) for key, score in made.systems[0].scores.items()
         }
-        return replace(made, systems=(replace(made.systems[0], scores=scores),))
+        systems = (replace(made.systems[0], scores=scores),)
+        return replace(made, systems=systems, version=version)
 
     found = check(run("0.2.0"), baseline=run("0.1.0"), fail_if="recall < baseline - 0.1")
     assert found.warnings == (

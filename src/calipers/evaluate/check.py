@@ -376,16 +376,10 @@ def _warnings(
         return ()
     if not any(condition.needs_baseline for condition in conditions):
         return ("no condition takes its limit from the baseline, which was not looked at",)
-    here, there = _version(ours), _version(theirs)
+    here, there = ours.run.version, theirs.run.version
     if here == there:
         return ()
     return (
         f"{ours.name} was measured by Calipers {here} and {theirs.name} by {there}; their "
         "signatures are otherwise equal",
     )
-
-
-def _version(named: Named) -> str:
-    """Give the version that measured a run, as its signatures have it."""
-    signatures = (score.signature for each in named.run.systems for score in each.scores.values())
-    return next((signature_pins(one).get(VERSION, "none") for one in signatures), "none")

@@ -15,6 +15,7 @@ from calipers.evaluate.options import PromptsOptions
 from calipers.metrics.conditional_vendi import vendi_within
 from calipers.metrics.vendi import vendi_score
 from calipers.metrics.within_prompts import (
+    directions,
     distinct_k,
     rows_by_prompt,
     similarity_across,
@@ -68,6 +69,11 @@ class Answers:
         """Where the samples of each prompt begin, and the end, shape ``(prompts + 1,)``."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
+    @cached_property
+    def similarity(self) -> Floats:
+        """How alike the samples of each prompt are, shape ``(prompts,)``."""
+        return similarity_within(self.vectors, self.prompts)
+
     def with_prompts(self) -> list[tuple[str, int]]:
         """Every text with the place of its prompt."""
         return list(zip(self.texts or (), self.prompts.tolist(), strict=True))
@@ -106,7 +112,7 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
     level, prompts = options.level, answers.prompts
     pins = {"n": len(prompts), "per_prompt": k}
     classes = similarity_classes(answers.vectors, prompts, threshold=options.threshold)
-    within = similarity_within(answers.vectors, prompts)
+    within = answers.similarity
     between = similarity_between(answers.vectors, prompts)
     counts = (1.0, float(k))
 
@@ -207,7 +213,7 @@ def _too_few(k: int) -> str:
 def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
     """Tell how alike every two sets answer the same prompts, and each itself."""
     count = len(sets)
-    own = [similarity_within(each.vectors, each.prompts) for each in sets]
+    own = [each.similarity for each in sets]
     means = [_means(each) for each in sets]
     shape = (count, count)
     values, low, high = (np.full(shape, np.nan) for _ in range(3))
@@ -236,8 +242,6 @@ def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
 
 def _means(answers: Answers) -> Floats:
     """The mean direction of the samples of each prompt, shape ``(prompts, d)``."""
-    from calipers.metrics.within_prompts import directions
-
     rows = directions(answers.vectors)
     parts = rows_by_prompt(answers.prompts, len(rows))
     return np.array([rows[part].mean(axis=0) for part in parts])

@@ -44,16 +44,12 @@ def tests_between(
     found: list[PromptTest] = []
     for kernel in kernels:
         tests = [_test(kernel, *pair, options) for pair in pairs]
-        adjusted = holm([test.p_value for _, test in tests])
-        found += [
-            replace(made, adjusted=float(p)) for (made, _), p in zip(tests, adjusted, strict=True)
-        ]
+        adjusted = holm([test.p_value for test in tests])
+        found += [replace(test, adjusted=float(p)) for test, p in zip(tests, adjusted, strict=True)]
     return tuple(found)
 
 
-def _test(
-    kernel: Kernel, first: Answers, second: Answers, options: PromptsOptions
-) -> tuple[PromptTest, TwoSample]:
+def _test(kernel: Kernel, first: Answers, second: Answers, options: PromptsOptions) -> PromptTest:
     sizes = list(zip(first.sizes.tolist(), second.sizes.tolist(), strict=True))
     made = _gaussian(first, second) if kernel == "gaussian" else _hamming(first, second)
     if made is None:
@@ -74,7 +70,7 @@ def _test(
             level=options.level,
             threads=options.threads,
         )
-    told = PromptTest(
+    return PromptTest(
         first=first.name,
         second=second.name,
         kernel=kernel,
@@ -85,7 +81,6 @@ def _test(
         signature=test.signature,
         reason=test.reason,
     )
-    return told, test
 
 
 def _gaussian(first: Answers, second: Answers) -> list[Any] | None:

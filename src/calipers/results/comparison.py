@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
-from calipers.errors import unknown_name
+from calipers.errors import InputError, unknown_name
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
@@ -175,6 +175,21 @@ class Comparison(Result):
             if system.name == name:
                 return system
         raise unknown_name("system", name, [system.name for system in self.systems])
+
+    def chosen(self, name: str | None = None) -> SystemResult:
+        """Give the system of a name, or the only one.
+
+        Raises
+        ------
+        InputError
+            If there is no such system, or no name is given and there are several.
+        """
+        if name is not None:
+            return self[name]
+        if len(self.systems) > 1:
+            names = ", ".join(repr(each.name) for each in self.systems)
+            raise InputError(f"system must name one of the {len(self.systems)} systems: {names}")
+        return self.systems[0]
 
     def __contains__(self, name: object) -> bool:
         return any(system.name == name for system in self.systems)

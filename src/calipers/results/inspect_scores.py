@@ -85,7 +85,7 @@ def inspect_records(
         If there is no such system, file or value, the samples are not of a log of inspect, none of
         the values was measured, or two samples have one id and epoch.
     """
-    chosen = _system(comparison, system)
+    chosen = comparison.chosen(system)
     if not 0 <= file < max(len(chosen.samples), 1):
         raise InputError(
             f"file must be from 0 to {len(chosen.samples) - 1}, the files of {chosen.name!r}; "
@@ -150,15 +150,6 @@ def not_logged(source: str) -> InputError:
         f"{source}: values of samples go back to inspect by id and epoch, which only its logs have "
         "(.eval or .json); compare such a log"
     )
-
-
-def _system(comparison: Comparison, name: str | None) -> SystemResult:
-    if name is not None:
-        return comparison[name]
-    if len(comparison.systems) > 1:
-        names = ", ".join(repr(each.name) for each in comparison.systems)
-        raise InputError(f"system must name one of the {len(comparison.systems)} systems: {names}")
-    return comparison.systems[0]
 
 
 def _values(system: SystemResult, file: int) -> Mapping[str, NDArray[Any]]:

@@ -82,7 +82,7 @@ def every_eval_ever(
     """
     if relationship not in get_args(Relationship):
         raise unknown_name("relationship", relationship, get_args(Relationship))
-    chosen = _system(comparison, system)
+    chosen = comparison.chosen(system)
     moment = str(int(time.time() if retrieved is None else retrieved))
     name = model or chosen.summary.name
     return {
@@ -140,7 +140,7 @@ def hub_results(
         If there is no such system, the benchmark is no ``org/name``, or no score is finite.
     """
     check_benchmark(benchmark)
-    chosen = _system(comparison, system)
+    chosen = comparison.chosen(system)
     when = (day or datetime.now(UTC).date()).isoformat()
     return [
         {
@@ -179,15 +179,6 @@ def write_hub_results(entries: Sequence[Record], path: str | Path) -> None:
     if place.suffix.lower() not in HUB_SUFFIXES:
         raise InputError(f"path must name a file ending in {either(HUB_SUFFIXES)}; found {path}")
     write_text_atomically(place, "".join(_yaml(entry) for entry in entries))
-
-
-def _system(comparison: Comparison, name: str | None) -> SystemResult:
-    if name is not None:
-        return comparison[name]
-    if len(comparison.systems) > 1:
-        names = ", ".join(repr(each.name) for each in comparison.systems)
-        raise InputError(f"system must name one of the {len(comparison.systems)} systems: {names}")
-    return comparison.systems[0]
 
 
 def _scores(system: SystemResult) -> Iterator[tuple[str, Score]]:
