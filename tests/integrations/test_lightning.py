@@ -117,3 +117,5 @@ def test_what_cannot_be_is_refused(tiny, human, prompts):
         watching(tiny, human, prompts[:99])
     with pytest.raises(InputError, match=r"^every must be a whole number of at least 1; found 0$"):
         watching(tiny, human, prompts, every=0)
+    with pytest.raises(InputError, match=r"^generate must be a function .*; found NoneType$"):
+        DistributionCallback(human, prompts, generate=None, every=2)

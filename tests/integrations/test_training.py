@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from calipers.integrations.training import (
 )
 from calipers.score import Score
 
-ENOUGH = SimpleNamespace(samples=range(100))
+ENOUGH = calipers.Reference(np.zeros((100, 1)))
 
 
 def monitor(**choices):
@@ -167,7 +166,9 @@ def test_what_cannot_be_watched_is_refused(tiny, human):
     with pytest.raises(
         InputError, match=r"^the reference must have at least 100 samples, .* = 5; found 20$"
     ):
-        Monitor(SimpleNamespace(samples=range(20)))
+        Monitor(calipers.Reference(np.zeros((20, 1))))
+    with pytest.raises(InputError, match=r"^reference must be a calipers.Reference, .*found list$"):
+        Monitor(good)
     with pytest.raises(InputError, match=r"^level must be a number: .*; found None$"):
         Monitor(human, options={"level": None}).evaluate(0, good)
     with pytest.raises(InputError, match=r"^watch must name a measured score of which higher is"):

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
+from calipers.errors import InputError
 from calipers.integrations.training import Against, Evaluation, Monitor, check_enough
-from calipers.integrations.writing import BATCH, Prompt, on_main, write
+from calipers.integrations.writing import BATCH, Prompt, evaluate_on_main, write
 from calipers.numeric.validation import check_whole
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ class DistributionCallback(Callback):  # type: ignore[misc]
         check_whole("every", every, 1)
         self.monitor = Monitor(reference, metrics, watch, against, patience, options)
         check_enough("prompts", len(prompts), self.monitor.k)
+        if not callable(generate):
+            raise InputError(
+                "generate must be a function of the module and some prompts; found "
+                f"{type(generate).__name__}"
+            )
         self.prompts, self.every = tuple(prompts), every
         self.stop_on_collapse = stop_on_collapse
         self._generate, self._seed, self._batch_size = generate, seed, batch_size
@@ -130,12 +136,7 @@ class DistributionCallback(Callback):  # type: ignore[misc]
             seed=self._seed,
             batch_size=self._batch_size,
         )
-
-        def compare() -> tuple[dict[str, float], bool] | None:
-            found = self.monitor.evaluate(step, texts)
-            return None if found is None else (found.logs(), found.collapsed)
-
-        outcome = on_main(compare)
+        outcome = evaluate_on_main(self.monitor, step, texts)
         if outcome is None:
             return None
         logs, collapsed = outcome

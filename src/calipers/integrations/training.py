@@ -169,7 +169,7 @@ class Monitor:
     Raises
     ------
     InputError
-        If a choice is unknown, or the reference is too small for intervals.
+        If a choice is unknown, or `reference` is no reference or too small for intervals.
     """
 
     reference: Reference
@@ -181,6 +181,13 @@ class Monitor:
     evaluations: list[Evaluation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
+        from calipers.evaluate.reference import Reference
+
+        if not isinstance(self.reference, Reference):
+            raise InputError(
+                "reference must be a calipers.Reference, which is embedded once; found "
+                f"{type(self.reference).__name__}"
+            )
         check_choice("against", self.against, ("best", "first"))
         check_whole("patience", self.patience, 1)
         check_enough("the reference", len(self.reference.samples), self.k)
@@ -269,6 +276,11 @@ class Monitor:
         return asked if self.watch in asked or wanted in asked else [*asked, self.watch]
 
 
+def least_samples(k: int = 4) -> int:
+    """How many samples intervals need: k + 1 for each of the blocks of the jackknife."""
+    return DEFAULT_BLOCKS * (k + 1)
+
+
 def check_enough(whose: str, n: int, k: int = 4) -> None:
     """Refuse sets that are too small for intervals.
 
@@ -277,7 +289,7 @@ def check_enough(whose: str, n: int, k: int = 4) -> None:
     InputError
         If there are fewer rows than k + 1 for each of the blocks of the jackknife.
     """
-    least = DEFAULT_BLOCKS * (k + 1)
+    least = least_samples(k)
     if n < least:
         raise InputError(
             f"{whose} must have at least {least} samples, since a collapse is told by intervals, "

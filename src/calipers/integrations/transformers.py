@@ -34,7 +34,7 @@ from calipers.integrations.writing import (
     NEW_TOKENS,
     Prompt,
     continuations,
-    on_main,
+    evaluate_on_main,
     write,
 )
 from calipers.numeric.validation import check_whole
@@ -108,12 +108,7 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
         texts = self.texts(parts["model"], parts.get("processing_class"))
         if texts is None:
             return
-
-        def compare() -> tuple[dict[str, float], bool] | None:
-            found = self.monitor.evaluate(step, list(texts))
-            return None if found is None else (found.logs(), found.collapsed)
-
-        outcome = on_main(compare)
+        outcome = evaluate_on_main(self.monitor, step, texts)
         if outcome is None:
             return
         logs, collapsed = outcome

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import Trainer
 
-from calipers.errors import InputError
-from calipers.integrations.training import Against, Monitor, check_enough
+from calipers.integrations.training import Against, Monitor, check_enough, least_samples
 from calipers.integrations.transformers import DistributionCallback, MonitorCallback
 from calipers.integrations.writing import gathered
 from calipers.numeric.validation import check_whole
@@ -134,11 +133,7 @@ class CompletionsCallback(MonitorCallback):
     def texts(self, model: torch.nn.Module, tokenizer: Any) -> Sequence[str] | None:
         """The latest completions of all processes, once there are enough."""
         every = [text for part in gathered(self.completions.texts) for text in part]
-        try:
-            check_enough("the completions", len(every), self.monitor.k)
-        except InputError:
-            return None
-        return every
+        return every if len(every) >= least_samples(self.monitor.k) else None
 
 
 def _text(completion: Any) -> str:

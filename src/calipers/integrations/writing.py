@@ -21,6 +21,8 @@ from calipers.numeric.validation import check_whole
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from calipers.integrations.training import Monitor
+
 Prompt = str | Sequence[Mapping[str, Any]]
 """A text, or the messages of a chat."""
 
@@ -220,6 +222,24 @@ def on_main(work: Callable[[], T]) -> T:
     if message is not None:
         raise raised or InputError(message)
     return cast(T, found)
+
+
+def evaluate_on_main(
+    monitor: Monitor, step: int, texts: Sequence[str]
+) -> tuple[dict[str, float], bool] | None:
+    """Compare texts on the main process, and give every process what is logged of it.
+
+    Returns
+    -------
+    tuple or None
+        What is logged, and whether the model has collapsed; None where nothing was measured.
+    """
+
+    def compare() -> tuple[dict[str, float], bool] | None:
+        found = monitor.evaluate(step, list(texts))
+        return None if found is None else (found.logs(), found.collapsed)
+
+    return on_main(compare)
 
 
 def _together() -> bool:
