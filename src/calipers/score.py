@@ -105,6 +105,9 @@ class Score:
     details
         What the value is made of, where a person should see it: rows of one kind, the weightiest
         first, such as phrases with their counts.
+    note
+        What to know before reading a value that there is: how much of the texts the metric did not
+        read, or that its smoothing stands for what they lack. None where nothing is to be said.
     """
 
     value: float
@@ -122,6 +125,7 @@ class Score:
     approximate: bool = False
     floor: NoiseFloor | None = None
     details: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    note: str | None = None
 
     @property
     def noise_floor(self) -> float | None:
@@ -140,6 +144,7 @@ class Score:
         """Write the value, the reference's own beside it where there is one, and the signature."""
         beside = "" if self.reference is None else _beside(self.reference, self.gap)
         why = f" ({self.reason})" if self.reason else ""
+        why += f" ({self.note})" if self.note else ""
         return f"{self.value:.4g}{why}{beside}" + (f"  {self.signature}" if self.signature else "")
 
     def __repr__(self) -> str:

@@ -158,6 +158,8 @@ def _score_outline(score: Score, per_sample: bool) -> Data:
         data |= {"seeds": tuple(map(_real, score.seeds)), "seeds_sd": _deviation(score.seeds)}
     if score.details:
         data["details"] = score.details
+    if score.note:
+        data["note"] = score.note
     if per_sample and score.per_sample is not None:
         data["per_sample"] = score.per_sample
     return data
@@ -179,7 +181,7 @@ def _deviation(seeds: tuple[float, ...]) -> float | None:
 _OPTIONAL = {
     Score: (
         *("seeds", "reference", "standard_error", "sources", "approximate", "floor"),
-        *("details", "per_sample"),
+        *("details", "note", "per_sample"),
     ),
     NoiseFloor: ("margin",),
 }

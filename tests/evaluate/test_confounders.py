@@ -38,6 +38,7 @@ KEYS = {
     "copies",
     "prompts",
     "beginnings",
+    "forms",
     "scripts",
     "language",
     "same",

@@ -27,6 +27,7 @@ from calipers.evaluate.confounders_copies import (
     measure_prompts,
     measure_repeated_rows,
 )
+from calipers.evaluate.confounders_forms import Forms, measure_forms
 from calipers.evaluate.confounders_language import (
     Language,
     Scripts,
@@ -60,6 +61,8 @@ class Confounders:
         Texts that begin with their own prompt; None where no prompts are known.
     beginnings
         Long beginnings that both sides share.
+    forms
+        Texts whose characters are not those that are seen; None where there are no characters.
     scripts, language
         Of the letters and of the words of up to 1,000 texts a set; None where there are too few.
     same
@@ -72,6 +75,7 @@ class Confounders:
     copies: Copies | None = None
     prompts: Prompts | None = None
     beginnings: Beginnings | None = None
+    forms: Forms | None = None
     scripts: Scripts | None = None
     language: Language | None = None
     same: bool = False
@@ -102,6 +106,7 @@ class Confounders:
             (self.duplicates,),
             (self.copies,),
             (self.prompts, self.beginnings),
+            (self.forms,),
             (self.scripts, self.language),
         )
         for signs in causes:
@@ -160,6 +165,7 @@ def confounders(
         copies=measure_copies(theirs, ours),
         prompts=measure_prompts(theirs, ours),
         beginnings=measure_beginnings(theirs, ours),
+        forms=measure_forms(theirs, ours),
         scripts=measure_scripts(theirs, ours),
         language=measure_language(theirs, ours),
         same=same,

@@ -1,7 +1,7 @@
 """What the checks for confounders share: facts of a set's texts, and what chance does to shares.
 
-A set is read once. Texts are folded: letter case and the kind and amount of white space do not
-matter. Token ids are read as texts whose words are the ids. Of a text stay its length, a hash of
+A set is read once. Texts are folded: letter case, the kind and amount of white space, Unicode form
+and invisible characters do not matter. Token ids are read as texts whose words are the ids. Of a text stay its length, a hash of
 the whole, and its beginning.
 """
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from calipers.results.caution import fitting
 from calipers.samples import SampleSet
+from calipers.text.unicode_forms import altered, as_seen, folded_words
 
 BEGINNING = 60
 """Words of a text that are kept as its beginning: more than the prompts of the papers have."""
@@ -63,6 +64,8 @@ class TextFacts:
         A 64-bit hash of every folded text, shape (n,); equal texts have equal ones.
     beginnings
         The first `BEGINNING` folded words of every text, one space between them.
+    altered
+        Which texts are decomposed or hold invisible characters, shape (n,); no token ids are.
     """
 
     samples: SampleSet
@@ -70,6 +73,7 @@ class TextFacts:
     characters: NDArray[np.int64] | None
     keys: NDArray[np.int64]
     beginnings: Sequence[str]
+    altered: NDArray[np.bool_]
 
     @property
     def nonempty(self) -> NDArray[np.bool_]:
@@ -82,7 +86,7 @@ class TextFacts:
         column = self.samples.texts
         if column is None:
             return []
-        return [text[:SAMPLED_CHARACTERS] for text in column.take(self.sampled_rows)]
+        return [as_seen(text[:SAMPLED_CHARACTERS]) for text in column.take(self.sampled_rows)]
 
     @cached_property
     def sampled_rows(self) -> NDArray[np.intp]:
@@ -125,25 +129,27 @@ def read_facts(samples: SampleSet) -> TextFacts | None:
         return None
     tokens = samples.kind == "tokens"
     texts: Iterable[str] = map(_as_words, samples) if tokens else samples
-    words, characters, keys, beginnings = [], [], [], []
+    words, characters, keys, beginnings, forms = [], [], [], [], []
     for text in texts:
-        folded = text.casefold().split()
+        folded = folded_words(text)
         words.append(len(folded))
         characters.append(len(text))
         keys.append(hash(" ".join(folded)))
         beginnings.append(" ".join(folded[:BEGINNING]))
+        forms.append(altered(text))
     return TextFacts(
         samples,
         np.array(words, np.int64),
         None if tokens else np.array(characters, np.int64),
         np.array(keys, np.int64),
         beginnings,
+        np.array(forms, np.bool_),
     )
 
 
 def fold(text: str, words: int) -> str:
     """Return a text's first words in lower case, one space between them."""
-    return " ".join(text.casefold().split()[:words])
+    return " ".join(folded_words(text)[:words])
 
 
 def common_words(one: str, other: str) -> int:

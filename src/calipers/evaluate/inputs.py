@@ -23,6 +23,7 @@ from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
 from calipers.samples import SampleSet, System, as_sample_set
+from calipers.samples.truncation import check_left
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
 from calipers.samples.wording import KINDS, counted, first_names
@@ -473,16 +474,16 @@ def _cut(
     kept = samples if size is None else samples.subsample(size, seed=seed)
     ended = None
     if isinstance(options, LikelihoodOptions) and options.ends != "keep":
+        given = kept
         kept, ended = cut_at_end(kept, count=options.ends == "count")
+        check_left(given, kept, f"--end-of-text {options.ends} (end_of_text)")
         lengths = kept.word_counts()
         assert lengths is not None
-        if not lengths.any():
-            raise InputError(
-                f"{where(samples)}: --end-of-text {options.ends} (end_of_text) leaves nothing of "
-                "its texts to score"
-            )
         ended = ended if words is None else ended & (lengths <= words)
-    kept = kept if options.skip_words is None else without_words(kept, options.skip_words)
+    if options.skip_words is not None:
+        left = without_words(kept, options.skip_words)
+        check_left(kept, left, f"--skip-words {options.skip_words} (skip_words)")
+        kept = left
     kept = kept if words is None else with_length(kept, words)
     return InputSet(kept, len(samples), ended=ended)
 

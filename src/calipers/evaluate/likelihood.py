@@ -32,6 +32,7 @@ from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.texts import LikelihoodComparison, TextComparison, TextResult
 from calipers.samples import SampleSet
+from calipers.samples.truncation import check_left
 from calipers.samples.wording import counted
 from calipers.text.corpus import Corpus
 
@@ -444,8 +445,6 @@ def _behind(file: InputSet) -> InputSet:
             "rows, and there is none"
         )
     pairs = [_parted(*pair) for pair in zip(samples, samples.prompts, strict=True)]
-    if not any(text.strip() for _, text in pairs):
-        raise InputError(f"{where(samples)}: --given-prompt leaves nothing of its texts to score")
     made = SampleSet.from_texts(
         [text for _, text in pairs],
         name=samples.name,
@@ -453,6 +452,7 @@ def _behind(file: InputSet) -> InputSet:
         prompts=[prompt for prompt, _ in pairs],
         notes=samples.reading_notes,
     )
+    check_left(samples, made, "--given-prompt (given_prompt)")
     return replace(file, samples=replace(made, field=samples.field))
 
 

@@ -25,6 +25,7 @@ from calipers.metrics.within_prompts import (
 )
 from calipers.results.by_prompt import Homogeneity
 from calipers.score import Score
+from calipers.text.unicode_forms import folded_words
 from calipers.uncertainty.over_prompts import between_prompts, mean_over_prompts
 
 Floats = NDArray[np.float64]
@@ -126,7 +127,7 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
         )
     }
     if answers.texts is not None:
-        folded = [" ".join(text.casefold().split()) for text in answers.texts]
+        folded = [" ".join(folded_words(text)) for text in answers.texts]
         scores["distinct_texts"] = pooled(
             "distinct_texts", distinct_k(folded, prompts, k=k), counts
         )

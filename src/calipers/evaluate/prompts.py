@@ -33,8 +33,9 @@ from calipers.evaluate.confounders_copies import (
 )
 from calipers.evaluate.confounders_texts import common_words, fold, percent, script_of
 from calipers.samples import SampleSet
-from calipers.samples.truncation import last_words
+from calipers.samples.truncation import check_left, last_words
 from calipers.samples.wording import KINDS, counted
+from calipers.text.unicode_forms import as_seen
 
 HARDLY_ANY = 0.01
 """A reference of which fewer texts begin with a known prompt holds continuations only."""
@@ -140,7 +141,7 @@ class Cut:
         Raises
         ------
         InputError
-            If all of them are empty then.
+            If most of them are empty then.
         """
         samples, n = self.samples, len(self.samples)
         left = [text[start:] for text, start in zip(samples, self.starts.tolist(), strict=True)]
@@ -148,10 +149,10 @@ class Cut:
             start > 0 and not text.strip()
             for text, start in zip(left, self.starts.tolist(), strict=True)
         )
-        if not any(map(str.strip, left)):
-            raise InputError(f"{_where(samples)}: {OPTION} leaves nothing of its texts")
+        made = SampleSet.from_texts(left, name=samples.name, source=samples.source)
+        check_left(samples, made, OPTION)
         return replace(
-            SampleSet.from_texts(left, name=samples.name, source=samples.source),
+            made,
             groups=samples.groups,
             clusters=samples.clusters,
             prompts=samples.prompts,
@@ -276,9 +277,9 @@ def behind_prompt(text: str, prompt: str) -> int:
     if not words or len(parts) < len(words):
         return 0
     *first, rest = parts
-    if any(a.casefold() != b.casefold() for a, b in zip(first, words, strict=False)):
+    if any(_folded(a) != _folded(b) for a, b in zip(first, words, strict=False)):
         return 0
-    end = _end_of(words[-1].casefold(), rest.split(None, 1)[0])
+    end = _end_of(_folded(words[-1]), rest.split(None, 1)[0])
     if end is None or (end == 0 and not first):
         return 0
     start = len(text) - len(rest) + end
@@ -287,12 +288,16 @@ def behind_prompt(text: str, prompt: str) -> int:
 
 def _end_of(last: str, word: str) -> int | None:
     """Where a prompt whose last word is `last` ends in a word of a text; None where nowhere."""
-    if not word.casefold().startswith(last):
+    if not _folded(word).startswith(last):
         return None
-    ends = (end for end in range(1, len(word) + 1) if word[:end].casefold() == last)
-    end = next(ends, None)
+    ends = (end for end in range(1, len(word) + 1) if _folded(word[:end]) == last)
+    end = max(ends, default=None)  # with what stands behind it unseen
     inside = end is not None and end < len(word) and _one_word(word[end - 1 : end + 1])
     return 0 if inside else end
+
+
+def _folded(word: str) -> str:
+    return as_seen(word).casefold()
 
 
 def _one_word(pair: str) -> bool:

@@ -427,4 +427,5 @@ def _mean(scores: Sequence[Score]) -> Score:
         seeds=values,
         per_sample=np.concatenate(rows) if rows else None,
         reason=next((score.reason for score in scores if score.reason), None),
+        note=next((score.note for score in scores if score.note), None),
     )

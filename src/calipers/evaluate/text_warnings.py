@@ -10,10 +10,11 @@ import numpy as np
 from calipers.catalogue.choosing import Choice
 from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.texts import TEXT_METRICS
+from calipers.evaluate.confounders_forms import forms_of
 from calipers.evaluate.inputs import FEW, InputSet, length_cautions
 from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
-from calipers.results.caution import Caution, brief_share
+from calipers.results.caution import Caution, brief_share, fitting
 from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.corpus import Corpus
@@ -73,6 +74,7 @@ def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iter
             share = brief_share(copies / len(file.samples))
             yield Caution("duplicates", f"{share} duplicates", text)
     yield from undefined_cautions(scores)
+    yield from unseen_cautions(scores)
 
 
 def ball_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
@@ -99,6 +101,29 @@ def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
     if counts:
         text = f"texts that are too short for a value are left out: {', '.join(counts)}"
         yield Caution("undefined", "some texts are too short", text)
+
+
+def form_cautions(
+    files: Sequence[InputSet], reference: InputSet | None, train: InputSet | None
+) -> Iterator[Caution]:
+    """Say where texts are written in another Unicode form than those they are held against."""
+    for other, side in (("reference", reference), ("training set", train)):
+        if side is not None:
+            texts = (text for file in files for text in file.samples)
+            caution = forms_of(side.samples, texts).caution(other)
+            yield from () if caution is None else (caution,)
+
+
+def unseen_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
+    """Say which metrics did not read what they seem to speak of, and how much of it."""
+    about: dict[str, list[str]] = {}
+    for key, score in scores.items():
+        if score.note:
+            name, words = split_text_key(key)
+            about.setdefault(score.note, []).append(TEXT_METRICS[name].label_of(words))
+    for note, labels in about.items():
+        text = f"{', '.join(labels)}: {note}"
+        yield Caution("unseen", fitting(f"{labels[0]} did not read all", "texts not read"), text)
 
 
 def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[Caution]:

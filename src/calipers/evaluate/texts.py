@@ -15,6 +15,7 @@ from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CompareOptions, LikelihoodOptions, TextOptions
 from calipers.evaluate.scoring import Scored, average
 from calipers.evaluate.text_warnings import (
+    form_cautions,
     script_cautions,
     set_cautions,
     size_cautions,
@@ -154,7 +155,12 @@ class TextRun:
         scores = with_intervals(scored.scores, scored.spreads, self.options.level)
         summary = summarise(system.files, name=system.name)
         reference = None if self.inputs.reference is None else about(self.inputs.reference)
-        said = (*scripts, *system_cautions(system.files, summary, reference, scores))
+        sides = self.inputs.reference, self.inputs.train
+        said = (
+            *scripts,
+            *system_cautions(system.files, summary, reference, scores),
+            *form_cautions(system.files, *sides),
+        )
         return TextResult(
             summary=summary,
             scores=scores,

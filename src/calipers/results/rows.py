@@ -35,7 +35,7 @@ def score_rows(result: Comparison | TextComparison) -> list[Row]:
         ``options``, ``key`` (of which the three before are the parts), ``value``, ``low``, ``high``
         and ``level`` of the interval, ``standard_error``, ``approximate``, ``noise_floor`` and
         ``noise_floor_sd``, ``range_low``, ``range_high``, ``better``, ``reference``, ``gap``,
-        ``n``, ``reason``, ``signature``. None where something was not measured; an undefined value
+        ``note``, ``n``, ``reason``, ``signature``. None where something was not measured; an undefined value
         is NaN, and ``reason`` says why.
     """
     return [
@@ -156,4 +156,5 @@ def of_score(score: Score) -> Row:
         "better": score.better,
         "reference": score.reference,
         "gap": score.gap,
+        "note": score.note,
     }

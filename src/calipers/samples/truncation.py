@@ -92,6 +92,34 @@ def skip_words(samples: SampleSet, words: int) -> SampleSet:
     return replace(samples, data=TextData(left), reading_notes=(*samples.reading_notes, note))
 
 
+def check_left(given: SampleSet, left: SampleSet, option: str) -> None:
+    """Refuse an option that takes all words from most texts.
+
+    Parameters
+    ----------
+    given, left
+        A set before and after it.
+    option
+        What took them, as messages name it.
+
+    Raises
+    ------
+    InputError
+        If more than half of the texts that had words have none now.
+    """
+    before, after = given.word_counts(), left.word_counts()
+    if before is None or after is None:
+        return
+    filled = int(np.count_nonzero(before))
+    emptied = filled - int(np.count_nonzero(after))
+    if emptied > filled / 2:
+        place = given.name if given.source.startswith("<") else given.source
+        raise InputError(
+            f"{place}: {option} leaves nothing of {emptied:,} of its {counted(filled, 'text')}; at "
+            "most half of them may be left empty, since scores would speak of nothing"
+        )
+
+
 def check_words(words: Any) -> int:
     """Return a number of words as an int.
 

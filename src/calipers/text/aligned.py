@@ -198,7 +198,15 @@ def the_metrics(metric: str) -> ModuleType:
     return require("sacrebleu.metrics", extra="bleu", purpose=f"the metric {metric!r}")
 
 
-def sacrebleu_score(name: str, whole: Any, single: Any, rows: Aligned, **pins: object) -> Score:
+def sacrebleu_score(
+    name: str,
+    whole: Any,
+    single: Any,
+    rows: Aligned,
+    *,
+    note: Callable[[list[list[float]]], str | None] | None = None,
+    **pins: object,
+) -> Score:
     """Score the corpus with one metric of sacrebleu, and each text with another.
 
     Parameters
@@ -209,6 +217,8 @@ def sacrebleu_score(name: str, whole: Any, single: Any, rows: Aligned, **pins: o
         Metrics of sacrebleu, for the corpus and for a single text.
     rows
         The texts and their references.
+    note
+        From sacrebleu's counts of every row to what to know before reading the value.
     pins
         Choices that sacrebleu's own signature leaves out.
     """
@@ -226,6 +236,7 @@ def sacrebleu_score(name: str, whole: Any, single: Any, rows: Aligned, **pins: o
         ),
         reason="no reference holds a word" if rows.silent else None,
         per_sample=np.array(own, dtype=np.float64),
+        note=None if note is None or rows.silent else note(counts),
     )
 
 
@@ -301,7 +312,7 @@ def bleu(
         The BLEU of the whole corpus, 0 to 100, higher is better. ``per_sample`` gives each text's
         own, over the orders that it is long enough for (sacrebleu's `effective_order`); their mean
         is not the corpus's value. As sacrebleu says, the corpus has 0 where no text has as many
-        tokens as `order`. NaN where no reference holds a word; so for `chrf` and `ter`.
+        tokens as `order`, which ``note`` then says. NaN where no reference holds a word; so for `chrf` and `ter`.
 
     Raises
     ------
@@ -325,7 +336,15 @@ def bleu(
     pins: dict[str, Any] = {"order": order}
     if smoothing_value is not None:
         pins["smoothing_value"] = smoothing_value
-    return sacrebleu_score("bleu", whole, single, align(texts, references), **pins)
+    rows = align(texts, references)
+
+    def note(counts: list[list[float]]) -> str | None:
+        """Say that a corpus of short texts has 0 whatever it says; nothing of one that is empty."""
+        words, longest = (sum(row[place] for row in counts) for place in (0, -1))
+        short = f"no text has {order} tokens, for which sacrebleu gives 0; a lower order reads them"
+        return short if words and not longest else None
+
+    return sacrebleu_score("bleu", whole, single, rows, note=note, **pins)
 
 
 def chrf(

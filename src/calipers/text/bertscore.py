@@ -6,8 +6,8 @@ the marks that open and close it ([CLS] and [SEP], or what the tokenizer calls s
 0 in the averages; idf is counted over all references; a long text is cut at what the model reads.
 It departs from bert-score in this:
 
-- a pair with an empty text has no value (NaN), where bert-score gives 0; so has a side whose
-  tokens all have an idf of 0, as with a single reference;
+- a pair with an empty reference has no value (NaN), where bert-score gives 0; so has a side whose
+  tokens all have an idf of 0, as with a single reference. An empty text counts 0, as there;
 - a text's states, and a pair's scores, do not depend on the batch, where bert-score lets padding
   be matched, and some encoders (ConvBERT) let it into the states;
 - the row of a baseline file is found by its LAYER, and not by its place;
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +51,7 @@ from calipers.metrics.bert_score import (
 )
 from calipers.numeric.validation import check_flags, check_whole
 from calipers.progress import Advance, Progress, Silent
+from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
 from calipers.text.measuring import Memo
@@ -184,11 +185,13 @@ def match_all(
     Returns
     -------
     array
-        Shape (m, 2), NaN where a side has no weight, and for both where a text holds marks alone.
+        Shape (m, 2), NaN where a side has no weight, and for both where a reference holds marks
+        alone; 0 where the text does, as bert-score has it.
     """
     found = np.full((len(meetings), 2), np.nan)
-    full = _has_words(encoder, tokens)
-    todo = np.flatnonzero(full[meetings].all(axis=1))
+    text_full, reference_full = _has_words(encoder, tokens)[meetings].T
+    found[~text_full & reference_full] = 0.0
+    todo = np.flatnonzero(text_full & reference_full)
     shelf = _Shelf(encoder, tokens, meetings[todo], advance)
     for start, stop in blocks(tokens.lengths[meetings[todo]].sum(axis=1), shelf.room):
         shelf.fill(start, stop)
@@ -419,9 +422,10 @@ def bert_score(
     -------
     BertScore
         Means over the rows, with ``per_sample`` of shape (n,); higher is better, 1 for equal
-        texts. Values lie in [0, 1]; with a baseline, 0 is its level. NaN for
-        a row with an empty text; the signature counts these (``undefined``), and the texts and
-        references that were cut (``truncated``).
+        texts. Values lie in [0, 1]; with a baseline, 0 is its level. An empty text has 0, which
+        ``note`` counts, as bert-score has it. NaN for a row whose references are empty; the
+        signature counts these (``undefined``), and the texts and references that were cut
+        (``truncated``).
 
     Raises
     ------
@@ -461,7 +465,19 @@ def bert_score(
         "truncated": _cut(pairs, tokens),
     }
     scores = _finish(best(found[pairs.own]), level, pins)
-    return BertScore(*(getattr(scores, part).signed(calipers=__version__) for part in PARTS))
+    note = _empty(pairs, found)
+    return BertScore(
+        *(replace(getattr(scores, part), note=note).signed(calipers=__version__) for part in PARTS)
+    )
+
+
+def _empty(pairs: Pairs, found: Floats) -> str | None:
+    """Say how many rows count 0 because their text is empty."""
+    blank = np.array([not text for text in pairs.distinct])[pairs.texts]
+    scored = ~np.isnan(found[pairs.own]).all(axis=(1, 2))
+    count = int(np.count_nonzero(blank & scored))
+    verb = "is" if count == 1 else "are"
+    return f"{count:,} of {counted(len(blank), 'text')} {verb} empty and count 0" if count else None
 
 
 def _check(layer: object, idf: bool, max_length: object, batch_size: object, offline: bool) -> None:

@@ -48,12 +48,16 @@ from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_threads, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
+from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import Doubles, Ints, Longs, NGrams, check_order, numbered
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
 
 EPSILON = 0.1
+
+FEW_SHORT = 0.01
+"""One text in a hundred may be shorter than the order without a word."""
 
 
 @kernel
@@ -376,7 +380,8 @@ def self_bleu(
     Score
         In [0, 1], to be compared with the reference's own. ``per_sample`` gives the BLEU of each
         text (the mean over its pairs), NaN for those that were not drawn; an empty text has 0, as
-        NLTK says. NaN where there is but one text, or no text has a token.
+        NLTK says. NaN where there is but one text, or none has as many tokens as `order`: NLTK
+        gives all such texts one value, whatever they say. ``note`` counts them where some have.
 
     Raises
     ------
@@ -402,15 +407,33 @@ def self_bleu(
     drawn = draw(len(corpus), sample=sample, others=others, seed=seed)
     work = _WORKS[average]
     values[drawn.rows] = work(corpus, drawn.rows, drawn.pool, order=order, threads=threads)
-    empty = not corpus.lengths[drawn.pool].any()
+    reason, note = _shortness(corpus.lengths[drawn.rows], order)
     return text_score(
         "self_bleu",
-        np.nan if empty else float(np.mean(values[drawn.rows])),
+        np.nan if reason else float(np.mean(values[drawn.rows])),
         corpus,
-        reason="no text has a token" if empty else None,
+        reason=reason,
         per_sample=values,
+        note=note,
         **(pins | drawn.pins),
     )
+
+
+def _shortness(lengths: Longs, order: int) -> tuple[str | None, str | None]:
+    """Why texts of these numbers of tokens have no BLEU, or what their mean does not tell.
+
+    A text without an n-gram of the order has 0.1 in the place of its precision, whatever it says.
+    """
+    short = int(np.count_nonzero((lengths < order) & (lengths > 0)))
+    if not (lengths >= order).any():
+        return too_short(order if lengths.any() else 1), None
+    if short <= FEW_SHORT * len(lengths):
+        return None, None
+    note = (
+        f"{short:,} of {len(lengths):,} texts have fewer than {order} tokens: smoothing alone sets "
+        "their value, whatever they say; a lower order reads them"
+    )
+    return None, note
 
 
 def corpus_match_bleu(
@@ -438,7 +461,8 @@ def corpus_match_bleu(
     -------
     Score
         In [0, 1], higher is better. ``per_sample`` gives the BLEU of each text; an empty one has
-        0, as NLTK says. NaN where no text or no reference has a token.
+        0, as NLTK says. NaN where no text has as many tokens as `order`, or no reference has a
+        token; ``note`` counts the texts that are shorter than the order where some are not.
 
     Raises
     ------
@@ -457,24 +481,19 @@ def corpus_match_bleu(
     both = join(first, second)
     rows, pool = np.split(np.arange(len(both)), [len(first)])
     values = against_all(both, rows, pool, order=order, threads=threads)
-    reason = _undefined(first, second)
+    reason, note = _shortness(first.lengths, order)
+    reason = "no reference has a token" if not len(second.tokens) else reason
     return text_score(
         "corpus_match_bleu",
         np.nan if reason else float(np.mean(values)),
         first,
         reason=reason,
         per_sample=values,
+        note=note,
         order=order,
         smoothing="method1",
         references=len(second),
     )
-
-
-def _undefined(texts: Corpus, references: Corpus) -> str | None:
-    for name, corpus in (("text", texts), ("reference", references)):
-        if len(corpus.tokens) == 0:
-            return f"no {name} has a token"
-    return None
 
 
 def self_bleu_replicates(measured: MeasuredTexts) -> TextReplicates | None:

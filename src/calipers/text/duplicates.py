@@ -19,6 +19,7 @@ from calipers.score import Score
 from calipers.text.replicates import MeasuredTexts, TextReplicates, held_alone, sole_blocks
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
+from calipers.text.unicode_forms import folded_words
 
 
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
@@ -29,7 +30,8 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     texts
         The texts, or a corpus; no tokens are needed.
     fold
-        Whether to take texts for equal that differ in letter case or white space alone.
+        Whether to take texts for equal that differ in letter case, white space, Unicode form or
+        invisible characters alone.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def exact_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(folded_words(text))
 
 
 def read_exact_duplicates(pair: TextPair, options: Chosen) -> Score:

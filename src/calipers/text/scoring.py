@@ -76,6 +76,7 @@ def text_score(
     *,
     reason: str | None = None,
     per_sample: NDArray[Any] | None = None,
+    note: str | None = None,
     **pins: object,
 ) -> Score:
     """Make the score of a statistic of one set.
@@ -84,7 +85,7 @@ def text_score(
     ----------
     metric
         Its name in the catalogue, which tells range and direction.
-    value, reason, per_sample
+    value, reason, per_sample, note
         As in a :class:`~calipers.score.Score`.
     texts
         A corpus, whose tokenizer stands in the signature, or texts that needed no tokens.
@@ -99,6 +100,7 @@ def text_score(
         signature=signature({"metric": metric, **pins, **own}),
         reason=reason,
         per_sample=per_sample,
+        note=note,
     )
 
 

@@ -12,6 +12,7 @@ from calipers.text.corpus import Corpus, as_strings
 from calipers.text.ngrams import renumber
 from calipers.text.tokenizers import Tokenizer as Tokenizer
 from calipers.text.tokenizers import find_tokenizer, number
+from calipers.text.unicode_forms import as_seen
 from calipers.text.word_tokenizers import Numbers, Vocabulary
 
 Texts = Sequence[str] | Corpus
@@ -26,6 +27,9 @@ MOST_TOKENS = 2**31 - 1
 
 def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "nltk") -> tuple[Corpus, ...]:
     """Tokenise sets of texts together, so that their words share numbers.
+
+    Tokens are those of the texts as they are seen (:mod:`calipers.text.unicode_forms`): composed
+    letters, no invisible characters. The corpus keeps the texts themselves.
 
     Parameters
     ----------
@@ -113,7 +117,7 @@ def _strings(texts: Any, name: str) -> list[str]:
 
 def _number(chosen: Tokenizer, texts: list[str], name: str, vocabulary: Vocabulary) -> Numbers:
     try:
-        return number(chosen, texts, vocabulary)
+        return number(chosen, list(map(as_seen, texts)), vocabulary)
     except InputError as error:
         raise InputError(f"{name}, {error}") from error
 

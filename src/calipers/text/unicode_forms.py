@@ -1,0 +1,67 @@
+"""Texts that look alike: one Unicode form, and no characters that nobody sees.
+
+Unicode writes ``é`` as one character (composed, NFC) or as ``e`` and an accent (decomposed, NFD, as
+files from macOS and some PDF readers have it), and has characters without any width: zero-width
+spaces, soft hyphens, byte order marks, marks of direction. Two texts that are the same to the eye
+then share no word that holds one of them. Everything here that asks whether texts or words are
+*equal* (tokens, copies, duplicates, shared openings, prompts) asks it of :func:`as_seen`: composed,
+and without such characters. What is *other* to the eye stays so: full-width letters, ligatures,
+Cyrillic letters that resemble Latin ones.
+
+Joiners (U+200C, U+200D) are left where they change what is seen, as in Persian, the scripts of
+India and emoji; behind a Latin letter, a digit or a space they are taken out.
+
+Metrics that reproduce another package (BLEU, chrF, TER, ROUGE) read the characters as they stand, as
+that package does; so do embedders. Where two sides are written in different forms,
+:func:`altered` lets a caution say so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Soft hyphen; zero-width space; marks and embeddings of direction; word joiner and invisible
+# operators; isolates and deprecated format characters; byte order mark; annotations; tags
+_INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+    "|(?:(?<=[\\s\u0021-\u024f])|^)[\u200c\u200d]"
+)
+
+
+def as_seen(text: str) -> str:
+    """Give the text as a reader sees it: composed (NFC), without invisible characters.
+
+    Examples
+    --------
+    >>> as_seen("cafe\u0301") == "café", as_seen("in\u200bvisible")
+    (True, 'invisible')
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+
+
+def altered(text: str) -> bool:
+    """Tell whether the text is not written as it is seen: decomposed, or with hidden characters.
+
+    Examples
+    --------
+    >>> altered("café"), altered("cafe\u0301"), altered("in\u200bvisible")
+    (False, True, True)
+    """
+    if text.isascii():
+        return False
+    return _INVISIBLE.search(text) is not None or not unicodedata.is_normalized("NFC", text)
+
+
+def folded_words(text: str) -> list[str]:
+    """Split a text at white space, as it is seen and in lower case; what equal texts share.
+
+    Examples
+    --------
+    >>> folded_words("A\\u200b  cafe\\u0301\\n") == ["a", "café"]
+    True
+    """
+    return as_seen(text).casefold().split()
