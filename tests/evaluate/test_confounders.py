@@ -2,6 +2,7 @@
 
 import csv
 import json
+import unicodedata
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -16,6 +17,7 @@ from calipers.demo.systems import systems
 from calipers.embed import Embeddings
 from calipers.evaluate.confounders import Confounders, ReferenceTexts, confounders
 from calipers.evaluate.confounders_copies import Duplicates, repeats
+from calipers.evaluate.confounders_forms import Forms
 from calipers.evaluate.confounders_lengths import ks_chance, ks_distance, measure_lengths
 from calipers.evaluate.confounders_texts import (
     beyond_chance,
@@ -662,3 +664,26 @@ def test_texts_without_letters_have_no_script(rng):
     found = check_language(numbers, numbers[::-1])
     assert (found.scripts, found.language) == (None, None)
     assert np.isfinite(found.lengths[0].distance)
+
+
+def test_sides_in_other_unicode_forms_are_told_and_their_copies_found():
+    plain = [f"le café numéro {row} est déjà fermé à Orléans ce soir" for row in range(40)]
+    apart = [unicodedata.normalize("NFD", text) for text in plain]
+    hidden = [text.replace(" ", "\u200b ") for text in plain]
+    for other in (apart, hidden):
+        found = confounders(sample_set(plain), [sample_set(other)])
+        assert found.forms == Forms(0.0, 1.0, 40, 40)
+        assert found.copies.generated == 1
+        assert found.language is None or found.language.generated_foreign == 0
+        (caution,) = [each for each in found.cautions if each.kind == "forms"]
+        assert caution.brief == "all in another Unicode form"
+        assert caution.text.startswith(
+            "100 % of its texts and 0 % of the reference's are in decomp"
+        )
+        (caution,) = [
+            each
+            for each in confounders(sample_set(other), [sample_set(plain)]).cautions
+            if each.kind == "forms"
+        ]
+        assert caution.brief == "reference: all in another Unicode form"
+    assert not confounders(sample_set(apart), [sample_set(hidden)]).forms.caution()

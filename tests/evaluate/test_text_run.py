@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+import unicodedata
 
 import numpy as np
 import pytest
@@ -637,3 +638,31 @@ def test_the_command_line_refuses_a_level_that_is_none(files, level):
     assert f"--level must lie between 0 and 1, such as 0.95; found '{level}'" in " ".join(
         refused.output.split()
     )
+
+
+def test_what_a_metric_did_not_read_is_a_caution_of_the_system():
+    texts, known = ["", "", "the cat sat down"], ["a dog ran off", "it rained", "the cat sat down"]
+    found = measure_texts(
+        {"m": texts}, reference=known, aligned=True, metrics="bert_score_f1,rouge", level=None
+    )
+    score = found["m"]["bert_score_f1"]
+    assert score.value == pytest.approx(1 / 3, abs=1e-6)
+    assert score.note == "2 of 3 texts are empty and count 0"
+    written = found.to_dict()["systems"][0]["scores"]
+    assert written["bert_score_f1"]["note"] == score.note
+    assert "note" not in written["rouge"]
+    assert "BERTScore F1: 2 of 3 texts are empty and count 0" in found["m"].warnings
+    assert "unseen" in {caution.kind for caution in found["m"].cautions}
+    again = type(found).from_dict(found.to_dict())
+    assert again["m"]["bert_score_f1"].note == score.note
+    notes = {row["key"]: row["note"] for row in found._rows() if row["system"] == "m"}
+    assert notes == {"bert_score_f1": score.note, "rouge": None}
+
+
+def test_a_training_set_in_another_unicode_form_hides_no_copies():
+    plain = [f"déjà vu numéro {row} à l'été" for row in range(30)]
+    apart = [unicodedata.normalize("NFD", text) for text in plain]
+    found = measure_texts({"m": apart}, train=plain, metrics="novelty:train", level=None)
+    assert found["m"]["novelty:train"].value == 0
+    (caution,) = [each for each in found["m"].cautions if each.kind == "forms"]
+    assert caution.text.startswith("100 % of its texts and 0 % of the training set's are in decomp")

@@ -156,13 +156,18 @@ def test_the_best_reference_counts_for_each_part():
     assert np.abs(score(TEXTS, BOTH) - np.fmax(*each)).max() < 1e-6
 
 
-def test_pairs_with_an_empty_text_have_no_value():
+def test_an_empty_text_counts_0_and_one_without_a_reference_not_at_all():
     found = bert_score(["", "one", "two", "three"], ["x", " \n", "two", "3"], device="cpu")
     for part in (found.precision, found.recall, found.f1):
-        assert np.isnan(part.per_sample).tolist() == [True, True, False, False]
-        assert "undefined:2|n:4" in part.signature
+        assert np.isnan(part.per_sample).tolist() == [False, True, False, False]
+        assert part.per_sample[0] == 0  # as bert-score has it
+        assert "undefined:1|n:4" in part.signature
         assert part.value == pytest.approx(np.nanmean(part.per_sample))
-    nothing = bert_score([""], ["x"], device="cpu").f1
+        assert part.note == "1 of 4 texts is empty and counts 0"
+    assert bert_score([""], ["x"], device="cpu").f1.value == 0
+    several = bert_score(["", "one"], [["x", ""], ["", "one"]], device="cpu").f1
+    assert several.per_sample.round(6).tolist() == [0, 1]
+    nothing = bert_score(["x"], [""], device="cpu").f1
     assert math.isnan(nothing.value)
     assert nothing.reason == "no pair has a token that counts on both sides"
 

@@ -226,6 +226,24 @@ def test_texts_without_tokens_have_no_value(average):
     assert found.reason == "no text has a token"
 
 
+@pytest.mark.parametrize("average", ["all", "pairwise"])
+def test_texts_shorter_than_the_order_have_no_value_whatever_they_say(average):
+    for texts in (["yes"] * 6, ["a b", "c d", "e f"]):
+        found = own(texts, average=average)
+        assert np.isnan(found.value)
+        assert found.reason == "no text has 4 tokens"
+        assert own(texts, order=1, average=average).reason is None
+    assert match(["a b"], ["a b c d"]).reason == "no text has 4 tokens"
+
+
+def test_short_texts_among_others_are_counted():
+    found = own(["a b c d"] * 3 + ["a b"])
+    assert found.value == pytest.approx(np.mean(found.per_sample))  # as NLTK says
+    assert found.note.startswith("1 of 4 texts have fewer than 4 tokens: smoothing alone sets")
+    assert own(["a b c d"] * 3).note is None
+    assert match(["a b", "a b c d"], ["a b c d"]).note.startswith("1 of 2 texts")
+
+
 def test_a_side_without_tokens_has_no_value():
     for texts, references, side in ((["a"], [""], "reference"), ([""], ["a"], "text")):
         found = corpus_match_bleu(texts, references, tokenizer="whitespace")
@@ -234,8 +252,8 @@ def test_a_side_without_tokens_has_no_value():
 
 
 def test_no_shared_vocabulary_scores_zero():
-    assert own(["a b", "c d"]).value == 0
-    assert corpus_match_bleu(["a b"], ["c d"], tokenizer="whitespace").value == 0
+    assert own(["a b", "c d"], order=2).value == 0
+    assert match(["a b"], ["c d"], order=2).value == 0
 
 
 def test_scripts_emoji_and_surrogates_are_tokens_like_others():

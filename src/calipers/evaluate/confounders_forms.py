@@ -1,9 +1,9 @@
 """Whether the sides are written in different Unicode forms, or one of them with hidden characters.
 
-Copies, duplicates and tokens are found of texts as they are seen (:mod:`calipers.text.unicode_forms`),
-so nothing here hides them. What reads the characters as they stand does not: ROUGE, BLEU, chrF and TER
-as their packages compute them, compression, byte counts, and embedders whose tokenizer does not
-normalise. An accent that stands apart, or a zero-width space within words, makes other words of them.
+Copies, duplicates and tokens are found in texts as they are seen
+(:mod:`calipers.text.unicode_forms`), so that such characters hide nothing from them. What reads the
+characters as they stand sees other words: ROUGE, BLEU, chrF and TER as their packages compute them,
+compression, byte counts, and embedders whose tokenizer does not normalise.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Forms:
         if not beyond_chance(more, less, count, rest, least=MORE_TEXTS):
             return None
         text = (
-            f"{percent(self.generated)} of its texts and {percent(self.reference)} of the {other}'s "
-            "are in decomposed Unicode form or hold invisible characters, such as zero-width spaces; "
-            "copies and tokens are found as if all were composed, but ROUGE, BLEU, chrF, TER and most "
-            "embedders see other words: normalise both sides to NFC"
+            f"{percent(self.generated)} of its texts and {percent(self.reference)} of the "
+            f"{other}'s are in decomposed Unicode form or hold invisible characters, such as "
+            "zero-width spaces; copies and tokens are found as if they were not, but ROUGE, BLEU, "
+            "chrF, TER and most embedders see other words: normalise both sides to NFC"
         )
         whose = "" if self.generated > self.reference else f"{other}: "
         return Caution("forms", f"{whose}{brief_share(more)} in another Unicode form", text)
@@ -67,7 +67,9 @@ def measure_forms(reference: TextFacts, generated: Sequence[TextFacts]) -> Forms
 
 def forms_of(reference: Iterable[str], generated: Iterable[str]) -> Forms:
     """Count them in texts that were not read for other checks."""
-    sides = (np.array([altered(text) for text in side], np.bool_) for side in (reference, generated))
+    sides = (
+        np.array([altered(text) for text in side], np.bool_) for side in (reference, generated)
+    )
     return _forms(*sides)
 
 

@@ -1,8 +1,8 @@
 """What the checks for confounders share: facts of a set's texts, and what chance does to shares.
 
 A set is read once. Texts are folded: letter case, the kind and amount of white space, Unicode form
-and invisible characters do not matter. Token ids are read as texts whose words are the ids. Of a text stay its length, a hash of
-the whole, and its beginning.
+and invisible characters do not matter. Token ids are read as texts whose words are the ids. Of a
+text stay its length, a hash of the whole, and its beginning.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.confounders import ReferenceTexts, confounders
+from calipers.evaluate.confounders_rows import measure_far_rows
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inference import reference_tests
 from calipers.evaluate.inputs import (
@@ -256,6 +257,7 @@ class Run:
         )
         said = (
             *differences.cautions,
+            *self._far_rows(embeddings),
             *trust_cautions(self.reference, summary, self.settings.k),
             *group_cautions(self.reference.groups, summary.groups),
             *(
@@ -284,6 +286,14 @@ class Run:
             against=self.against,
             compared=partial(self.space.rows, generated=embeddings[0]),
         )
+
+    def _far_rows(self, embeddings: Sequence[Embeddings]) -> Iterator[Caution]:
+        """Say by which view a few rows outweigh all others, where rows are taken as they are."""
+        if self.settings.normalise != "none":
+            return
+        for view, rows in self.embedded.reference.views.items():
+            found = (measure_far_rows(rows, file.views[view]) for file in embeddings)
+            yield from (far.caution() for far in list(filter(None, found))[:1])
 
 
 def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:

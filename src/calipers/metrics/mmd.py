@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 Kernel = Literal["gaussian", "polynomial"]
 MEDIAN_ROWS = 2_000
 TOO_FEW = "an unbiased estimate needs at least two rows in each set"
-ALIKE = "the median distance is 0: at least half of the pairs are copies"
+ALIKE = (
+    "the median distance is 0: at least half of the pairs are equal as compared, as copies are, "
+    "and rows beside one that lies so far out that it leaves them no digits"
+)
 
 Floats = NDArray[np.float64]
 

@@ -35,8 +35,8 @@ def score_rows(result: Comparison | TextComparison) -> list[Row]:
         ``options``, ``key`` (of which the three before are the parts), ``value``, ``low``, ``high``
         and ``level`` of the interval, ``standard_error``, ``approximate``, ``noise_floor`` and
         ``noise_floor_sd``, ``range_low``, ``range_high``, ``better``, ``reference``, ``gap``,
-        ``note``, ``n``, ``reason``, ``signature``. None where something was not measured; an undefined value
-        is NaN, and ``reason`` says why.
+        ``note``, ``n``, ``reason``, ``signature``. None where something was not measured; an
+        undefined value is NaN, and ``reason`` says why.
     """
     return [
         {**about, **of_score(score), "n": n, "reason": score.reason, "signature": score.signature}

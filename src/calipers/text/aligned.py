@@ -312,7 +312,8 @@ def bleu(
         The BLEU of the whole corpus, 0 to 100, higher is better. ``per_sample`` gives each text's
         own, over the orders that it is long enough for (sacrebleu's `effective_order`); their mean
         is not the corpus's value. As sacrebleu says, the corpus has 0 where no text has as many
-        tokens as `order`, which ``note`` then says. NaN where no reference holds a word; so for `chrf` and `ter`.
+        tokens as `order`, which ``note`` then says. NaN where no reference holds a word; so for
+        `chrf` and `ter`.
 
     Raises
     ------

@@ -6,10 +6,10 @@ lower case, tokens of the letters a-z and digits only. Whatever else a text hold
 anything is counted: marks, accents, and every script but the Latin one. The score is the mean over
 texts, where rouge-score's own aggregator would give the median of resampled means.
 
-A text has no value if ROUGE reads less than half of the letters and digits of each of its references:
-of a Russian sentence rouge-score compares the digits alone, so that two which share a year are equal,
-and it gives 0 where there are none. Where less than 95 % of all letters are read, a note on the score
-says how much was.
+A text has no value if ROUGE reads less than half of the letters and digits of each of its
+references: of a Russian sentence rouge-score compares the digits alone, so that two which share a
+year are equal, and it gives 0 where there are none. Where less than 95 % of all letters are read, a
+note on the score says how much was.
 
 It sees words, not meaning, and rewards long texts by recall.
 """
@@ -111,20 +111,23 @@ def rouge(
         "rouge",
         np.mean(known) if len(known) else np.nan,
         signature=_signature(kind, part, stemmer, rows, missing),
-        reason=None if len(known) else _reading(seen, missing),
+        reason=None
+        if len(known)
+        else "no reference holds mostly letters a-z and digits, which are all that ROUGE reads: "
+        f"{100 * seen:.0f} % of the letters here",
         per_sample=values,
-        note=_reading(seen, missing) if len(known) and seen < NEARLY_ALL else None,
+        note=_note(seen, missing) if len(known) and seen < NEARLY_ALL else None,
     )
 
 
-def _reading(seen: float, undefined: int) -> str:
-    without = f"; {counted(undefined, 'text')} whose references it cannot read: no value"
+def _note(seen: float, undefined: int) -> str:
     text = f"reads the letters a-z and digits only, {100 * seen:.0f} % of the letters here"
+    without = f"; {counted(undefined, 'text')} with references that it cannot read left out"
     return text + (without if undefined else "")
 
 
 def _share_read(texts: Iterable[str]) -> float:
-    """The share of all letters and digits that rouge-score's tokens hold; 0 where there are none."""
+    """The share of all letters and digits that rouge-score's tokens hold; 0 of none."""
     read = letters = 0
     for text in texts:
         lowered = text.lower()

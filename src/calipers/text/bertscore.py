@@ -476,8 +476,8 @@ def _empty(pairs: Pairs, found: Floats) -> str | None:
     blank = np.array([not text for text in pairs.distinct])[pairs.texts]
     scored = ~np.isnan(found[pairs.own]).all(axis=(1, 2))
     count = int(np.count_nonzero(blank & scored))
-    verb = "is" if count == 1 else "are"
-    return f"{count:,} of {counted(len(blank), 'text')} {verb} empty and count 0" if count else None
+    verb = "is empty and counts 0" if count == 1 else "are empty and count 0"
+    return f"{count:,} of {counted(len(blank), 'text')} {verb}" if count else None
 
 
 def _check(layer: object, idf: bool, max_length: object, batch_size: object, offline: bool) -> None:

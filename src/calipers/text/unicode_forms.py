@@ -11,8 +11,8 @@ Cyrillic letters that resemble Latin ones.
 Joiners (U+200C, U+200D) are left where they change what is seen, as in Persian, the scripts of
 India and emoji; behind a Latin letter, a digit or a space they are taken out.
 
-Metrics that reproduce another package (BLEU, chrF, TER, ROUGE) read the characters as they stand, as
-that package does; so do embedders. Where two sides are written in different forms,
+Metrics that reproduce another package (BLEU, chrF, TER, ROUGE) read the characters as they stand,
+as that package does; so do embedders. Where two sides are written in different forms,
 :func:`altered` lets a caution say so.
 """
 
