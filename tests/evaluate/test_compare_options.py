@@ -358,12 +358,10 @@ def test_words_that_all_texts_begin_with_can_be_left_out(function):
 @pytest.mark.parametrize("function", ["compare", "measure_texts"])
 def test_skipping_all_words_of_most_texts_is_refused(function):
     long, short = [f"one two three four {row}" for row in range(9)], ["one two"] * 5
+    sides = ((long,) if function == "compare" else ()) + ({"m": [*long[:4], *short]},)
     with pytest.raises(InputError) as caught:
-        if function == "compare":
-            calipers.compare(long, {"m": [*long[:4], *short]}, skip_words=3)
-        else:
-            calipers.measure_texts({"m": [*long[:4], *short]}, skip_words=3)
+        getattr(calipers, function)(*sides, skip_words=3)
     assert str(caught.value) == (
-        "m: --skip-words 3 (skip_words) leaves nothing of 5 of its 9 texts; at most half of them may "
-        "be left empty, since scores would speak of nothing"
+        "m: --skip-words 3 (skip_words) leaves nothing of 5 of its 9 texts; at most half of them "
+        "may be left empty, since scores would speak of nothing"
     )
