@@ -445,6 +445,7 @@ def _behind(file: InputSet) -> InputSet:
             "rows, and there is none"
         )
     pairs = [_parted(*pair) for pair in zip(samples, samples.prompts, strict=True)]
+    check_left(samples, (text for _, text in pairs), "--given-prompt (given_prompt)")
     made = SampleSet.from_texts(
         [text for _, text in pairs],
         name=samples.name,
@@ -452,7 +453,6 @@ def _behind(file: InputSet) -> InputSet:
         prompts=[prompt for prompt, _ in pairs],
         notes=samples.reading_notes,
     )
-    check_left(samples, made, "--given-prompt (given_prompt)")
     return replace(file, samples=replace(made, field=samples.field))
 
 

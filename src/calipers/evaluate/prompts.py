@@ -149,10 +149,9 @@ class Cut:
             start > 0 and not text.strip()
             for text, start in zip(left, self.starts.tolist(), strict=True)
         )
-        made = SampleSet.from_texts(left, name=samples.name, source=samples.source)
-        check_left(samples, made, OPTION)
+        check_left(samples, left, OPTION)
         return replace(
-            made,
+            SampleSet.from_texts(left, name=samples.name, source=samples.source),
             groups=samples.groups,
             clusters=samples.clusters,
             prompts=samples.prompts,

@@ -8,6 +8,7 @@ still differ. A cut text may break off in a sentence, on both sides alike.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -92,13 +93,15 @@ def skip_words(samples: SampleSet, words: int) -> SampleSet:
     return replace(samples, data=TextData(left), reading_notes=(*samples.reading_notes, note))
 
 
-def check_left(given: SampleSet, left: SampleSet, option: str) -> None:
+def check_left(given: SampleSet, left: Iterable[str], option: str) -> None:
     """Refuse an option that takes all words from most texts.
 
     Parameters
     ----------
-    given, left
-        A set before and after it.
+    given
+        A set of texts before it.
+    left
+        The texts after it.
     option
         What took them, as messages name it.
 
@@ -107,11 +110,10 @@ def check_left(given: SampleSet, left: SampleSet, option: str) -> None:
     InputError
         If more than half of the texts that had words have none now.
     """
-    before, after = given.word_counts(), left.word_counts()
-    if before is None or after is None:
-        return
+    before = given.word_counts()
+    assert before is not None
     filled = int(np.count_nonzero(before))
-    emptied = filled - int(np.count_nonzero(after))
+    emptied = filled - sum(bool(text.strip()) for text in left)
     if emptied > filled / 2:
         place = given.name if given.source.startswith("<") else given.source
         raise InputError(
