@@ -194,7 +194,8 @@ HIDDEN = "***"
 _ENDS = 8
 """Characters of the key that a text may not hold in a row."""
 
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf])", re.IGNORECASE)
+# From the first of some backslashes on, and all of them: linear in their number
+_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf])", re.IGNORECASE)
 
 
 class Key:
@@ -309,11 +310,20 @@ def _spellings(text: str) -> Iterator[str]:
     plain = text
     for _ in range(3):
         plain = _ESCAPE.sub(_unescaped, unquote(html.unescape(plain), errors="replace"))
-    for spelling in {text, plain, re.sub(r"<[^>]*>", "", plain)}:
+    for spelling in {text, plain, _without_tags(plain)}:
         yield spelling
         for once in _decoded(spelling):
             yield once
             yield from _decoded(once)
+
+
+def _without_tags(text: str) -> str:
+    """Leave out what stands between ``<`` and ``>``."""
+    kept, at = [], 0
+    while (start := text.find("<", at)) >= 0 and (end := text.find(">", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + 1
+    return "".join([*kept, text[at:]])
 
 
 def _unescaped(match: re.Match[str]) -> str:

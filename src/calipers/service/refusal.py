@@ -14,7 +14,7 @@ from calipers.errors import CalipersError
 from calipers.service.address import Address, Key, variables
 
 _LONGEST_MESSAGE = 240
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_TITLE, _TITLE_END = (re.compile(tag, re.IGNORECASE) for tag in ("<title", "</title>"))
 
 
 class AnswerError(CalipersError):
@@ -95,9 +95,16 @@ def server_message(body: bytes) -> str:
     except (ValueError, RecursionError):
         if not is_html(text):
             return text
-        title = _TITLE.search(text)
-        return title[1] if title else ""
+        return _title(text)
     return said_in(parsed) or text
+
+
+def _title(page: str) -> str:
+    """Give the title of a web page; empty where it has none."""
+    begin = _TITLE.search(page)
+    start = -1 if begin is None else page.find(">", begin.end())
+    end = None if start < 0 else _TITLE_END.search(page, start)
+    return "" if end is None else page[start + 1 : end.start()]
 
 
 def said_in(parsed: Any) -> str:
