@@ -26,6 +26,7 @@ from calipers.cli.page import WHOLE
 
 SOURCE = Path(calipers.__file__).parent
 ANCHORED = {"match", "fullmatch"}
+FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "ASCII")
 METHODS = {*ANCHORED, "search", "sub", "subn", "split", "findall", "finditer"}
 
 SECONDS = 400
@@ -74,18 +75,14 @@ def used() -> Iterator[Used]:
                 name = names[id(node)]  # patterns are compiled in the body of a module
                 module = file.removesuffix(".py").replace("/", ".")
                 found = getattr(importlib.import_module(f"calipers.{module}"), name)
-                ways = {
-                    way
-                    for there, owner, way in asked
-                    if owner == name and way in METHODS and (there == path or name[0] != "_")
-                }
+                uses = [(there, way) for there, owner, way in asked if owner == name]
+                own = [way for there, way in uses if there == path and way in METHODS]
+                ways = {*own} or {way for _, way in uses if way in METHODS}
                 yield Used(where, found.pattern, found.flags, bool(ways) and ways <= ANCHORED)
             elif how in METHODS:
                 given = {each.arg: ast.unparse(each.value) for each in node.keywords}
-                flags = eval(given.get("flags", "0"), {"re": re})
-                for each in node.args[1:]:
-                    if isinstance(each, ast.Attribute) and ast.unparse(each).startswith("re."):
-                        flags |= eval(ast.unparse(each), {"re": re})
+                words = " ".join([given.get("flags", ""), *map(ast.unparse, node.args[1:])])
+                flags = sum(getattr(re, name) for name in FLAGS if f"re.{name}" in words)
                 fixed = isinstance(node.args[0], ast.Constant)
                 for text in [node.args[0].value] if fixed else MADE[file]:
                     yield Used(where, text, flags, how in ANCHORED)
@@ -102,7 +99,8 @@ BRANCHES = []
 def of_set(items):
     """A few characters that a set has."""
     if items and items[0][0] is op.NEGATE:
-        return [each for each in " ax0<-" if not any(ord(each) == v for k, v in items if k is op.LITERAL)]
+        left_out = [value for kind, value in items if kind is op.LITERAL]
+        return [each for each in " ax0<-" if ord(each) not in left_out]
     found = []
     for kind, value in items:
         if kind is op.LITERAL:

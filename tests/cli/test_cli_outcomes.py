@@ -1,4 +1,4 @@
-"""Every command ends with its own exit code, whoever reads what it says, and whatever goes wrong."""
+"""Every command ends with its own exit code, whoever reads it and whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -75,7 +75,14 @@ def folder(tmp_path_factory) -> Path:
     (place / "scores.csv").write_text("system,metric,mean\na,mauve,0.1\nb,mauve,0.2\nc,mauve,0.3\n")
     (place / "truth.csv").write_text("system,score\na,1\nb,2\nc,4\n")
     made_first = [
-        ["compare", *VECTORS, "--metrics", "precision,recall,frechet_distance", "--save", "run.zip"],
+        [
+            "compare",
+            *VECTORS,
+            "--metrics",
+            "precision,recall,frechet_distance",
+            "--save",
+            "run.zip",
+        ],
         ["annotate", "study.sqlite", *PROMPTED, "--annotators", "ada", "--status"],
     ]
     for arguments in made_first:
@@ -101,9 +108,7 @@ def run(arguments: list[str], folder: Path, behind: str = "") -> subprocess.Comp
         text=True,
         timeout=300,
     )
-    return subprocess.CompletedProcess(
-        command, int(ended.read_text()), done.stdout, done.stderr
-    )
+    return subprocess.CompletedProcess(command, int(ended.read_text()), done.stdout, done.stderr)
 
 
 def arguments_of(name: str, folder: Path) -> list[str]:

@@ -170,7 +170,7 @@ def test_a_key_is_never_shown_nor_written():
     assert key.scrub(f"…{SECRET[-8:]}!") == "***!"
     assert key.scrub("nothing here") == "nothing here"
     assert Key("abc", "X").scrub("abcd") == "***d"
-    assert len(key.scrub("x" * 200_000)) == 200_000
+    assert key.scrub("x" * 200_000) == "x" * 4096  # no message shows more
 
 
 CODES = SECRET.encode()

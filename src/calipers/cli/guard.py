@@ -81,4 +81,3 @@ def _too_little_memory(error: BaseException) -> str:
         f"not enough memory{task}{f': {told}' if told else ''}; use fewer samples (--max-samples), "
         "or free some memory"
     )
-

@@ -220,6 +220,7 @@ class Probe(Result):
     """
 
     kind = "probe"
+    _needed = ("seeds", "half", "k", "seed", "embedder", "metrics")
 
     samples: SetSummary
     views: Mapping[str, ProbedView]
@@ -275,6 +276,7 @@ class Probe(Result):
         }
 
     def _check(self) -> None:
+        super()._check()
         for view in self:
             for change in view:
                 for move in change.moves:

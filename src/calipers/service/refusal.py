@@ -14,7 +14,9 @@ from calipers.errors import CalipersError
 from calipers.service.address import Address, Key, variables
 
 _LONGEST_MESSAGE = 240
-_TITLE, _TITLE_END = (re.compile(tag, re.IGNORECASE) for tag in ("<title", "</title>"))
+_DEEPEST = 8
+_TITLE = re.compile("<title", re.IGNORECASE)
+_TITLE_END = re.compile("</title>", re.IGNORECASE)
 
 
 class AnswerError(CalipersError):
@@ -53,9 +55,13 @@ def parsed_json(content: bytes, *, passing: bool = False) -> Any:
         ) from None
 
 
+MOST_COUNTED = 2**53
+"""Counts are below this, so that they are the same in every reader of JSON."""
+
+
 def is_count(value: Any) -> bool:
-    """Whether a value of JSON is a whole number of at least 0."""
-    return type(value) is int and value >= 0
+    """Whether a value of JSON is a whole number of at least 0 that something may be counted in."""
+    return type(value) is int and 0 <= value < MOST_COUNTED
 
 
 def explain(status: int, body: bytes, *, address: Address, model: str, key: Key | None) -> str:
@@ -107,15 +113,18 @@ def _title(page: str) -> str:
     return "" if end is None else page[start + 1 : end.start()]
 
 
-def said_in(parsed: Any) -> str:
+def said_in(parsed: Any, depth: int = 0) -> str:
     """Find the message in the shapes that services use for it."""
     if isinstance(parsed, str):
         return parsed
+    if depth == _DEEPEST:
+        return ""
     if isinstance(parsed, list):
-        return "; ".join(filter(None, map(said_in, parsed[:3])))
+        return "; ".join(filter(None, (said_in(each, depth + 1) for each in parsed[:3])))
     if not isinstance(parsed, dict):
         return ""
-    messages = (said_in(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
+    keys = ("error", "message", "msg", "detail", "title")
+    messages = (said_in(parsed.get(key), depth + 1) for key in keys)
     return next(filter(None, messages), "")
 
 
