@@ -26,6 +26,9 @@ from calipers.score import NoiseFloor, Score
 Data = Mapping[str, Any]
 T = TypeVar("T")
 
+LARGEST = 1e150
+"""No number that is written is further from 0, so that its square is a number too."""
+
 MOST = 2**53
 """Whole numbers are below this, so that they are the same in every reader of JSON."""
 
@@ -448,6 +451,8 @@ def _number(value: Any, _: Any = None) -> float:
         raise _refuse(value, "beyond what a number can be") from None
     if not math.isfinite(number):
         raise _refuse(value, "not a number that JSON has")
+    if abs(number) > LARGEST:
+        raise _refuse(value, "beyond what a number can be")
     return number
 
 
@@ -499,8 +504,8 @@ def _array(data: Any, kind: Any) -> NDArray[Any]:
     kinds = "iu" if whole else "biuf"
     if array.size and array.dtype.kind not in kinds:
         raise _refuse(data, "not an array of numbers")
-    if array.dtype.kind == "f" and np.isinf(array).any():
-        raise _refuse(data, "an array with numbers that JSON lacks")
+    if array.dtype.kind == "f" and (np.abs(array) > LARGEST).any():
+        raise _refuse(data, "an array with numbers beyond what a number can be")
     return array.astype(dtype) if known else array
 
 
