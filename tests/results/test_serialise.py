@@ -85,7 +85,7 @@ def test_a_score_comes_back_to_the_digit(value, interval, error, approximate, si
 
 def test_open_bounds_come_back_open_and_other_missing_numbers_as_nan():
     floor = replace(FLOOR, spread=math.nan, margin=None)
-    score = Score(0.5, interval=(-math.inf, math.inf), sources={"seed": math.nan}, floor=floor)
+    score = Score(0.5, (-math.inf, math.inf), 0.95, sources={"seed": math.nan}, floor=floor)
     data = plain(score)
     assert data["interval"] == [None, None]
     assert (data["floor"]["spread"], data["floor"]["margin"]) == (None, None)

@@ -23,7 +23,7 @@ def protocol() -> type[Any]:
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    class Connection(H11Protocol):
+    class Connection(H11Protocol):  # type: ignore[misc]
         """A connection that waits for a request so long, and not longer."""
 
         _waiting: Any = None
