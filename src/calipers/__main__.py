@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
+import traceback
+
+from calipers.errors import FAULT
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code: 0 done, 2 bad input or usage."""
-    _open_closed_streams()
+    """Run the command line and leave with its exit code (docs/stability.md lists them)."""
     try:
         from calipers.cli import app
+        from calipers.cli.streams import outlive_readers
 
+        outlive_readers()
         app(prog_name="calipers")
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _open_closed_streams() -> None:
-    """Where the shell closed standard output or error (``>&-``), write to nobody."""
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    except Exception:  # before and behind what cli/guard.py looks after
+        traceback.print_exc()
+        sys.exit(FAULT)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,12 @@ import importlib
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 
+FAULT = 70
+"""What the command line ends with where Calipers itself is at fault (``EX_SOFTWARE`` of BSD).
+
+Python's own 1 would say that a gate failed.
+"""
+
 
 class CalipersError(Exception):
     """Anything that a person can put right; the command line shows its text and exits with 2."""

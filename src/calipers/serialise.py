@@ -2,16 +2,18 @@
 
 Written, a dataclass is a dict of its fields, an array a list, a tuple a list, and a number that
 JSON lacks ``None``. Read, every value is compared with the type of its field: null is an open bound
-in a pair of bounds, None where the field may be None, and NaN for any other number. What is written
-of a class beyond its fields, or otherwise, the class says itself (:class:`Plain`).
+in a pair of bounds, None where the field may be None, and NaN for any other number. Numbers that
+JSON lacks, and scores outside of their range, are refused. What is written of a class beyond its
+fields, or otherwise, and what must hold among its fields, the class says itself (:class:`Plain`).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
@@ -23,6 +25,9 @@ from calipers.score import NoiseFloor, Score
 
 Data = Mapping[str, Any]
 T = TypeVar("T")
+
+LARGEST = 1e150
+"""No number that is written is further from 0, so that its square is a number too."""
 
 MOST = 2**53
 """Whole numbers are below this, so that they are the same in every reader of JSON."""
@@ -69,6 +74,15 @@ class Plain:
     def _restored(cls, data: Data) -> Data:
         """Bring what was written to fields; keys that are no fields may stay."""
         return data
+
+    def _check(self) -> None:
+        """Refuse, of what was read, fields that cannot be or do not fit together.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Names them, the rule and what they hold.
+        """
 
 
 def plain(value: Any, *, per_sample: bool = False) -> Any:
@@ -120,9 +134,50 @@ def read(kind: type[T], data: Any) -> T:
         found: T = _converter().structure(data, kind)
     except Exception as error:
         refused = _first(error)
-        where = refused.place.removeprefix(".") or "the data"
-        raise InputError(f"{where} {refused.what}") from None
+        where = refused.place.removeprefix(".")
+        if refused.what.startswith(": "):  # of a class, which names its fields itself
+            raise InputError(f"{where}{refused.what}".removeprefix(": ")) from None
+        raise InputError(f"{where or 'the data'} {refused.what}") from None
     return found
+
+
+def read_fields(kinds: Mapping[str, Any], data: Data, place: str) -> None:
+    """See that some values of a mapping are of the types that are named for them.
+
+    Parameters
+    ----------
+    kinds
+        The types, by key.
+    data
+        The mapping, which has all of these keys.
+    place
+        What messages call it.
+
+    Raises
+    ------
+    ValueError
+        Names the first that is not, and what it is.
+    """
+    for name, kind in kinds.items():
+        try:
+            _converter().structure(data[name], kind)
+        except Exception as error:
+            raise _first(error, f"{place}.{name}") from None
+
+
+def parsed_json(content: str | bytes) -> Any:
+    """Read JSON, without the numbers that only Python's reader knows.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    return json.loads(content, parse_constant=_no_number)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"it holds {name}, which is no JSON")
 
 
 # ------------------------------------------------------------------ scores
@@ -187,6 +242,52 @@ _OPTIONAL = {
 }
 
 
+_SLACK = 1e-6
+"""By how much rounding may move a value beyond its range, in shares of the bound."""
+
+
+def _check_score(score: Score) -> None:
+    """Refuse numbers that no score of such a range has."""
+    low, high = score.range
+    if not low <= high:
+        raise ValueError(f"range is {low:g} to {high:g}, which holds no number")
+    for name, value in _in_range(score):
+        if value < low - _SLACK * max(1.0, abs(low)) or value > high + _SLACK * max(1.0, abs(high)):
+            raise ValueError(f"{name} is {value:.12g}, outside of its range {low:g} to {high:g}")
+    if score.interval is not None and not score.interval[0] <= score.interval[1]:
+        raise ValueError(f"interval is {score.interval}, not a lower and an upper bound")
+    if score.interval is not None and score.level is None:
+        raise ValueError("level is null, though there is an interval")
+    if score.level is not None and not 0 < score.level < 1:
+        raise ValueError(f"level is {score.level:.12g}, not a number between 0 and 1")
+    for name, error in (("standard_error", score.standard_error), *score.sources.items()):
+        if error is not None and error < 0:
+            raise ValueError(f"{name} is {error:.12g}, not a number of at least 0")
+
+
+def _in_range(score: Score) -> Iterator[tuple[str, float]]:
+    yield "value", score.value
+    yield from (("a seed", each) for each in score.seeds)
+    if score.reference is not None:
+        yield "reference", score.reference
+
+
+def _check_floor(floor: NoiseFloor) -> None:
+    for name in ("spread", "beside_spread", "margin"):
+        value = getattr(floor, name)
+        if value is not None and value < 0:
+            raise ValueError(f"{name} is {value:.12g}, not a number of at least 0")
+
+
+def _check(made: Any) -> None:
+    if isinstance(made, Score):
+        _check_score(made)
+    elif isinstance(made, NoiseFloor):
+        _check_floor(made)
+    elif isinstance(made, Plain):
+        made._check()
+
+
 def _restored(kind: type, data: Data) -> Data:
     if issubclass(kind, Plain):
         return kind._restored(data)
@@ -219,6 +320,13 @@ def _first(error: BaseException, step: str = "") -> _RefusedError:
     return _RefusedError(f"cannot be read: {error!s:.200}", step)
 
 
+def _refused_by(error: BaseException) -> _RefusedError:
+    """What a class says of its own fields, in its own words."""
+    if isinstance(error, _RefusedError):
+        return error
+    return _RefusedError(f": {error!s:.300}")
+
+
 def _refuse(value: Any, rule: str) -> _RefusedError:
     return _RefusedError(f"is {value!r:.100}, {rule}")
 
@@ -246,7 +354,12 @@ def _converter() -> Any:
             for name in needed:
                 if name not in fields:
                     raise _RefusedError(f"lacks {name!r}")
-            return fill(fields, kind)
+            found = fill(fields, kind)
+            try:
+                _check(found)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                raise _refused_by(error) from None
+            return found
 
         return structure
 
@@ -335,9 +448,14 @@ def _number(value: Any, _: Any = None) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _refuse(value, "not a number")
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
         raise _refuse(value, "beyond what a number can be") from None
+    if not math.isfinite(number):
+        raise _refuse(value, "not a number that JSON has")
+    if abs(number) > LARGEST:
+        raise _refuse(value, "beyond what a number can be")
+    return number
 
 
 def _whole(value: Any, _: Any = None) -> int:
@@ -388,6 +506,8 @@ def _array(data: Any, kind: Any) -> NDArray[Any]:
     kinds = "iu" if whole else "biuf"
     if array.size and array.dtype.kind not in kinds:
         raise _refuse(data, "not an array of numbers")
+    if array.dtype.kind == "f" and (np.abs(array) > LARGEST).any():
+        raise _refuse(data, "an array with numbers beyond what a number can be")
     return array.astype(dtype) if known else array
 
 

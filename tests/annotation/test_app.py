@@ -298,7 +298,10 @@ def test_what_is_no_form_is_refused(study, visit, content, kind, status):
     assert sent.status_code == status
 
 
-@pytest.mark.parametrize("place", ["0", "-1", "9" * 9, "9" * 30, "1.5"])
+@pytest.mark.parametrize(
+    "place",
+    ["0", "-1", "9" * 9, "9" * 30, "9" * 5_000, "1.5", "1e3", "\u0663", "\u00b2", "1/2", "x%00"],
+)
 def test_places_that_are_none(study, visit, place):
     made = study()
     ada = visit(made, "ada")
@@ -306,6 +309,18 @@ def test_places_that_are_none(study, visit, place):
     assert ada.get(f"/item/{place}").status_code == 404
     form = {**form_of(1), "csrf": signature(page.text)}
     assert ada.send("POST", f"/item/{place}", data=form).status_code == 404
+
+
+@pytest.mark.parametrize("length", ["\u00b2", "9" * 5_000, "-1", "1e3", ""])
+def test_a_length_that_is_none_is_no_error_of_the_server(study, visit, length):
+    ada = visit(study(), "ada")
+    page = ada.follow("/next")
+    headers = {
+        "Content-Length": length.encode("latin-1"),
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    sent = ada.send("POST", action(page.text), content=b"csrf=x", headers=headers)
+    assert sent.status_code in (400, 403, 413)
 
 
 def test_an_error_shows_no_trace(study, visit, monkeypatch):

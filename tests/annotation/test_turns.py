@@ -1,16 +1,19 @@
 """An annotator's turns: nothing twice, everything rated, nothing lost, whatever happens when."""
 
 import secrets
+import sqlite3
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from annotation_helpers import Clock, answers, make_items, make_long_checks
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calipers.annotation.store import Store
+from calipers.annotation.store import Store, is_full
 from calipers.annotation.study import Study
 from calipers.annotation.turns import LEASE
+from calipers.errors import InputError
 from calipers.judgements.items import Item, Shown
 from calipers.judgements.rubric import PAIRS, QUALITY
 
@@ -334,13 +337,41 @@ def test_a_large_study_gives_each_item_once(study, clock):
 
 
 def test_a_store_that_cannot_be_written_says_so(study):
-    from calipers.errors import InputError
-
     made = study()
     made.close()
     with pytest.raises(InputError, match=r"study\.sqlite: cannot be read or written"):
         made.turns.next(made_annotator())
     assert Store.open(made.path)
+
+
+def test_a_full_disk_is_said_and_loses_nothing(study):
+    made = study(number=200, annotators=["ada"])
+    ada, taken = made.annotators[0], 0
+    with made._store.reading() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+    told = ""
+    while not told:
+        try:
+            made.turns.answer(ada, made.turns.next(ada), answers())
+            taken += 1
+        except InputError as error:
+            told = str(error)
+    assert "study.sqlite: no space is left on the disk that holds it. What was being" in told
+    assert taken > 0
+    assert len(made.judgements()) == taken
+
+
+@pytest.mark.parametrize(
+    ("code", "free", "full"),
+    [(13, 10**9, True), (10, 0, True), (778, 100, True), (10, 10**9, False), (5, 0, False)],
+)
+def test_errors_that_mean_a_full_disk(monkeypatch, tmp_path, code, free, full):
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+    usage = SimpleNamespace(free=free)
+    monkeypatch.setattr("calipers.annotation.store.shutil.disk_usage", lambda path: usage)
+    assert is_full(error, tmp_path / "study.sqlite") is full
 
 
 def made_annotator():

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from calipers.errors import FAULT
+
 JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
 
 
@@ -169,7 +171,9 @@ def test_other_errors_keep_their_traceback(calipers, calls):
         raise RuntimeError("a fault")
 
     calls.act = fail
-    assert isinstance(calipers(*JOB).exception, RuntimeError)
+    result = calipers(*JOB)
+    assert result.exit_code == FAULT
+    assert "RuntimeError: a fault" in result.stderr
 
 
 @pytest.mark.slow

@@ -431,9 +431,13 @@ def others(texts):
 
 @pytest.mark.usefixtures("others")
 @pytest.mark.parametrize("model", ["models/judge", "models/plain"])
-def test_a_model_that_answers_nonsense_is_reported(calipers, model):
+def test_a_model_that_answers_nonsense_is_reported_and_is_an_error(calipers, model):
     result = judge(calipers, "--per-pair", "2", "--json", "out.json", model=model)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 2, result.output
+    told = result.stderr.splitlines()[-1]
+    assert told.startswith("calipers: no answer can be used, so that nothing is judged: ")
+    assert told.endswith("What came is kept: the same command asks for none of it again.")
+    assert "calipers rank" not in result.output
     said = " ".join(result.output.split())
     assert "4 of 4 answers cannot be read, though asked for again" in said
     assert ("has no chat template" in said) == (model == "models/plain")

@@ -149,7 +149,8 @@ def test_a_fault_in_one_output_costs_no_other(calipers, monkeypatch):
 
     monkeypatch.setattr("calipers.report.html.html_page", fault)
     result = calipers(*JOB, "--html", "r.html", "--json", "s.json", "--save", "run.zip")
-    assert isinstance(result.exception, ZeroDivisionError)
+    assert result.exit_code == 70
+    assert "ZeroDivisionError: a bug" in result.stderr
     assert "0.750 *" in result.stdout
     assert Path("s.json").is_file()
     assert Path("run.zip").is_file()

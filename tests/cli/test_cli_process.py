@@ -56,6 +56,8 @@ def test_a_usage_error_exits_2_without_a_traceback():
 WRITE_MUCH = """
 import typer
 from calipers.cli.guard import guarded
+from calipers.cli.streams import outlive_readers
+outlive_readers()
 try:
     with guarded():
         print("x" * 10**6)
@@ -86,6 +88,8 @@ KEPT_AND_SHOWN = """
 import typer
 from calipers.cli.guard import guarded
 from calipers.cli.outputs import Outputs, Results
+from calipers.cli.streams import outlive_readers
+outlive_readers()
 results = Results(
     show=lambda: print("x" * 10**6), warnings=lambda: (), texts={"json": lambda: "{}"}
 )

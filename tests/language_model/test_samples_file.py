@@ -144,18 +144,45 @@ def test_a_file_of_other_origin_is_refused_and_kept(path):
     assert path.read_text() == '{"text": "mine"}\n'
 
 
+def line_with(**fields):
+    whole = {"id": 1, "text": "a", "finish_reason": "stop", "tokens": 1}
+    return json.dumps({**whole, **fields}).encode()
+
+
+COUNT = "must be a whole number of at least 0 and below 2**53"
+DEEP = b"[" * 100_000 + b"]" * 100_000
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b'{"id": 1, "te', "no JSON"),
-        (b"\xff\xfe", "no JSON"),
-        (b"[1]", "no sample"),
-        (b'{"id": 1}', "no sample"),
-        (b'{"id": "1", "text": "a", "finish_reason": "stop", "tokens": 1}', "no sample"),
-        (b'{"id": -1, "text": "a", "finish_reason": "stop", "tokens": 1}', "no sample"),
-        (b'{"id": true, "text": "a", "finish_reason": "stop", "tokens": 1}', "no sample"),
-        (b'{"id": 1, "text": null, "finish_reason": "stop", "tokens": 1}', "no sample"),
-        (b'{"id": 1, "text": "a", "finish_reason": "stop"}', "no sample"),
+        (b"{", "it is no JSON"),
+        (b"\xff\xfe", "it is no JSON"),
+        (b"\0" * 40, "it is no JSON"),
+        (line_with()[:-9], "it is no JSON"),
+        (line_with(tokens=float("nan")), "it is no JSON"),
+        (b'{"id": ' + b"9" * 5_000 + b"}", "it is no JSON"),
+        (DEEP, "it is no JSON"),
+        (b'{"id": 1, "text": ' + DEEP[:400] + DEEP[-400:] + b"}", "it has more than 32 levels"),
+        (b"[1]", "it is no sample"),
+        (b'{"id": 1}', "it is no sample"),
+        (b'{"id": 1, "text": "a", "finish_reason": "stop"}', "it is no sample"),
+        (line_with(id="1"), f'id {COUNT}; found "1"'),
+        (line_with(id=-1), f"id {COUNT}; found -1"),
+        (line_with(id=True), f"id {COUNT}; found true"),
+        (line_with(text=None), "text must be a text; found null"),
+        (line_with(finish_reason=["stop"]), 'finish_reason must be a text; found ["stop"]'),
+        (line_with(tokens="x"), f'tokens {COUNT}, or null; found "x"'),
+        (line_with(tokens=1.5), f"tokens {COUNT}, or null; found 1.5"),
+        (line_with(tokens=True), f"tokens {COUNT}, or null; found true"),
+        (line_with(prompt_tokens="x"), f'prompt_tokens {COUNT}, or null; found "x"'),
+        (line_with(prompt_tokens=-1), f"prompt_tokens {COUNT}, or null; found -1"),
+        (
+            line_with(prompt_tokens=10**400),
+            f"prompt_tokens {COUNT}, or null; found a number of more than 80 digits",
+        ),
+        (line_with(time=3), "time must be a text; found 3"),
+        (line_with(refusal={}), "refusal must be a text; found {}"),
     ],
 )
 @pytest.mark.parametrize("finished", [True, False])
@@ -169,10 +196,8 @@ def test_a_damaged_line_is_named_and_everything_kept(path, line, said, finished)
     place.write_bytes(b"".join(held))
     with pytest.raises(InputError) as found:
         file.known()
-    assert str(found.value) == (
-        f"{place}: line {number} is damaged: it is {said}; take the line out, and its sample is "
-        "written again"
-    )
+    assert str(found.value).startswith(f"{place}: line {number} is damaged: {said}; take the line ")
+    assert "and its sample is written again" in str(found.value)
     assert place.read_bytes() == b"".join(held)
     del held[number - 1]
     place.write_bytes(b"".join(held))

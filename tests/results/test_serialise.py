@@ -20,7 +20,7 @@ from calipers.results.system import check_confounders
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import plain, read
 
-finite = st.floats(allow_nan=False, allow_infinity=False)
+finite = st.floats(-1e100, 1e100)
 FLOOR = NoiseFloor(0.951, 1 / 300, 0.9443, 0.005, 950, 10, margin=0.0123)
 SURE = Score(
     0.1 + 0.2,
@@ -65,7 +65,13 @@ def edited(path, edit) -> None:
             archive.writestr(name, content)
 
 
-@given(finite, st.tuples(finite, finite), finite, st.booleans(), st.integers(1, 10**9))
+@given(
+    st.floats(0, 1),
+    st.tuples(finite, finite).map(lambda ends: tuple(sorted(map(abs, ends)))),
+    st.floats(0, 1e100),
+    st.booleans(),
+    st.integers(1, 10**9),
+)
 def test_a_score_comes_back_to_the_digit(value, interval, error, approximate, size):
     floor = NoiseFloor(value, error, *interval, size, 10)
     more = {"standard_error": error, "sources": {"both": error}, "approximate": approximate}
@@ -79,7 +85,7 @@ def test_a_score_comes_back_to_the_digit(value, interval, error, approximate, si
 
 def test_open_bounds_come_back_open_and_other_missing_numbers_as_nan():
     floor = replace(FLOOR, spread=math.nan, margin=None)
-    score = Score(0.5, interval=(-math.inf, math.inf), sources={"seed": math.nan}, floor=floor)
+    score = Score(0.5, (-math.inf, math.inf), 0.95, sources={"seed": math.nan}, floor=floor)
     data = plain(score)
     assert data["interval"] == [None, None]
     assert (data["floor"]["spread"], data["floor"]["margin"]) == (None, None)

@@ -46,7 +46,9 @@ LARGEST = 64 * 1024
 """Bytes that a form may have."""
 
 FIELDS = 64
-PLACES = 10**9
+DIGITS = 9
+"""Most digits of a number that is read; of a longer one the first tell enough."""
+
 COOKIE_DAYS = 180
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -189,7 +191,7 @@ class _Pages:
             Route("/instructions", self.instructions),
             Route("/next", self.next),
             Route("/finished", self.finished),
-            Route("/item/{place:int}", self.item, methods=["GET", "POST"]),
+            Route("/item/{place}", self.item, methods=["GET", "POST"]),
             Route("/overview", self.overview),
             Route("/overview/judgements.{ending}", self.download),
             Route("/static/{name}", self.static),
@@ -232,9 +234,8 @@ class _Pages:
             "application/x-www-form-urlencoded"
         ):
             raise HTTPException(415)
-        if request.headers.get("content-length", "0").isdigit() and (
-            int(request.headers.get("content-length", "0")[:18]) > LARGEST
-        ):
+        announced = request.headers.get("content-length", "0")
+        if _is_number(announced) and int(announced[:DIGITS]) > LARGEST:
             raise HTTPException(413)
         body = b""
         async for chunk in request.stream():
@@ -324,9 +325,7 @@ class _Pages:
 
     async def item(self, request: Request) -> Response:
         annotator = await self.known(request)
-        place = request.path_params["place"]
-        if not 0 < place < PLACES:
-            raise HTTPException(404)
+        place = _place(request.path_params["place"])
         if request.method != "POST":
             return await self._item(annotator, place)
         fields = await self.form(request, annotator)
@@ -434,3 +433,20 @@ class _Pages:
 def _to(path: str) -> Response:
     """Send the browser to a page; reloading that sends nothing again."""
     return RedirectResponse(path, status_code=303)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
+
+
+def _place(text: str) -> int:
+    """Read the place of an item in an address.
+
+    Raises
+    ------
+    HTTPException
+        If it can be none, however long it is.
+    """
+    if not _is_number(text) or len(text) > DIGITS or int(text) == 0:
+        raise HTTPException(404)
+    return int(text)

@@ -127,6 +127,7 @@ def make_server(study: Study, host: str) -> Any:
     import uvicorn
 
     from calipers.annotation.app import make_app
+    from calipers.annotation.connections import protocol
 
     config: Any = uvicorn.Config(
         make_app(study, host=host),
@@ -134,6 +135,7 @@ def make_server(study: Study, host: str) -> Any:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        http=protocol(),
         ws="none",
         lifespan="off",
         timeout_graceful_shutdown=GRACE,

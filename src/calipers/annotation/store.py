@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ APPLICATION = 0x43414C41
 
 VERSION = 1
 """Of the tables."""
+
+LEAST_FREE = 1 << 16
+"""Bytes of free space below which an error of reading or writing is for want of it."""
 
 TIMEOUT = 15.0
 """Seconds to wait while another process writes."""
@@ -177,7 +181,24 @@ class Store:
         except DamagedError as error:
             raise InputError(f"{self.path}: is damaged: {error}") from error
         except sqlite3.Error as error:
+            if is_full(error, self.path):
+                raise InputError(
+                    f"{self.path}: no space is left on the disk that holds it. What was being "
+                    "written is not in the study, and everything before it is; free some space, "
+                    "and send it again"
+                ) from error
             raise InputError(f"{self.path}: cannot be read or written: {error}") from error
+
+
+def is_full(error: sqlite3.Error, path: Path) -> bool:
+    """Tell whether an error means that a disk is full, which SQLite does not always say itself."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what makes it more precise
+    if code == sqlite3.SQLITE_FULL:
+        return True
+    try:
+        return code == sqlite3.SQLITE_IOERR and shutil.disk_usage(path.parent).free < LEAST_FREE
+    except OSError:
+        return False
 
 
 class Making:
@@ -210,6 +231,8 @@ class Making:
             self._take_place()
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
+            if isinstance(error, sqlite3.Error) and is_full(error, self._fresh):
+                reason = "no space is left on the disk"
             raise InputError(f"{self.path}: cannot be written: {reason}") from error
         finally:
             with suppress(OSError):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import NoReturn
 
 import typer
 
 from calipers.cli.streams import told_of_output, write_error
-from calipers.errors import CalipersError
+from calipers.errors import FAULT, CalipersError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -25,40 +26,51 @@ STOPPED_IN_FILES = (
 )
 STOPPED_UNCACHED = "stopped; nothing was saved."
 
+# Of click, which some versions of typer hold within themselves
+_USAGE = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+
+AT_FAULT = (
+    "this is a fault of Calipers, not of what it was given. Please report it, with the lines above "
+    f"(exit code {FAULT})."
+)
+
 
 @contextmanager
 def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     """Turn what a person can put right into a message and exit code 2.
 
     So does memory that is not enough: the message names the task and, where it is known, the size.
-    Ctrl-C ends with `interrupted` and 130, a reader that went away (``| head``) quietly with 0.
-    Anything else is a fault of Calipers and keeps its traceback.
+    Ctrl-C ends with `interrupted` and 130. Anything else is a fault of Calipers: it keeps its
+    traceback and ends with 70, never with the 1 that says that a gate failed.
     """
     try:
         yield
         with told_of_output():
             sys.stdout.flush()
-    except (typer.Exit, typer.Abort):  # which are RuntimeErrors
+    except (typer.Exit, typer.Abort, _USAGE):  # the first two are RuntimeErrors
         raise
     except CalipersError as error:
-        write_error(f"calipers: {error}")
-        _flush()
-        raise typer.Exit(BAD_INPUT) from None
-    except (MemoryError, RuntimeError) as error:
-        from calipers.embed.states.batches import is_out_of_memory
-
-        if not is_out_of_memory(error):
-            raise
-        write_error(f"calipers: {_too_little_memory(error)}")
-        _flush()
-        raise typer.Exit(BAD_INPUT) from None
+        _end(f"calipers: {error}", BAD_INPUT)
     except KeyboardInterrupt as stop:
         told = stop.args[0] if stop.args else interrupted
         write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {told}")
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
-        _forget_stdout()
-        raise typer.Exit(0) from None
+    except Exception as error:
+        if isinstance(error, MemoryError | RuntimeError):
+            from calipers.embed.states.batches import is_out_of_memory
+
+            if is_out_of_memory(error):
+                _end(f"calipers: {_too_little_memory(error)}", BAD_INPUT)
+        traceback.print_exc()
+        _end(f"calipers: {AT_FAULT}", FAULT)
+
+
+def _end(told: str, code: int) -> NoReturn:
+    """Leave with a message on standard error, behind what was shown before."""
+    write_error(told)
+    with suppress(OSError):
+        sys.stdout.flush()
+    raise typer.Exit(code) from None
 
 
 def _too_little_memory(error: BaseException) -> str:
@@ -69,17 +81,3 @@ def _too_little_memory(error: BaseException) -> str:
         f"not enough memory{task}{f': {told}' if told else ''}; use fewer samples (--max-samples), "
         "or free some memory"
     )
-
-
-def _flush() -> None:
-    """Write out what was shown before the error, if it can be written."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _forget_stdout()
-
-
-def _forget_stdout() -> None:
-    """Let Python's last flush go nowhere, so that it has nothing to complain about."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +12,15 @@ from calipers.cli.compare import Generated
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs, Results
 from calipers.cli.streams import calm, write
-from calipers.errors import InputError
+from calipers.errors import CalipersError, InputError
 from calipers.evaluate.option import OUTPUT
 from calipers.evaluate.options import JudgeOptions
+
+if TYPE_CHECKING:
+    from calipers.results.judging import Judging
+
+MOST_TOLD = 4
+"""Warnings that an error repeats."""
 
 DryRun = Annotated[
     bool,
@@ -70,7 +76,8 @@ def judge(
 
     Asks a model, on a server or on this machine, which of two texts is better, how good a text is,
     or whether the texts of a batch differ, and reports the judge too: whether it agrees with itself
-    and with people, and whether it follows the side that a text stands on.
+    and with people, and whether it follows the side that a text stands on. Where no answer at all
+    can be used, it ends with 2.
     """
     # The table of judgements is made of answers that are journalled, and goes on where they are
     outputs = replace(outputs, paths={k: v for k, v in outputs.paths.items() if k != "output"})
@@ -86,11 +93,19 @@ def judge(
         systems = read_systems(generated, field=options.field)
         name_fields(systems, options)
         found = run(systems, **replace(options, overwrite=outputs.force).keywords())
-    deliver(
-        found,
-        outputs,
-        after=f"{options.output}: read it with calipers rank SCORES --judgements {options.output}",
+    next_step = f"{options.output}: read it with calipers rank SCORES --judgements {options.output}"
+    deliver(found, outputs, after=next_step if found.judgements else "")
+    if not found.judgements:
+        raise _unusable(found, options.output)
+
+
+def _unusable(found: Judging, output: object) -> CalipersError:
+    """Say of judges that gave no answer that can be used what they answered instead."""
+    kept = (
+        "" if output is None else " What came is kept: the same command asks for none of it again."
     )
+    told = "; ".join(found.warnings[:MOST_TOLD])
+    return CalipersError(f"no answer can be used, so that nothing is judged: {told}.{kept}")
 
 
 def _plan(generated: list[str], options: JudgeOptions, outputs: Outputs) -> None:

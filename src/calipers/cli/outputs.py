@@ -411,6 +411,8 @@ class Outputs:
                 return
             try:
                 results.files[name](path)
+            except BrokenPipeError:
+                raise
             except OSError as error:
                 why = error.strerror or error
                 raise InputError(f"{_option(name)} {path}: cannot be written: {why}") from error
@@ -656,9 +658,11 @@ class Attempts:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Try something."""
+        """Try something; a reader of a pipe who went away is no failure."""
         try:
             yield
+        except BrokenPipeError:
+            pass
         except Exception as failure:
             self._failures.append(failure)
 
@@ -668,21 +672,18 @@ class Attempts:
         Raises
         ------
         Exception
-            A fault before what a person can put right, and that before a reader who went away.
+            A fault before what a person can put right.
         """
         if not self._failures:
             return
-        *others, gravest = sorted(self._failures, key=_gravity)
+        *others, gravest = sorted(self._failures, key=_is_fault)
         for each in others:
-            if not isinstance(each, BrokenPipeError):
-                write_error(f"calipers: {each}")
+            write_error(f"calipers: {each}")
         raise gravest
 
 
-def _gravity(failure: Exception) -> int:
-    if isinstance(failure, BrokenPipeError):
-        return 0
-    return 1 if isinstance(failure, CalipersError) else 2
+def _is_fault(failure: Exception) -> bool:
+    return not isinstance(failure, CalipersError)
 
 
 def check_per_sample(paths: Mapping[str, str], *, per_sample: bool) -> None:

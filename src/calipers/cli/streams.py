@@ -1,13 +1,15 @@
-"""Text ──► standard output and error, whatever they can encode."""
+"""Text ──► standard output and error, whatever they can encode and whether or not anybody reads."""
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import TextIO
+from typing import Any, TextIO
 
 from calipers.errors import InputError
 
@@ -36,6 +38,62 @@ _ASCII = str.maketrans(
 )
 
 
+class Outliving(io.FileIO):
+    """A descriptor whose reader may go away: what is written from then on goes nowhere.
+
+    A command so ends as it would have ended with a reader (``| head``, ``| true``): with its own
+    exit code, and with all of its files written.
+
+    Parameters
+    ----------
+    descriptor
+        Of an open stream, which stays open.
+    trouble
+        What of the errors of writing means that there is nobody to write to.
+    """
+
+    def __init__(self, descriptor: int, trouble: type[OSError] = BrokenPipeError) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._trouble = trouble
+
+    def write(self, content: Any) -> int:
+        """Write some bytes; give how many were taken, which is all where nobody reads."""
+        try:
+            return super().write(content)
+        except self._trouble:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return len(content)
+
+
+def outlive_readers() -> None:
+    """Let no command fail for want of a reader, of standard output or of standard error.
+
+    Of standard error that includes a full disk: there is no other place to say so. A stream that
+    the shell closed (``>&-``) leads nowhere from the beginning.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    for name, trouble in (("stdout", BrokenPipeError), ("stderr", OSError)):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            continue
+        stream.flush()
+        setattr(
+            sys,
+            name,
+            io.TextIOWrapper(
+                io.BufferedWriter(Outliving(stream.fileno(), trouble)),
+                encoding=stream.encoding,
+                errors=stream.errors,
+                line_buffering=stream.line_buffering,
+                write_through=stream.write_through,
+            ),
+        )
+
+
 def write(text: str) -> None:
     """Write lines to standard output, in ASCII where it knows no more."""
     with told_of_output():
@@ -59,12 +117,10 @@ def told_of_output() -> Iterator[None]:
     Raises
     ------
     InputError
-        It cannot be written; a reader who went away stays a ``BrokenPipeError``.
+        It cannot be written.
     """
     try:
         yield
-    except BrokenPipeError:
-        raise
     except OSError as error:
         raise InputError(f"standard output cannot be written: {error.strerror}") from error
 

@@ -367,7 +367,7 @@ def known_numbers(folder: Path | None, name: str) -> set[int]:
         if not place.is_file():
             continue
         for line in place.read_bytes().splitlines():
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 row = json.loads(line)
                 if isinstance(row, dict) and isinstance(row.get("id"), int):
                     found.add(row["id"])

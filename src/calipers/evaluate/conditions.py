@@ -29,7 +29,7 @@ Operator = Literal["<", "<=", ">", ">="]
 BASELINE = "baseline"
 OPERATOR = re.compile(r"[<>]=?")
 WORD = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>\w+)|(?P<sign>\S))"
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>\w+)|(?P<sign>\S))"
 )
 NUMBER = "a number"
 LONGEST = 500

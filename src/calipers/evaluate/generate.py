@@ -361,7 +361,7 @@ class Writer:
     def _counts(self, rows: list[Row], new: int, price: str | None) -> dict[str, Any]:
         tokens = {
             "tokens": sum(row["tokens"] or 0 for row in rows),
-            "prompt_tokens": sum(row.get("prompt_tokens", 0) for row in rows),
+            "prompt_tokens": sum(row.get("prompt_tokens") or 0 for row in rows),
         }
         cost = None
         if price is not None:

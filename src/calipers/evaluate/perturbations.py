@@ -26,7 +26,8 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _MARKS = re.escape("".join(sorted(ENDS)))
 _WIDE = "。！？｡．"
 _SENTENCE = re.compile(
-    rf"""(?:[{_MARKS}]+["'”’»)\]]*(?=\s|$)|[{_WIDE}]+["'”’」』）]*)""",
+    # From the first of some marks on, and all of them: linear in their number
+    rf"""(?:(?<![{_MARKS}])[{_MARKS}]++["'”’»)\]]*+(?=\s|$)|[{_WIDE}]+["'”’」』）]*)""",
 )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,8 +37,8 @@ MOST_LISTED = 20
 BYTES_PER_TOKEN = 4
 """How many bytes of UTF-8 a token is taken for where nobody counts."""
 
-_FENCE = re.compile(r"```[ \t]*(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_FENCE = "```"
+_THOUGHT, _THOUGHT_END = "<think>", "</think>"
 _ID_BITS = 52
 """Of the numbers of requests, so that every reader of JSON has them in full."""
 
@@ -299,10 +299,10 @@ def _values(text: str, rubric: Rubric, *, chats: bool) -> dict[str, int]:
     ValueError
         Says what is wrong.
     """
-    bare = _THOUGHT.sub("", text, count=1).strip()
-    fence = _FENCE.match(bare)
-    if fence is not None and (not chats or fence.end() == len(bare)):
-        bare = fence[1].strip()
+    bare = _without_thought(text).strip()
+    inside, behind = _fenced(bare)
+    if inside is not None and not (chats and behind):
+        bare = inside.strip()
     if not bare:
         raise ValueError("it is empty")
     try:
@@ -316,6 +316,23 @@ def _values(text: str, rubric: Rubric, *, chats: bool) -> dict[str, int]:
     if odd is not None:
         raise ValueError(f"it has the key {_short(odd)}, which was not asked for")
     return {question.name: _value(data, question, rubric) for question in rubric.questions}
+
+
+def _without_thought(text: str) -> str:
+    """Leave out the first thought, with the space before it."""
+    before, begun, rest = text.partition(_THOUGHT)
+    _, ended, behind = rest.partition(_THOUGHT_END)
+    return before.rstrip() + behind if begun and ended else text
+
+
+def _fenced(text: str) -> tuple[str | None, str]:
+    """Give what stands in the fence that a text begins with, and what behind it; None without."""
+    head, line, rest = text.partition("\n")
+    body, ended, behind = rest.partition(_FENCE)
+    if not (head.startswith(_FENCE) and line and ended):
+        return None, ""
+    language = head.removeprefix(_FENCE).strip(" \t").casefold()
+    return (body, behind) if language in ("", "json") else (None, "")
 
 
 def _value(data: Mapping[str, Any], question: Question, rubric: Rubric) -> int:
@@ -337,8 +354,8 @@ def _value(data: Mapping[str, Any], question: Question, rubric: Rubric) -> int:
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    times = Counter(name for name, _ in pairs)
+    twice = next((name for name, count in times.items() if count > 1), None)
     if twice is not None:
         raise ValueError(f"it has the key {_short(twice)} more than once")
     return dict(pairs)

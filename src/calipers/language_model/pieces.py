@@ -29,7 +29,7 @@ _COMBINING = (
 _LETTER = f"(?:(?![{_UNSPACED}{_AROUND}])[\\w{_COMBINING}])"
 _WORD = f"{_LETTER}+(?:['’]{_LETTER}+)*"
 _SYLLABLE = f"[{_UNSPACED}][{_AROUND}]*"
-_PIECE = re.compile(rf"\s*(?:{_WORD}|{_SYLLABLE}|\S)")
+_PIECE = re.compile(rf"(?<!\s)\s*+(?:{_WORD}|{_SYLLABLE}|\S)")
 _BODY = re.compile(rf"(?P<word>{_WORD})|(?P<syllable>{_SYLLABLE})|(?P<mark>\S)")
 
 END, WORD, SPACED_WORD, SYLLABLE, SPACED_SYLLABLE, MARK, SPACED_MARK = range(7)

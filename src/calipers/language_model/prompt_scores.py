@@ -32,7 +32,7 @@ _BYTES, _BYTES_PER_CHARACTER = 1 << 20, 1024
 _ROUNDING = 1e-4
 """How far above 0 a log-probability may be by rounding."""
 
-_LONG = re.compile(r"context|too long|(prompt|input|max\w*).{0,20}length", re.IGNORECASE)
+_LONG = re.compile(r"context|too long|(prompt|input|max\w{0,40}).{0,20}length", re.IGNORECASE)
 _SPELT = str.maketrans({"▁": " ", "Ġ": " ", "Ċ": "\n"})
 _PIECES = ("�", "bytes:", "<0x")
 """In what stands for a part of a character."""

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
 from calipers.language_model.model import Completion, LanguageModel
+from calipers.service.refusal import is_count
 
 Row = dict[str, Any]
 
@@ -33,8 +34,11 @@ COUNTED = ("n",)
 REMEDY = "choose another --output, or replace it with --force (overwrite=True)"
 """What to do about a file that holds something else."""
 
-NEEDED = {"text": str, "finish_reason": str, "tokens": int | None}
-"""What every sample has, besides its number."""
+NEEDED = ("id", "text", "finish_reason", "tokens")
+"""What every line has; of what it may have, `RULES` says what it must be."""
+
+DEEPEST = 32
+"""Levels of lists and objects that a line may have: what is read must be written again."""
 
 
 @dataclass(frozen=True)
@@ -209,11 +213,15 @@ class SamplesFile:
         for number, line in enumerate(lines, start=first):
             place = f"{path}: line {number}"
             row = _json(line, place, mend)
-            fits = (
-                isinstance(row, dict) and NEEDED.keys() <= row.keys() and _is_number(row.get("id"))
-            )
-            if not fits or not all(isinstance(row[name], kind) for name, kind in NEEDED.items()):
+            if not isinstance(row, dict) or not set(NEEDED) <= row.keys():
                 raise InputError(f"{place} is damaged: it is no {self.noun}; {mend}")
+            for name in (name for name in RULES if name in row):
+                rule, fits = RULES[name]
+                if not fits(row[name]):
+                    raise InputError(
+                        f"{place} is damaged: {name} must be {rule}; found {_shown(row[name])}; "
+                        f"{mend}, or mend the field"
+                    )
             found[row["id"]] = row
         return found
 
@@ -321,15 +329,46 @@ def _content(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _is_number(id: Any) -> bool:
-    return isinstance(id, int) and not isinstance(id, bool) and id >= 0
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count_or_none(value: Any) -> bool:
+    return value is None or is_count(value)
+
+
+_COUNT = ("a whole number of at least 0 and below 2**53", is_count)
+_COUNT_OR_NONE = (f"{_COUNT[0]}, or null", _is_count_or_none)
+_TEXT = ("a text", _is_text)
+
+RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("id", "repeat", "attempt"), _COUNT),
+    **dict.fromkeys(("tokens", "prompt_tokens"), _COUNT_OR_NONE),
+    **dict.fromkeys(("text", "finish_reason", "item", "first", "time", "refusal"), _TEXT),
+}
+"""What the fields of a line must be, where it has them: in words, and as a test."""
 
 
 def _json(line: bytes, place: str, mend: str) -> Any:
+    """Read what may be written again: JSON without numbers that JSON lacks, of a few levels."""
     try:
-        return json.loads(line)
-    except ValueError:
+        found = json.loads(line, parse_constant=_refused)
+    except (ValueError, RecursionError):
         raise InputError(f"{place} is damaged: it is no JSON; {mend}") from None
+    if not _is_shallow(found, DEEPEST):
+        raise InputError(f"{place} is damaged: it has more than {DEEPEST} levels; {mend}")
+    return found
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    inside = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_shallow(each, levels - 1) for each in inside)
 
 
 def _whole_lines(path: Path) -> int:
@@ -343,5 +382,7 @@ def _whole_lines(path: Path) -> int:
 
 
 def _shown(value: Any) -> str:
+    if type(value) is int and abs(value) >= 10**80:
+        return "a number of more than 80 digits"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else text[:79] + "…"

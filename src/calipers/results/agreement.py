@@ -270,6 +270,7 @@ class Agreement(Result):
     """
 
     kind = "agreement"
+    _needed = ("embedders",)
 
     reference: SetSummary
     systems: tuple[SetSummary, ...]
@@ -367,6 +368,7 @@ class Agreement(Result):
         return {**super()._restored(data), **limits, "metrics": metrics}
 
     def _check(self) -> None:
+        super()._check()
         columns = len(self.columns)
         for found in self:
             for name in ("spearman", "kendall", "chance"):

@@ -38,6 +38,7 @@ from calipers.samples.labels import LogIds
 from calipers.samples.readers.vectors import check_header
 from calipers.samples.wording import shortened
 from calipers.score import Score
+from calipers.serialise import parsed_json
 from calipers.whole_files import replacing
 
 ABOUT = "calipers.json"
@@ -416,7 +417,7 @@ def _json(archive: zipfile.ZipFile, name: str) -> Any:
     with archive.open(name) as file:
         content = read_whole(cast(io.BufferedIOBase, file), refusal)  # type: ignore[arg-type]
     budget().take(json_size(content), refusal)
-    return json.loads(content)
+    return parsed_json(content)
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:

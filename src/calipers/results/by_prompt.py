@@ -172,6 +172,7 @@ class ByPrompt(Result):
     """
 
     kind = "prompts"
+    _needed = ("level", "k", "threshold", "view")
 
     prompts: tuple[str, ...]
     reference: PromptSet | None
@@ -246,6 +247,7 @@ class ByPrompt(Result):
         }
 
     def _check(self) -> None:
+        super()._check()
         names = self.homogeneity.names
         if not self.systems or names != tuple(each.name for each in self.sets):
             raise ValueError("the names of homogeneity are not those of the sets")

@@ -102,6 +102,7 @@ class Check(Result):
     """
 
     kind = "check"
+    _needed = ("level", "inconclusive")
 
     run: str
     baseline: str | None
@@ -168,6 +169,7 @@ class Check(Result):
         }
 
     def _check(self) -> None:
+        super()._check()
         if not self.checked:
             raise ValueError("nothing was checked")
         if self.settings.get("inconclusive") not in ("report", "pass", "fail"):

@@ -154,6 +154,7 @@ class Comparison(Result):
     """
 
     kind = "comparison"
+    _needed = ("views",)
     _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
 
@@ -243,9 +244,7 @@ class Comparison(Result):
         return {**super()._restored(data), "reference_scores": scores}
 
     def _check(self) -> None:
-        from calipers.results.comparison_archive import check_settings
-
-        check_settings(self.settings)
+        super()._check()
         names = [system.name for system in self.systems]
         if len(set(names)) < len(names):
             raise ValueError(f"systems share a name: {names!r:.100}")

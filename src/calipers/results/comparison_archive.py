@@ -257,33 +257,6 @@ def _check_all_samples(comparison: Comparison, reference: Samples) -> None:
             _check_places(system, n, own, every)
 
 
-def check_settings(settings: Any) -> None:
-    """Refuse settings that those who read them would trip over.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Names the setting and what it holds.
-    """
-    if not isinstance(settings, Mapping):
-        raise TypeError(f"settings are {settings!r:.100}, not an object")
-    views = settings.get("views")
-    if not isinstance(views, list) or not all(isinstance(view, str) for view in views):
-        raise TypeError(f"views are {views!r:.100}, not a list of texts")
-    for name, least in (("k", 1), ("seed", 0)):
-        _check_whole(name, settings.get(name, least), least, optional=True)
-    level = settings.get("level")
-    if level is not None and not (isinstance(level, float) and 0 < level < 1):
-        raise ValueError(f"level is {level!r:.100}, not a number between 0 and 1")
-
-
-def _check_whole(name: str, value: Any, least: int, *, optional: bool = False) -> None:
-    if optional and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < MOST:
-        raise ValueError(f"{name} is {value!r:.100}, not a whole number of at least {least}")
-
-
 def _check_samples(name: str, samples: Samples, reference: Samples) -> int:
     """Refuse texts that are none, and vectors unlike those of the reference; how many there are."""
     if set(samples.vectors) != set(reference.vectors):

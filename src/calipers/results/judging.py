@@ -247,6 +247,7 @@ class Judging(Result):
     """
 
     kind = "judging"
+    _needed = ("rubric", "decoding", "seed", "level")
     _apart = ("judgements",)
 
     task: str

@@ -375,6 +375,7 @@ class Overlap(Result):
         return {**super()._restored(data), "views": views}
 
     def _check(self) -> None:
+        super()._check()
         square = (len(self.systems),) * 2
         if not self.views or any(file.n == 0 for each in self.systems for file in each.files):
             raise ValueError("it has no views, or files without samples")

@@ -103,6 +103,15 @@ class Move(Plain):
             "unchanged_values": self.ceiling,
         }
 
+    def _check(self) -> None:
+        if len(self.values) != len(self.ceiling):
+            raise ValueError(
+                f"{self.metric} has {len(self.values)} values and {len(self.ceiling)} of unchanged "
+                "texts"
+            )
+        if not self.least_noise >= 0:
+            raise ValueError(f"noise is {self.least_noise}, not a number of at least 0")
+
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Of the noise only the larger part was written; as the least it is the same again."""
@@ -220,6 +229,7 @@ class Probe(Result):
     """
 
     kind = "probe"
+    _needed = ("seeds", "half", "k", "seed", "embedder", "metrics")
 
     samples: SetSummary
     views: Mapping[str, ProbedView]
@@ -275,14 +285,15 @@ class Probe(Result):
         }
 
     def _check(self) -> None:
+        super()._check()
+        if not self.views or any(not view.changes for view in self):
+            raise ValueError("it has no views, or views without changes")
         for view in self:
             for change in view:
-                for move in change.moves:
-                    if len(move.values) != len(move.ceiling):
-                        raise ValueError(
-                            f"{move.metric} of {change.name!r} has {len(move.values)} values and "
-                            f"{len(move.ceiling)} of unchanged texts"
-                        )
+                known = {move.metric for move in change.moves}
+                for metric in self.settings["metrics"]:
+                    if metric not in known:
+                        raise ValueError(f"{change.name!r} of {view.name!r} lacks {metric!r:.100}")
 
 
 def verdict(moves: Sequence[Move], altered: float) -> Word:

@@ -294,6 +294,7 @@ class Ranking(Result):
     """
 
     kind = "ranking"
+    _needed = ("level",)
 
     systems: tuple[str, ...]
     metrics: Mapping[str, RankedMetric]
@@ -372,6 +373,7 @@ class Ranking(Result):
         return {**super()._restored(data), "chance": data["limits"]["rarely_reached"]}
 
     def _check(self) -> None:
+        super()._check()
         size = len(self.matrix.names)
         for name in ("values", "systems"):
             if getattr(self.matrix, name).shape != (size, size):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.results.sets import SetSummary
-from calipers.serialise import Plain, read
+from calipers.results.settings import check_settings
+from calipers.serialise import Plain, parsed_json, read
 
 if TYPE_CHECKING:
     from calipers.report.table import Document
@@ -109,12 +109,7 @@ class Result(Plain):
         InputError
             If a field is missing or cannot be; names its place.
         """
-        found = read(cls, data)
-        try:
-            found._check()
-        except (TypeError, ValueError) as error:
-            raise InputError(str(error)) from None
-        return found
+        return read(cls, data)
 
     def save(self, path: str | Path) -> None:
         """Keep the result in one zip: JSON, arrays and texts, nothing pickled.
@@ -171,14 +166,11 @@ class Result(Plain):
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**data, "version": data["calipers"]}
 
-    def _check(self) -> None:
-        """Refuse parts that do not fit together.
+    _needed: ClassVar[tuple[str, ...]] = ()
+    """The settings that every result of the kind has."""
 
-        Raises
-        ------
-        TypeError, ValueError
-            Names them.
-        """
+    def _check(self) -> None:
+        check_settings(getattr(self, "settings", {}), self._needed)
 
 
 def load_result(path: str | Path) -> Result:
@@ -205,7 +197,7 @@ def load_result(path: str | Path) -> Result:
             with open(place, "rb") as file:
                 content = read_whole(file, refusal)
             budget().take(json_size(content), refusal)
-            data = json.loads(content)
+            data = parsed_json(content)
         except OSError as error:
             raise InputError(f"{place}: cannot be read: {error.strerror or error}") from error
         except InputError:

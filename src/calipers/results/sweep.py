@@ -204,6 +204,7 @@ class Sweep(Result):
     """
 
     kind = "sweep"
+    _needed = ("values", "views", "metrics", "tolerance")
 
     over: Over
     reference: SetSummary
@@ -268,6 +269,7 @@ class Sweep(Result):
         return {**super()._restored(data), "over": over, "settings": settings}
 
     def _check(self) -> None:
+        super()._check()
         for system in self.systems:
             for key, curve in system.curves.items():
                 fits = curve.values.ndim == 1 and curve.replicates.ndim == 2

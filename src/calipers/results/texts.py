@@ -103,6 +103,7 @@ class TextComparison(Result):
     """
 
     kind = "texts"
+    _needed = ("metrics",)
     _optional = ("reference_scores", "train", "cautions")
 
     systems: tuple[TextResult, ...]

@@ -148,7 +148,8 @@ def read_address(text: str, kind: Kind) -> Address:
         If it is none, or holds a user name, a password or a key. A credential is not repeated in
         the message.
     """
-    shown = re.sub(r"[^/]*@", "", re.split(r"[?#]", text)[0])  # without what may be a credential
+    bare = re.split(r"[?#]", text)[0]
+    shown = re.sub(r"(?<![^/])[^/]*@", "", bare)  # without what may be a credential
     try:
         parts = urlsplit(text.strip())
     except ValueError as error:
@@ -194,7 +195,11 @@ HIDDEN = "***"
 _ENDS = 8
 """Characters of the key that a text may not hold in a row."""
 
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf])", re.IGNORECASE)
+_LONGEST_SCRUBBED = 1 << 12
+"""Characters from which the key is taken out: what is shown of any text is shorter."""
+
+# From the first of some backslashes on, and all of them: linear in their number
+_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf])", re.IGNORECASE)
 
 
 class Key:
@@ -229,8 +234,11 @@ class Key:
         return text.replace(self._value, HIDDEN) if len(self._value) > _ENDS else text
 
     def scrub(self, text: str) -> str:
-        """Take the key out of a text, and any word that begins or ends as it does."""
-        text = text.replace(self._value, HIDDEN)
+        """Take the key out of a text, and any word that begins or ends as it does.
+
+        Of a text longer than a message can be only the beginning is looked at, and given.
+        """
+        text = text[:_LONGEST_SCRUBBED].replace(self._value, HIDDEN)
         if len(self._value) > _ENDS:
             head, tail = re.escape(self._value[:_ENDS]), re.escape(self._value[-_ENDS:])
             text = re.sub(rf"{head}\S*|\S{{0,200}}{tail}", HIDDEN, text)
@@ -309,11 +317,20 @@ def _spellings(text: str) -> Iterator[str]:
     plain = text
     for _ in range(3):
         plain = _ESCAPE.sub(_unescaped, unquote(html.unescape(plain), errors="replace"))
-    for spelling in {text, plain, re.sub(r"<[^>]*>", "", plain)}:
+    for spelling in {text, plain, _without_tags(plain)}:
         yield spelling
         for once in _decoded(spelling):
             yield once
             yield from _decoded(once)
+
+
+def _without_tags(text: str) -> str:
+    """Leave out what stands between ``<`` and ``>``."""
+    kept, at = [], 0
+    while (start := text.find("<", at)) >= 0 and (end := text.find(">", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + 1
+    return "".join([*kept, text[at:]])
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -45,6 +45,9 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 MAX_RETRY_AFTER = 600.0
 """Seconds that a service may ask to be left alone; for longer, the run ends instead."""
 
+LONGEST_BELIEVED = 31 * 86_400.0
+"""Seconds to which a quota may be gone; a service that names more has said nothing."""
+
 MAX_SECONDS = 600.0
 """Seconds after which a request is not made again, unless the service asked for the wait."""
 
@@ -66,6 +69,9 @@ _SIZE = re.compile(
     r"less than|batch.?size|context.?length",
     re.IGNORECASE,
 )
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?")
+_LONGEST_HEADER = 100
+_MOST_DIGITS = 18
 Result = TypeVar("Result")
 
 
@@ -176,22 +182,26 @@ class RetryPolicy:
 def retry_after(header: str | None, now: float) -> float | None:
     """Read the header ``Retry-After``: seconds, or a date; None where it is neither.
 
+    None too where it is further away than a service could mean: the wait is then our own.
+
     Examples
     --------
     >>> retry_after("20", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 15.0)
     (20.0, 45.0)
+    >>> retry_after("9" * 400, 0.0), retry_after("Thu, 01 Jan 2099 00:00:00 GMT", 0.0)
+    (None, None)
     """
-    if header is None:
-        return None
-    text = header.strip()
-    if text.replace(".", "", 1).isdecimal():
-        return float(text)
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max((date - datetime.fromtimestamp(now, UTC)).total_seconds(), 0.0)
+    text = (header or "").strip()[:_LONGEST_HEADER]
+    if _SECONDS.fullmatch(text):
+        seconds = float(text)
+    else:
+        try:
+            date = parsedate_to_datetime(text)
+            date = date if date.tzinfo else date.replace(tzinfo=UTC)
+            seconds = max((date - datetime.fromtimestamp(now, UTC)).total_seconds(), 0.0)
+        except (ArithmeticError, LookupError, TypeError, ValueError):  # of an odd offset or year
+            return None
+    return seconds if seconds <= LONGEST_BELIEVED else None
 
 
 class Response(NamedTuple):
@@ -414,8 +424,10 @@ class Client:
                 f"{one_line(self._scrub(packing), 40)!r}; gzip, once, is all that is unpacked"
             )
         announced = headers.get("content-length", "")
-        if succeeded and announced.isdecimal() and int(announced) > most:
-            raise self._too_long(most, question, f" ({int(announced):,} as it says)")
+        if succeeded and announced.isdecimal():
+            shown = announced[:_MOST_DIGITS]
+            if len(announced) > _MOST_DIGITS or int(shown) > most:
+                raise self._too_long(most, question, f" ({int(shown):,} or more as it says)")
         content, until = bytearray(), time.monotonic() + ANSWER_TIMEOUT
         chunks = response.iter_raw()
         for chunk in chunks if packing == "identity" else _gunzipped(chunks):

@@ -14,7 +14,9 @@ from calipers.errors import CalipersError
 from calipers.service.address import Address, Key, variables
 
 _LONGEST_MESSAGE = 240
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_DEEPEST = 8
+_TITLE = re.compile("<title", re.IGNORECASE)
+_TITLE_END = re.compile("</title>", re.IGNORECASE)
 
 
 class AnswerError(CalipersError):
@@ -53,9 +55,13 @@ def parsed_json(content: bytes, *, passing: bool = False) -> Any:
         ) from None
 
 
+MOST_COUNTED = 2**53
+"""Counts are below this, so that they are the same in every reader of JSON."""
+
+
 def is_count(value: Any) -> bool:
-    """Whether a value of JSON is a whole number of at least 0."""
-    return type(value) is int and value >= 0
+    """Whether a value of JSON is a whole number of at least 0 that something may be counted in."""
+    return type(value) is int and 0 <= value < MOST_COUNTED
 
 
 def explain(status: int, body: bytes, *, address: Address, model: str, key: Key | None) -> str:
@@ -95,20 +101,30 @@ def server_message(body: bytes) -> str:
     except (ValueError, RecursionError):
         if not is_html(text):
             return text
-        title = _TITLE.search(text)
-        return title[1] if title else ""
+        return _title(text)
     return said_in(parsed) or text
 
 
-def said_in(parsed: Any) -> str:
+def _title(page: str) -> str:
+    """Give the title of a web page; empty where it has none."""
+    begin = _TITLE.search(page)
+    start = -1 if begin is None else page.find(">", begin.end())
+    end = None if start < 0 else _TITLE_END.search(page, start)
+    return "" if end is None else page[start + 1 : end.start()]
+
+
+def said_in(parsed: Any, depth: int = 0) -> str:
     """Find the message in the shapes that services use for it."""
     if isinstance(parsed, str):
         return parsed
+    if depth == _DEEPEST:
+        return ""
     if isinstance(parsed, list):
-        return "; ".join(filter(None, map(said_in, parsed[:3])))
+        return "; ".join(filter(None, (said_in(each, depth + 1) for each in parsed[:3])))
     if not isinstance(parsed, dict):
         return ""
-    messages = (said_in(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
+    keys = ("error", "message", "msg", "detail", "title")
+    messages = (said_in(parsed.get(key), depth + 1) for key in keys)
     return next(filter(None, messages), "")
 
 

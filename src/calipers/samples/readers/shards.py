@@ -42,7 +42,9 @@ ROWS = 4096
 
 AnyPath = TypeVar("AnyPath", bound=PurePath)
 
-_OF = re.compile(r"(?P<before>.*?)-?(?P<number>\d+)-of-(?P<total>\d+)(?P<behind>[^/]*)", re.DOTALL)
+_OF = re.compile(
+    r"(?P<before>.*?)-?(?<!\d)(?P<number>\d++)-of-(?P<total>\d+)(?P<behind>[^/]*)", re.DOTALL
+)
 
 
 def is_shard_name(path: str | os.PathLike[str]) -> bool:
