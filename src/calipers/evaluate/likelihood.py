@@ -107,7 +107,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     if options.log_probabilities is not None:
         names = [where(file.samples) for file in inputs.files]
         sets = zip(names, (each.content for each in scored), strict=True)
-        convention = Convention(options.first_token, options.stride, run.decoding_of_model)
+        convention = Convention(run.first, options.stride, run.decoding_of_model)
         own = [(name, hash_, run.kept[hash_].scores) for name, hash_ in sets]
         keep(options.log_probabilities, model, convention, own)
     measured = measure_inputs(
@@ -120,6 +120,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         "generator": None if generator is None else generator.name,
         "decoding": None if decoding is None else str(decoding),
         **options.settings(),
+        "first_token": run.first,
         "end_of_text": options.ends,
     }
     found = _with_cautions(measured, inputs, model, generator, options)
@@ -161,6 +162,13 @@ class _Scoring:
     generator: LanguageModel | None
     decoding: Decoding | None
     kept: dict[str, _Scores] = field(default_factory=dict)
+
+    @property
+    def first(self) -> str:
+        """What becomes of first tokens; of two models both must score them, or neither."""
+        models = [self.model] if self.generator is None else [self.model, self.generator]
+        scored = all(getattr(model, "scores_first", False) for model in models)
+        return self.options.first_token or ("bos" if scored else "skip")
 
     @property
     def asked(self) -> Decoding | None:
@@ -237,7 +245,7 @@ class _Scoring:
             try:
                 found = model.score(
                     passages,
-                    first=options.first_token,
+                    first=self.first,
                     stride=options.stride,
                     decoding=decoding,
                     advance=advance,
@@ -268,7 +276,7 @@ class _Scoring:
                         size,
                         ended=self._ended(file),
                         seed=self.options.seed,
-                        first=self.options.first_token,
+                        first=self.first,
                         advance=advance,
                     )
                 except InputError as error:
@@ -280,7 +288,7 @@ class _Scoring:
         """What every score is signed with of the models, and of how they read the texts."""
         options = self.options
         pins: dict[str, object] = {"model": self.model.name, **self.model.signature}
-        pins |= {"first_token": options.first_token, "stride": options.stride or "half"}
+        pins |= {"first_token": self.first, "stride": options.stride or "half"}
         pins |= {"given_prompt": "yes"} if options.given_prompt else {}
         if self.generator is not None:
             parts = {"name": self.generator.name, **self.generator.signature}

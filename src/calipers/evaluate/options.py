@@ -1917,15 +1917,17 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
         "from the reference, as negative controls, and precision, recall and MAUVE* of all sets "
         "(:func:`calipers.compare`).",
     )
-    first_token: str = option(
-        "skip",
-        "What becomes of the first token of a text, which nothing stands before: skip leaves it "
-        "unscored, bos puts the token that begins texts before it.",
-        one_of("skip", "bos"),
+    first_token: str | None = option(
+        None,
+        "What becomes of the first token of a text, which nothing stands before: bos puts the "
+        "token that begins texts before it, skip leaves it unscored and counts none of its bytes "
+        "and words. By default bos, or skip where the model has no such token.",
+        one_of("skip", "bos", optional=True),
         panel=LANGUAGE_MODEL,
         kept=True,
-        doc='What becomes of a first token that nothing stands before: ``"skip"`` leaves it '
-        'unscored, ``"bos"`` puts the token before it that begins texts.',
+        doc='What becomes of a first token that nothing stands before: ``"bos"`` puts the token '
+        'before it that begins texts, ``"skip"`` leaves it unscored and counts none of its bytes '
+        'and words. None for ``"bos"``, or ``"skip"`` where a model has no such token.',
     )
     stride: int | None = option(
         None,

@@ -125,6 +125,7 @@ class CausalModel(LanguageModel):
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
         known = len(self._model.get_input_embeddings().weight)
         self._tokens = CausalTokens(tokenizer, name=self.name, vocabulary=known, ends=ends)
+        self.scores_first = self._tokens.scores_first
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._try(known, load)
         # What stands in generation_config.json must not be added to what a decoding says
@@ -176,7 +177,7 @@ class CausalModel(LanguageModel):
                 "texts by; give one that samples, such as top_p=0.9"
             )
         step = check_stride(stride, self.context)
-        sequences, firsts = self._tokens.read_passages(passages, first=first)
+        sequences, firsts, unscored = self._tokens.read_passages(passages, first=first)
         self._tokens.check_room(sequences, firsts, room=self.context, context=self.context)
         windows = plan_windows(list(map(len, sequences)), firsts, context=self.context, stride=step)
         kind = "cpu" if self._device == "cpu" else "other"
@@ -188,6 +189,7 @@ class CausalModel(LanguageModel):
             self._model,
             sequences,
             firsts,
+            unscored,
             windows,
             budget=causal_scoring.Budget(tokens, self._batch_size),
             padded=self._padded,
