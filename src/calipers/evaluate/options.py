@@ -1941,7 +1941,8 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     )
     end_of_text: str | None = option(
         None,
-        "What becomes of texts that hold an end-of-text mark such as <|endoftext|> or </s>: cut "
+        "What becomes of texts that hold an end-of-text mark such as <|endoftext|> or </s>, or "
+        "one of the model: cut "
         "ends them before the first one, count does too and scores the token that ends texts once, "
         "keep scores all as it stands. By default cut with --suite, else keep, with a warning.",
         one_of("cut", "count", "keep", optional=True),

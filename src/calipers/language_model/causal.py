@@ -125,7 +125,7 @@ class CausalModel(LanguageModel):
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
         known = len(self._model.get_input_embeddings().weight)
         self._tokens = CausalTokens(tokenizer, name=self.name, vocabulary=known, ends=ends)
-        self.scores_first = self._tokens.scores_first
+        self.scores_first, self.end_marks = self._tokens.scores_first, self._tokens.end_marks
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._try(known, load)
         # What stands in generation_config.json must not be added to what a decoding says

@@ -48,8 +48,8 @@ class CausalTokens:
         The token that begins a text without a prompt: BOS, else EOS; None where there is neither.
     end
         The token that ends a text by its tokenizer (EOS); None where there is none.
-    ends
-        Tokens that end a text, int64.
+    ends, end_marks
+        Tokens that end a text, int64, and how those that are marks are written.
     ordinary
         Tokens that are no marks, int64.
     """
@@ -69,6 +69,9 @@ class CausalTokens:
         special |= {id for id, added in tokenizer.added_tokens_decoder.items() if added.special}
         known = {id for id in (tokenizer.eos_token_id,) if id is not None} | (special & set(ends))
         self.ends = np.array(sorted(id for id in known if id < vocabulary), dtype=np.int64)
+        added = tokenizer.added_tokens_decoder
+        marks = (str(added[id].content) for id in self.ends.tolist() if id in added)
+        self.end_marks = tuple(mark for mark in marks if mark.strip())
         usual = range(min(vocabulary, len(tokenizer)))
         self.ordinary = np.array([id for id in usual if id not in special], dtype=np.int64)
 

@@ -108,6 +108,7 @@ def keep(
         "model": model.name,
         "revision": model.revision,
         "signature": dict(model.signature),
+        "end_marks": list(model.end_marks),
         **vars(convention),
         "sets": listed,
     }
@@ -146,6 +147,7 @@ class KeptScores(LanguageModel):
                     None if stride is None else int(stride),
                     str(about["decoding"]),
                 )
+                self.end_marks = tuple(str(mark) for mark in about["end_marks"])
                 self.scores_first = self.convention.first == "bos"
             except InputError:
                 raise

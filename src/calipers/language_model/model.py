@@ -163,6 +163,8 @@ class LanguageModel(ABC):
     scores_end
         Whether it tells the probability of the token that ends texts
         (:attr:`Passage.ended`).
+    end_marks
+        Marks that end a text, as its tokenizer writes them.
     chats
         Whether it takes conversations; else it continues prompts.
     unclaimed
@@ -176,6 +178,7 @@ class LanguageModel(ABC):
     context: int | None = None
     scores_first: bool = False
     scores_end: bool = False
+    end_marks: tuple[str, ...] = ()
     chats: bool = False
     unclaimed: Sequence[Completion] = ()
 

@@ -137,7 +137,7 @@ class VllmModel(LanguageModel):
             vocabulary=self._vocabulary,
             ends=[id for id in ends if isinstance(id, int)],
         )
-        self.scores_first = self._tokens.scores_first
+        self.scores_first, self.end_marks = self._tokens.scores_first, self._tokens.end_marks
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._at_once = options.batch_size or AT_ONCE
 
