@@ -78,7 +78,7 @@ def test_the_documented_call(calipers, files):
     (system,) = data["systems"]
     assert system["scores"]["perplexity"]["value"] == pytest.approx(4)
     assert data["settings"]["model"] == "./gpt2"
-    assert data["settings"]["first_token"] == "skip"
+    assert data["settings"]["first_token"] == "skip"  # this model has no token that begins texts
     gap = data_of(calipers(*job[:4], "-r", "human.jsonl", "--json", "-"))
     assert gap["systems"][0]["scores"]["perplexity"]["gap"] == pytest.approx(0)
     assert gap["reference"]["scores"]["perplexity"]["value"] == pytest.approx(4)

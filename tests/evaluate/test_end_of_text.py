@@ -29,6 +29,10 @@ END = "<|endoftext|>"
         (f"{END}{END}", "", ("", True)),
         (END, "", ("", True)),
         ("", "", ("", False)),
+        ("a b<|im_end|>\n<|im_start|>user", "", ("a b", True)),
+        ("a b <|eot_id|>c", "", ("a b ", True)),
+        ("a b<end_of_turn>\n", "", ("a b", True)),
+        ("<|end|>a b<|endoftext|>", "", ("a b", True)),
         # Behind a prompt a mark ends the text at once
         (f"{END}a b", "p", ("", True)),
         (f"p{END}a b", "p", ("p", True)),
@@ -39,6 +43,13 @@ END = "<|endoftext|>"
 )
 def test_a_text_ends_before_its_first_mark(text, prompt, expected):
     assert until_end(text, prompt) == expected
+
+
+def test_marks_of_the_model_end_texts_too():
+    assert until_end("a b<STOP>c") == ("a b<STOP>c", False)
+    assert until_end("a b<STOP>c", marks=("<STOP>",)) == ("a b", True)
+    # Of two that begin alike the longer one
+    assert until_end("<|end|>x a", marks=("<|end|>x",)) == (" a", False)
 
 
 class Ends(LanguageModel):
@@ -107,8 +118,36 @@ def test_marks_are_kept_with_a_warning_and_cut_with_a_note():
     )
     both = run(reference=TEXTS, level=None)
     assert any(text.startswith("the reference has 2 texts with a mark") for text in both.warnings)
+    empty = run([f"{END}", "c d", f"{END} {END}", f"a{END}"], end_of_text="cut")["m"]
+    assert "2 texts of these are empty: the mark stands at once" in empty.summary.warnings[0]
     begun = run([f"{END}a b", "c d"], end_of_text="cut")["m"]
     assert begun.summary.warnings == ("1 text begins with an end-of-text mark, which is left out",)
+
+
+class Stops(Ends):
+    """The same, where texts end in a mark of its own."""
+
+    end_marks = ("<STOP>",)
+
+
+def test_texts_are_cut_at_the_marks_of_the_model_that_measures(tmp_path):
+    texts = ["a b <STOP> c d", "a b c"]
+    kept, cut = (run(texts, model=Stops(), end_of_text=way)["m"] for way in ("keep", "cut"))
+    assert any(
+        "1 text with a mark that ends texts (<STOP>, <|end" in each for each in kept.warnings
+    )
+    assert not any("with a mark" in each for each in run(texts)["m"].warnings)
+    model = Stops()
+    run(texts, model=model, end_of_text="cut")
+    assert [text for text, _ in model.read] == ["a b ", "a b c"]
+    # Two models: the marks of either end texts, and a file of log-probabilities keeps them
+    run(texts, model=Ends(), generator=model, reference=["a b", "b c d"],
+        metrics="mauve:model", end_of_text="cut")  # fmt: skip
+    assert {("a b ", False), ("b c d", False)} <= {*model.read}
+    path = tmp_path / "kept.npz"
+    first = run(texts, model=Stops(), end_of_text="cut", log_probabilities=path)["m"]
+    again = run(texts, model=str(path), end_of_text="cut")["m"]
+    assert again["perplexity"].value == first["perplexity"].value == cut["perplexity"].value
 
 
 def test_texts_without_marks_have_the_same_numbers_by_every_convention():

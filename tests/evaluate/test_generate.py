@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,25 @@ def test_what_was_written_is_read_with_its_prompts(tmp_path: Path) -> None:
     assert list(samples) == list(
         write(path, prompts=["one two three", "four five six"], prompt_words=2).samples
     )
+
+
+class Silent(Toy):
+    """Ends every other text at once."""
+
+    def generate(self, requests: Sequence[Request], *more: Any, **others: Any) -> Any:
+        for each in super().generate(requests, *more, **others):
+            yield replace(each, text="" if each.id % 2 else each.text)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_texts_that_end_at_once_are_counted_and_told(tmp_path: Path, keep: bool) -> None:
+    options = {"prompts": ["one two three", "four five six"], "prompt_words": 2}
+    found = write(tmp_path / "out.jsonl", Silent(), **options, keep_prompt=keep)
+    assert found.counts["empty"] == 2
+    told = "2 texts of 5 are empty: the model ended them before it wrote a word"
+    assert told in found.notes
+    assert told in str(found)
+    assert write(tmp_path / "other.jsonl", **options, keep_prompt=keep).counts["empty"] == 0
 
 
 def test_prompts_are_left_out_of_texts_unless_asked(tmp_path: Path) -> None:

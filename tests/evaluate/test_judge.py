@@ -169,6 +169,51 @@ def test_a_judge_that_follows_the_first_side_is_exposed(fair, biased):
     assert question["good"].score > question["fair"].score > question["poor"].score
 
 
+@pytest.mark.parametrize(("first", "shown"), [(60, "first"), (-60, "second")])
+def test_of_a_judge_whose_every_pair_flips_nothing_is_learnt(first, shown):
+    """Scores of 0 [0, 0] would claim that it is certain of what it does not tell."""
+    found = run(FakeJudge(first=first, tie=0.0), per_pair=10)
+    for question in found["fake"].questions.values():
+        assert question.flips.value == 1
+        assert question.systems == {}
+        assert question.reason == (
+            "in all 30 pairs the answer turns round when the sides are swapped (always for the "
+            f"text shown {shown}), so the answers tell nothing of the systems"
+        )
+    assert any("no scores of 'sensible': in all 30 pairs" in text for text in found.warnings)
+    assert not any("on which the scores here rest" in text for text in found.warnings)
+    assert "0.0 [0.0, 0.0]" not in str(found)
+    assert "nan" not in str(found).lower()
+
+
+def test_a_judge_with_flips_and_ties_is_not_certain():
+    """Half of the pairs flip, the others tie in both orders: scores of 0, in wide bounds."""
+
+    def act(request, rng, count):
+        shown = [text for _, text in ENDS.findall(request.messages[1]["content"])]
+        even = sum(map(ord, "".join(sorted(shown)))) % 2
+        return (
+            json.dumps(
+                {
+                    name: "tie" if even else SIDES[0]
+                    for name, values in request.schema["properties"].items()
+                    if values["type"] == "string"
+                }
+            ),
+            "stop",
+            {},
+        )
+
+    found = run(FakeJudge(act=act), per_pair=20)
+    question = found["fake"]["sensible"]
+    assert 0 < question.ties.value < 1
+    for system in question.systems.values():
+        assert system.score == pytest.approx(0, abs=1e-6)
+        low, high = system.interval
+        assert low < -10 < 10 < high
+        assert system.standard_error > 5
+
+
 def test_agreement_with_itself_ties_and_circles(fair):
     question = fair["fake"]["sensible"]
     assert 0.4 < question.agreement.value < 0.95

@@ -45,9 +45,11 @@ class ThreeWords(LanguageModel):
 
     def score(self, passages, *, first="skip", stride=None, decoding=None, advance=None):
         self.asked.append((len(passages), first, stride, decoding))
-        logs, decoded, squares, starts = [], [], [], [0]
+        logs, decoded, squares, starts, unscored = [], [], [], [0], []
         for passage in passages:
             before = (passage.prompt.split() or [None])[-1]
+            skipped = before is None and first == "skip"
+            unscored.append(len((passage.text.split() or [""])[0]) if skipped else 0)
             for word in passage.text.split():
                 if word not in self.chances:
                     raise InputError(f"the word {word!r} is unknown")
@@ -68,6 +70,7 @@ class ThreeWords(LanguageModel):
             self.vocabulary,
             np.array(decoded, float) if sparse else None,
             np.array(squares, float) if sparse and self.whole else None,
+            np.array(unscored),
         )
 
     def cut(self, chances, decoding):
@@ -106,23 +109,56 @@ def run(generated, metrics=None, *, model=None, **options):
 
 
 def test_perplexities_equal_a_count_by_hand():
-    # Skipped are the first words; b comes after a with 1/4, c after c with 1/2
+    # Skipped are the first words; b comes after a with 1/4, c after c with 1/2: 4 bits for " b" and
+    # " c c", and nothing of what was skipped counts
     found = run({"m": HAND}, "predictability,perplexity:texts")["m"]
     assert found["perplexity"].value == pytest.approx(2 ** (4 / 3))
     assert found["perplexity:texts"].value == pytest.approx((4 + 2) / 2)
     assert found["perplexity"].per_sample[:2] == pytest.approx([4, 2])
     assert np.isnan(found["perplexity"].per_sample[2])
-    assert found["bits_per_byte"].value == pytest.approx(4 / 8)
-    assert found["byte_perplexity"].value == pytest.approx(2 ** (4 / 8))
-    assert found["word_perplexity"].value == pytest.approx(2 ** (4 / 5))
+    assert found["bits_per_byte"].value == pytest.approx(4 / 6)
+    assert found["bits_per_byte"].per_sample[:2] == pytest.approx([2 / 2, 2 / 4])
+    assert found["byte_perplexity"].value == pytest.approx(2 ** (4 / 6))
+    assert found["word_perplexity"].value == pytest.approx(2 ** (4 / 3))
     assert found["mean_log_probability"].value == pytest.approx(-2 * math.log(2))
 
 
 def test_a_first_word_is_scored_behind_the_beginning():
-    found = run({"m": HAND}, "perplexity", first_token="bos")["m"]
+    found = run({"m": HAND}, "perplexity,bits_per_byte", first_token="bos")["m"]
     # a (1/2), b after a (1/4), c (1/4), c after c (1/2) twice: 1 + 2 + 2 + 1 + 1 bits
     assert found["perplexity"].value == pytest.approx(2 ** (7 / 5))
+    assert found["bits_per_byte"].value == pytest.approx(7 / 8)
     assert "first_token:bos" in found["perplexity"].signature
+
+
+class Beginning(ThreeWords):
+    """The same, where a token begins texts."""
+
+    scores_first = True
+
+
+def test_first_tokens_are_scored_unasked_where_every_model_can():
+    one, two = Beginning(), ThreeWords("gen")
+    found = run({"m": HAND}, "bits_per_byte", model=one)
+    assert found["m"]["bits_per_byte"].value == pytest.approx(7 / 8)
+    assert found.settings["first_token"] == "bos"
+    assert "first_token:bos" in found["m"]["bits_per_byte"].signature
+    run({"m": MODEL}, "models", model=one, generator=two, reference=HUMAN)
+    assert {first for _, first, *_ in (*one.asked[1:], *two.asked)} == {"skip"}
+    run({"m": HAND}, "bits_per_byte", model=one, first_token="skip")
+    assert one.asked[-1][1] == "skip"
+
+
+@pytest.mark.parametrize("first", ["skip", "bos"])
+def test_bits_per_byte_without_a_block_leave_out_the_bytes_of_what_was_not_scored(first):
+    """Every block of texts alike, so that each value without one is the value of all."""
+    found = run({"m": ["a b", "c c c"] * 40}, "predictability", first_token=first)["m"]
+    for key in ("bits_per_byte", "byte_perplexity", "word_perplexity"):
+        low, high = found[key].interval
+        assert low - 1e-9 <= found[key].value <= high + 1e-9
+    part = run({"m": ["a b"] * 20 + ["c c c"] * 20}, "bits_per_byte", first_token=first)["m"]
+    whole = part["bits_per_byte"]
+    assert whole.interval[0] < whole.value < whole.interval[1]
 
 
 def test_both_sides_and_the_gap():
@@ -313,6 +349,7 @@ def test_what_was_kept_takes_the_place_of_the_model(tmp_path):
         assert again["m"][key].signature == score.signature
     assert again.settings["model"] == "three-words"
     assert again.settings["decoding"] == "top_k=2"
+    assert again.settings["first_token"] == "skip"
     with np.load(path, allow_pickle=False) as arrays:
         assert not any(text.encode() in bytes(arrays["about"]) for text in MODEL)
 

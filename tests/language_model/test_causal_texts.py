@@ -2,16 +2,19 @@
 
 import json
 import shutil
+import warnings
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import calipers
 from calipers.embed.options import Options
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
-from calipers.language_model.model import Request
+from calipers.language_model.model import Passage, Request
 from calipers.language_model.sampling import invert, uniforms
 
 torch = pytest.importorskip("torch")
@@ -297,9 +300,70 @@ def test_a_cache_that_gives_something_else_is_not_used(zoo, monkeypatch):
         causal.CausalModel, "_goes_on", lambda *given: (_ for _ in ()).throw(TypeError)
     )
     model = load_causal(str(zoo.folder("llama")), Options(device="cpu"))
-    assert not model._cached
+    assert model.told() == ()  # nothing was written yet
     for decoding in ("ancestral", "greedy", "contrastive=0.6,top_k=3"):
         assert texts_of(written(model, decoding)) == texts_of(written(zoo.load("llama"), decoding))
+    (told,) = model.told()
+    assert told.startswith("the cache of llama could not be used (TypeError), so the whole text")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_goes_on_from_its_cache_without_a_word_from_transformers(kind, zoo, capfd):
+    folder = zoo.folder(kind)
+    capfd.readouterr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = load_causal(str(folder), Options(device="cpu"))
+        for decoding in ("greedy", "top_p=0.9", "beam=2", "contrastive=0.6,top_k=3"):
+            written(model, decoding, requests_of(3))
+        model.score([Passage("The cat sat.")])
+    assert model.told() == ()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_with_and_without_a_cache_give_the_same_logits(kind, zoo):
+    plain, ids = zoo.plain(kind), torch.arange(60).reshape(3, 20) * 7 % 300 + 2
+    ways = [stepwise.StepwiseModel(plain, cached=cached) for cached in (True, False)]
+    with torch.inference_mode():
+        steps = [[way.start(ids[:, :9]), *map(way.step, ids[:, 9:].T)] for way in ways]
+    for one, two in zip(*steps, strict=True):
+        assert torch.allclose(one, two, rtol=1e-4, atol=1e-4)
+
+
+class Renamed:
+    """A model that takes and gives its cache by a name that nobody knows."""
+
+    def __init__(self, model, *, takes):
+        self._model, self._takes = model, takes
+
+    @property
+    def forward(self):
+        def forward(input_ids, use_cache, cache=None): ...
+
+        def odd(input_ids, use_cache, kept=None): ...
+
+        return forward if self._takes else odd
+
+    def __call__(self, input_ids, use_cache, cache=None):
+        output = self._model(input_ids=input_ids, use_cache=False)
+        return SimpleNamespace(logits=output.logits, kept="cache")
+
+
+def test_a_cache_by_an_unknown_name_is_an_error_and_not_a_slow_way(zoo):
+    with pytest.raises(stepwise.NoCacheError, match=r"no cache by any name .* past_key_values"):
+        stepwise.StepwiseModel(Renamed(zoo.plain("llama"), takes=False))
+    model = stepwise.StepwiseModel(Renamed(zoo.plain("llama"), takes=True))
+    with torch.inference_mode(), pytest.raises(stepwise.NoCacheError, match="no 'cache' back"):
+        model.start(torch.tensor([[2, 3]]))
+
+
+def test_a_run_without_a_cache_says_so(zoo, monkeypatch):
+    monkeypatch.setattr(stepwise, "_CACHES", ("kept",))
+    found = calipers.generate(
+        model=str(zoo.folder("llama")), decoding="greedy", n=2, max_tokens=3, device="cpu"
+    )
+    assert any("so the whole text was read again for every token" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])

@@ -995,6 +995,7 @@ def test_log_probabilities_after_a_prompt(make, server, way):
     expected = [log_probability(token) for token in (" sat", " down", " dog")]
     np.testing.assert_array_equal(scores.log_probability, expected)
     assert scores.starts.tolist() == [0, 2, 3, 3, 3]
+    assert scores.unscored.tolist() == [0, 0, 1, 0]  # "x", which nothing stands before
 
 
 def test_the_way_that_a_server_answers_is_found_once(make, server):

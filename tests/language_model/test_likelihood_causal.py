@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from calipers import likelihood
 from calipers.catalogue.likelihoods import LIKELIHOODS
+from calipers.language_model.model import Passage
 
 
 def distributions(zoo, kind, text):
@@ -26,7 +29,6 @@ def test_equal_to_plain_code(zoo, kind):
         model=str(zoo.folder(kind)),
         metrics="perplexity,perplexity:texts,bits_per_byte,decoder",
         decoding="top_k=5",
-        first_token="bos",
         tokenizer="whitespace",
         threads=1,
     )["m"]
@@ -52,6 +54,58 @@ def test_equal_to_plain_code(zoo, kind):
     best = np.exp(-np.log(mixed).mean(axis=1)).min()
     assert found["epsilon_perplexity"].value == pytest.approx(best, rel=1e-4)
     assert {key.partition(":")[0] for key in found.scores} <= {*LIKELIHOODS}
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_bits_per_byte_are_those_of_lm_evals_rolling_windows(zoo, kind):
+    """lm-eval puts BOS before a text, scores every token, and divides by all bytes and words."""
+    texts = list(dict.fromkeys(zoo.TEXTS))
+    found = likelihood(
+        {"m": texts}, model=str(zoo.folder(kind)), metrics="predictability", threads=1,
+        tokenizer="whitespace",
+    )["m"]  # fmt: skip
+    assert "first_token:bos" in found["bits_per_byte"].signature
+    logs = 0.0
+    for text in texts:
+        ids, every = distributions(zoo, kind, text)
+        logs += np.log(every[np.arange(len(ids)), ids]).sum()
+    size = sum(len(text.encode()) for text in texts)
+    words = sum(len(re.split(r"\s+", text)) for text in texts)
+    assert found["bits_per_byte"].value == pytest.approx(-logs / np.log(2) / size, rel=1e-4)
+    assert found["byte_perplexity"].value == pytest.approx(np.exp(-logs / size), rel=1e-4)
+    assert found["word_perplexity"].value == pytest.approx(np.exp(-logs / words), rel=1e-4)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_bytes_and_words_of_a_skipped_first_token_are_not_counted(fast, zoo, monkeypatch):
+    model = zoo.load("gpt2")
+    if not fast:
+        monkeypatch.setattr(type(model._tokens._tokenizer), "is_fast", False, raising=False)
+    texts = [*dict.fromkeys(zoo.TEXTS), "", "🎉 é"]
+    scored = model.score([Passage(text) for text in texts], first="skip")
+    tokenizer, size = zoo.tokenizer("gpt2"), 0
+    for text, unscored in zip(texts[:-2], scored.unscored, strict=False):
+        first = tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"][:1])
+        assert text[:unscored] == first.rstrip("\ufffd")  # a character counts by its last token
+        size += len(text[unscored:].encode())
+    assert scored.unscored[-2] == 0
+    assert scored.unscored[-1] == 0  # 🎉 is four tokens, of which three are scored
+    bos = model.score([Passage(text) for text in texts], first="bos")
+    assert bos.unscored.tolist() == [0] * len(texts)
+    found = likelihood(
+        {"m": texts[:-2]}, model=model, metrics="bits_per_byte", first_token="skip", threads=1,
+        tokenizer="whitespace",
+    )["m"]["bits_per_byte"]  # fmt: skip
+    logs = scored.log_probability[: scored.starts[len(texts) - 2]].sum()
+    assert found.value == pytest.approx(-logs / np.log(2) / size)
+
+
+def test_of_a_prompt_that_shares_a_token_with_its_text_only_the_text_counts(zoo):
+    model = zoo.load("gpt2")
+    whole = model.score([Passage("he cat", "T")], first="skip")
+    (first,) = zoo.tokenizer("gpt2").encode("The")[:1]
+    held = len(zoo.tokenizer("gpt2").decode([first]))
+    assert whole.unscored.tolist() == [max(held - 1, 0)]
 
 
 def test_in_context_of_a_real_model(zoo):

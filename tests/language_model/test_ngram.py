@@ -246,6 +246,8 @@ def test_counts_of_scored_tokens(news: NGramModel) -> None:
         Passage("nk said", prompt="the ba"),
     ]
     assert news.score(passages).tokens.tolist() == [0, 0, 0, 1, 0, 1, 2]
+    assert news.score(passages).unscored.tolist() == [0, 4, 0, 3, 0, 0, 0]
+    assert news.score(passages, first="bos").unscored.tolist() == [0] * 7
     assert news.score(passages, first="bos").tokens.tolist() == [0, 1, 0, 2, 0, 1, 2]
     assert len(news.score([])) == 0
     joined = news.score([Passage("bank", prompt="the ")]).log_probability

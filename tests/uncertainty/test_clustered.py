@@ -206,16 +206,38 @@ def test_raters_and_items_by_hand():
 
 
 def test_items_that_contradict_themselves_leave_the_errors_of_raters():
-    # Every item has one win of either side: V of items is 0, less than that of judgements
+    # Every item has one win of either side: V of items is 0, less than that of judgements, and
+    # would claim certainty; each item of two judgements then counts as one
     rater = [0, 1, 0, 2, 1, 2, 1, 0]
     item = [0, 0, 1, 1, 2, 2, 3, 3]
     pairs = judged(("x", "y"), [0] * 8, [1] * 8, [1, -1] * 4, rater, item=item)
     fit = fit_bradley_terry(pairs.preferences)
     by_rater, found = clustered_covariance(fit, pairs), crossed_covariance(fit, pairs)
     by_item = clustered_covariance(fit, pairs, pairs.item)
-    assert by_item.covariance == pytest.approx(np.zeros((2, 2)), abs=1e-9)
+    assert by_item.covariance == pytest.approx(2 * fit.covariance)
+    apart = by_item.difference("x", "y")
+    assert apart.standard_error == pytest.approx(100 * math.sqrt(2 * 4 / 8))  # 2 / (M p q)
+    assert apart.interval[0] < -100 < 100 < apart.interval[1]
     assert found.covariance == pytest.approx(by_rater.covariance)
     assert found.standard_errors.min() > 1
+
+
+def test_clusters_that_all_say_the_same_claim_no_certainty():
+    # A win and a tie in every item, and of one system with a third a win and a loss in every item
+    i, j = [0, 0, 0, 0] * 20, [1, 1, 2, 2] * 20
+    outcome = [1, 0, 1, -1] * 20
+    pairs = judged(("x", "y", "z"), i, j, outcome, np.arange(80) // 4)
+    fit = fit_bradley_terry(pairs.preferences)
+    found = clustered_covariance(fit, pairs)
+    assert found.covariance == pytest.approx(4 * fit.covariance)
+    assert (found.intervals[:, 1] - found.intervals[:, 0]).min() > 50
+    # Where they differ in one way alone, the other is filled and this one is as it was
+    outcome[0] = -1
+    pairs = judged(("x", "y", "z"), i, j, outcome, np.arange(80) // 4)
+    fit = fit_bradley_terry(pairs.preferences)
+    found = clustered_covariance(fit, pairs)
+    ours, model = found.difference("x", "z").standard_error, fit.difference("x", "z").standard_error
+    assert model < ours < 2.01 * model
 
 
 @settings(max_examples=15, deadline=None)

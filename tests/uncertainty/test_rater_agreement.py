@@ -16,6 +16,7 @@ from calipers.errors import InputError
 from calipers.uncertainty.rated_pairs import count_rated_pairs
 from calipers.uncertainty.rater_agreement import (
     agreement_between,
+    check_more_than_sides,
     first_share,
     flip_rate,
     intransitive_share,
@@ -346,3 +347,18 @@ def test_intervals_cover():
         low, high = krippendorff_alpha(drawn(80), kind="ordinal", draws=400).interval
         alphas.append(low <= exact <= high)
     assert np.mean(alphas) >= 0.92
+
+
+def test_answers_that_all_turn_with_the_sides_are_refused():
+    first = [("x", "y", "a", "r", "a", "1"), ("x", "y", "b", "r", "b", "1")]
+    second = [("x", "z", "b", "r", "a", "2"), ("x", "z", "a", "r", "b", "2")]
+    with pytest.raises(InputError, match=r"in the only pair the answer turns round .*always for"):
+        check_more_than_sides(pairs(*first))
+    with pytest.raises(InputError, match=r"in all 2 pairs .* are swapped, so the answers tell not"):
+        check_more_than_sides(pairs(*first, *second))
+    stays = [("x", "y", "a", "r", "a", "3"), ("x", "y", "a", "r", "b", "3")]
+    tied = [("x", "y", "tie", "r", "a", "3"), ("x", "y", "tie", "r", "b", "3")]
+    half = [("x", "y", "tie", "r", "a", "3"), ("x", "y", "b", "r", "b", "3")]
+    for more in (stays, tied, half, stays[:1], [("x", "y", "a", "s", "a", "1")]):
+        check_more_than_sides(pairs(*first, *more))
+    check_more_than_sides(pairs(*first).select(np.zeros(2, bool)))

@@ -35,6 +35,7 @@ from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.results.generation import Generation
 from calipers.samples import SampleSet
+from calipers.samples.wording import counted
 
 SAMPLES = 500
 """Samples where neither their number nor prompts are given."""
@@ -324,7 +325,7 @@ class Writer:
             configuration=configuration,
             counts=counts,
             rows=tuple(ordered),
-            notes=self._notes(),
+            notes=self._notes(counts["empty"]),
         )
 
     def _row(self, completion: Completion, decoding: Decoding) -> Row:
@@ -373,12 +374,26 @@ class Writer:
             "new": new,
             **tokens,
             "finish_reasons": dict(Counter(row["finish_reason"] for row in rows)),
+            "empty": sum(map(self._is_empty, rows)),
             "reproducible": self.model.reproducible,
             **({} if cost is None else {"price": price, "cost": round(cost, 6)}),
         }
 
-    def _notes(self) -> tuple[str, ...]:
+    def _is_empty(self, row: Row) -> bool:
+        """Whether nothing was written behind the prompt."""
+        text, prompt = row["text"], self.prompting.prompt_of(row["id"])
+        if prompt is not None and self.keep_prompt:
+            kept = prompt.kept if self.prompting.chat else prompt.before
+            text = text.removeprefix(kept.strip())
+        return not text.strip()
+
+    def _notes(self, empty: int) -> tuple[str, ...]:
         notes = list(self.prompting.notes)
+        if empty:
+            notes.append(
+                f"{counted(empty, 'text')} of {self.n:,} {'is' if empty == 1 else 'are'} empty: "
+                "the model ended them before it wrote a word"
+            )
         if isinstance(self.model.reproducible, str):
             notes.append(self.model.reproducible)
         return (*notes, *self.model.told())

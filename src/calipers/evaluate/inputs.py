@@ -281,12 +281,15 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
     return Inputs(_cut_all(read, size, options, seed=seed))
 
 
-def read_texts(generated: Any, options: TextOptions | LikelihoodOptions) -> Inputs:
+def read_texts(
+    generated: Any, options: TextOptions | LikelihoodOptions, *, marks: tuple[str, ...] = ()
+) -> Inputs:
     """Read sets of texts, and cut the reference and every generated set to one size.
 
     Every set is cut to `max_samples`, and unless `keep_sizes` to the smallest of all, since most
     statistics move with the number of texts. Sets of one size keep the same rows, so aligned ones
     stay aligned. The training set stays whole: a copy of what was cut away would not be seen.
+    `marks` end texts where their ends are looked for, beside those of most models.
 
     Raises
     ------
@@ -305,8 +308,10 @@ def read_texts(generated: Any, options: TextOptions | LikelihoodOptions) -> Inpu
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
     words = getattr(options, "match_length", None)
     return Inputs(
-        _cut_all(systems, size, options, seed=seed, words=words),
-        None if reference is None else _cut(reference, size, options, seed=seed, words=words),
+        _cut_all(systems, size, options, seed=seed, words=words, marks=marks),
+        None
+        if reference is None
+        else _cut(reference, size, options, seed=seed, words=words, marks=marks),
         None if train is None else _cut(train, None, options, seed=seed),
     )
 
@@ -470,12 +475,13 @@ def _cut(
     *,
     seed: int,
     words: int | None = None,
+    marks: tuple[str, ...] = (),
 ) -> InputSet:
     kept = samples if size is None else samples.subsample(size, seed=seed)
     ended = None
     if isinstance(options, LikelihoodOptions) and options.ends != "keep":
         given = kept
-        kept, ended = cut_at_end(kept, count=options.ends == "count")
+        kept, ended = cut_at_end(kept, count=options.ends == "count", marks=marks)
         check_left(given, kept, f"--end-of-text {options.ends} (end_of_text)")
         lengths = kept.word_counts()
         assert lengths is not None
@@ -495,11 +501,12 @@ def _cut_all(
     *,
     seed: int,
     words: int | None = None,
+    marks: tuple[str, ...] = (),
 ) -> tuple[InputSystem, ...]:
     return tuple(
         InputSystem(
             system.name,
-            tuple(_cut(x, size, options, seed=seed, words=words) for x in system.sets),
+            tuple(_cut(x, size, options, seed=seed, words=words, marks=marks) for x in system.sets),
         )
         for system in systems
     )

@@ -40,6 +40,7 @@ from calipers.uncertainty.rater_agreement import (
     Agreement,
     Share,
     agreement_between,
+    check_more_than_sides,
     first_share,
     flip_rate,
     intransitive_share,
@@ -191,6 +192,7 @@ class Reporting:
     ) -> tuple[dict[str, JudgedSystem], str | None]:
         """Give Bradley-Terry scores, or why there are none."""
         try:
+            check_more_than_sides(first)
             fit = fit_bradley_terry(first.preferences, scale=SCALE, level=self.level)
         except InputError as error:
             return {}, str(error)
@@ -228,6 +230,7 @@ class Reporting:
         among = agreement_between(theirs, theirs, level=level, seed=seed)
         scores: Mapping[str, float] = {}
         try:
+            check_more_than_sides(theirs)
             fit = fit_bradley_terry(theirs.preferences, scale=SCALE, level=level)
             scores = dict(zip(fit.names, fit.scores.tolist(), strict=True))
         except InputError:
@@ -410,7 +413,8 @@ class Reporting:
                     "it tells nothing"
                 )
         for side in ("first", "second"):
-            biased = [_biased(question, side) for question in judge.questions.values()]
+            scored = [each for each in judge.questions.values() if each.reason is None]
+            biased = [_biased(question, side) for question in scored]
             told = [words for words in biased if words]
             if told:
                 *most, last = told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,12 @@ IN_CONTEXT = ("conditional_surprise", "decan")
 
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
+NAMED = 4
+"""Marks of most models that a warning names."""
+
+MODELS = ("model", "generator")
+"""Options that name a model."""
+
 FIRST_ROW = 2**20
 """Bytes of a file that are looked at to see which model wrote it."""
 
@@ -79,27 +85,25 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         If the model or the tokenizer needs a package that is not installed.
     """
     splitter = find_splitter(options.tokenizer)
-    kept = {
-        name: KeptScores(value)
-        for name in ("model", "generator")
-        if is_kept(value := getattr(options, name))
-    }
+    kept = {name: KeptScores(value) for name in MODELS if is_kept(value := getattr(options, name))}
     decoding = _decoding(options, kept.get("generator" if options.generator else "model"))
     choices = choose_likelihood(
         _asked(options), decoding=decoding is not None, generator=options.generator is not None
     )
     check_extras(choices)
-    inputs = read_texts(generated, options)
+    # Where texts end, the models tell too; else they are loaded once all texts could be read
+    ready = {**kept, **(_ready(options, kept) if options.ends != "keep" else {})}
+    inputs = read_texts(generated, options, marks=_marks(ready.values()))
     if options.given_prompt:
         inputs = _behind_prompts(inputs)
     given = len(inputs.systems)
     if options.suite is not None:
         inputs = _with_controls(inputs, options)
     fit_on = _fit_on(inputs, options)
-    model = kept.get("model") or _find(options.model, options, fit_on)
+    model = ready.get("model") or _find(options.model, options, fit_on)
     generator = None
     if options.generator is not None:
-        generator = kept.get("generator") or _find(options.generator, options, fit_on)
+        generator = ready.get("generator") or _find(options.generator, options, fit_on)
     if options.ends == "count":
         _check_ends([each for each in (model, generator) if each is not None])
     run = _Scoring(choices, options, model, generator, decoding)
@@ -108,7 +112,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     if options.log_probabilities is not None:
         names = [where(file.samples) for file in inputs.files]
         sets = zip(names, (each.content for each in scored), strict=True)
-        convention = Convention(options.first_token, options.stride, run.decoding_of_model)
+        convention = Convention(run.first, options.stride, run.decoding_of_model)
         own = [(name, hash_, run.kept[hash_].scores) for name, hash_ in sets]
         keep(options.log_probabilities, model, convention, own)
     measured = measure_inputs(
@@ -121,6 +125,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         "generator": None if generator is None else generator.name,
         "decoding": None if decoding is None else str(decoding),
         **options.settings(),
+        "first_token": run.first,
         "end_of_text": options.ends,
     }
     found = _with_cautions(measured, inputs, model, generator, options)
@@ -129,6 +134,22 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         settings["metrics"] = [*settings["metrics"], *compared]
         settings["controls"] = [system.name for system in inputs.systems[given:]]
     return LikelihoodComparison(**{**vars(found), "settings": settings})
+
+
+def _ready(options: LikelihoodOptions, kept: Mapping[str, KeptScores]) -> dict[str, LanguageModel]:
+    """The models that can be had before any text is read."""
+    asked = {name: getattr(options, name) for name in MODELS if name not in kept}
+    return {
+        name: _find(value, options, None)
+        for name, value in asked.items()
+        if value is not None and not is_fitted(value)
+    }
+
+
+def _marks(models: Iterable[LanguageModel | None]) -> tuple[str, ...]:
+    """What the models write where a text ends."""
+    found = (mark for model in models for mark in getattr(model, "end_marks", ()))
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +183,13 @@ class _Scoring:
     generator: LanguageModel | None
     decoding: Decoding | None
     kept: dict[str, _Scores] = field(default_factory=dict)
+
+    @property
+    def first(self) -> str:
+        """What becomes of first tokens; of two models both must score them, or neither."""
+        models = [self.model] if self.generator is None else [self.model, self.generator]
+        scored = all(getattr(model, "scores_first", False) for model in models)
+        return self.options.first_token or ("bos" if scored else "skip")
 
     @property
     def asked(self) -> Decoding | None:
@@ -238,7 +266,7 @@ class _Scoring:
             try:
                 found = model.score(
                     passages,
-                    first=options.first_token,
+                    first=self.first,
                     stride=options.stride,
                     decoding=decoding,
                     advance=advance,
@@ -269,7 +297,7 @@ class _Scoring:
                         size,
                         ended=self._ended(file),
                         seed=self.options.seed,
-                        first=self.options.first_token,
+                        first=self.first,
                         advance=advance,
                     )
                 except InputError as error:
@@ -281,7 +309,7 @@ class _Scoring:
         """What every score is signed with of the models, and of how they read the texts."""
         options = self.options
         pins: dict[str, object] = {"model": self.model.name, **self.model.signature}
-        pins |= {"first_token": options.first_token, "stride": options.stride or "half"}
+        pins |= {"first_token": self.first, "stride": options.stride or "half"}
         pins |= {"given_prompt": "yes"} if options.given_prompt else {}
         if self.generator is not None:
             parts = {"name": self.generator.name, **self.generator.signature}
@@ -479,13 +507,13 @@ def _with_cautions(
     options: LikelihoodOptions,
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
-    systems = []
+    systems, marks = [], _marks((model, generator))
     for result, system in zip(found.systems, inputs.systems, strict=True):
         files = [file.samples for file in system.files]
         more = (*_wrote(files, model, generator), *_impossible(result))
-        more = (*more, *_saturated(result), *_marked(files, options))
+        more = (*more, *_saturated(result), *_marked(files, options, marks))
         systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
-    own = (*_fitted(options), *_marked_reference(inputs, options))
+    own = (*_fitted(options), *_marked_reference(inputs, options, marks))
     return replace(
         found,
         systems=tuple(systems),
@@ -519,23 +547,28 @@ def _wrote(
             return
 
 
-def _marked(files: Sequence[SampleSet], options: LikelihoodOptions) -> Iterator[Caution]:
+def _marked(
+    files: Sequence[SampleSet], options: LikelihoodOptions, marks: tuple[str, ...]
+) -> Iterator[Caution]:
     """Say how many texts go on behind a mark that ends texts."""
     if options.ends != "keep":
         return
-    marked = sum(has_mark(text) for samples in files for text in samples)
+    marked = sum(has_mark(text, marks) for samples in files for text in samples)
     if marked:
+        shown = ", ".join(dict.fromkeys((*marks, *MARKS[:NAMED])))
         text = (
-            f"{counted(marked, 'text')} with a mark that ends texts ({', '.join(MARKS)}): it and "
+            f"{counted(marked, 'text')} with a mark that ends texts ({shown}, ...): it and "
             "what stands behind it are scored too; --end-of-text cut ends texts there"
         )
         yield Caution("truncation", "end-of-text marks in its texts", text, "--end-of-text")
 
 
-def _marked_reference(inputs: Inputs, options: LikelihoodOptions) -> Iterator[Caution]:
+def _marked_reference(
+    inputs: Inputs, options: LikelihoodOptions, marks: tuple[str, ...]
+) -> Iterator[Caution]:
     """Say the same of the reference."""
     if inputs.reference is not None:
-        for caution in _marked([inputs.reference.samples], options):
+        for caution in _marked([inputs.reference.samples], options, marks):
             yield replace(caution, text=f"the reference has {caution.text}")
 
 

@@ -1917,15 +1917,17 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
         "from the reference, as negative controls, and precision, recall and MAUVE* of all sets "
         "(:func:`calipers.compare`).",
     )
-    first_token: str = option(
-        "skip",
-        "What becomes of the first token of a text, which nothing stands before: skip leaves it "
-        "unscored, bos puts the token that begins texts before it.",
-        one_of("skip", "bos"),
+    first_token: str | None = option(
+        None,
+        "What becomes of the first token of a text, which nothing stands before: bos puts the "
+        "token that begins texts before it, skip leaves it unscored and counts none of its bytes "
+        "and words. By default bos, or skip where the model has no such token.",
+        one_of("skip", "bos", optional=True),
         panel=LANGUAGE_MODEL,
         kept=True,
-        doc='What becomes of a first token that nothing stands before: ``"skip"`` leaves it '
-        'unscored, ``"bos"`` puts the token before it that begins texts.',
+        doc='What becomes of a first token that nothing stands before: ``"bos"`` puts the token '
+        'before it that begins texts, ``"skip"`` leaves it unscored and counts none of its bytes '
+        'and words. None for ``"bos"``, or ``"skip"`` where a model has no such token.',
     )
     stride: int | None = option(
         None,
@@ -1939,7 +1941,8 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     )
     end_of_text: str | None = option(
         None,
-        "What becomes of texts that hold an end-of-text mark such as <|endoftext|> or </s>: cut "
+        "What becomes of texts that hold an end-of-text mark such as <|endoftext|> or </s>, or "
+        "one of the model: cut "
         "ends them before the first one, count does too and scores the token that ends texts once, "
         "keep scores all as it stands. By default cut with --suite, else keep, with a warning.",
         one_of("cut", "count", "keep", optional=True),

@@ -58,7 +58,12 @@ from calipers.uncertainty.clustered import clustered_covariance, crossed_covaria
 from calipers.uncertainty.correlation import Kind
 from calipers.uncertainty.rated_means import RatedMeans, rated_means
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
-from calipers.uncertainty.rater_agreement import agreement_between, first_share, ratings_between
+from calipers.uncertainty.rater_agreement import (
+    agreement_between,
+    check_more_than_sides,
+    first_share,
+    ratings_between,
+)
 from calipers.uncertainty.rater_effects import RaterFit, fit_rater_effects
 
 ANSWERS = ("winner", "answer")
@@ -396,6 +401,7 @@ def _fitted(
     if pairs.first.any():
         raters = replace(raters, first_share=share.value, first_share_interval=share.interval)
     try:
+        check_more_than_sides(pairs)
         if method == "effects":
             made = fit_rater_effects(
                 pairs, ties=options.ties, scale=SCALE, level=options.level, seed=options.seed

@@ -89,6 +89,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     comparison = with_cautions(comparison, _cautions(writer, options))
     comparison = replace(
         comparison,
+        warnings=(*comparison.warnings, *writer.model.told()),
         settings={
             **comparison.settings,
             "generation": {**writer.configuration(base), "over": list(read_over(options.over))},

@@ -4,7 +4,7 @@ Scoring is in :mod:`calipers.language_model.causal_scoring`, writing in
 :mod:`calipers.language_model.causal_decoding`; here a model is loaded, tried, and asked. When it
 is loaded it is tried on a few tokens: whether it is causal at all, whether texts may be filled up
 behind their end, and whether its cache gives what reading everything again gives. What fails is
-not used.
+not used; that every token reads the whole text again, for want of a cache, is told.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class CausalModel(LanguageModel):
             "dtype": dtype,
             "device": self._device.partition(":")[0],
         }
-        self.context = position_limit(self._model)
+        self.context, self._wrote = position_limit(self._model), False
         if dtype != "float32":
             self.reproducible = (
                 f"in {dtype} the rounding of a model's numbers depends on the size of a batch, so "
@@ -125,6 +125,7 @@ class CausalModel(LanguageModel):
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
         known = len(self._model.get_input_embeddings().weight)
         self._tokens = CausalTokens(tokenizer, name=self.name, vocabulary=known, ends=ends)
+        self.scores_first, self.end_marks = self._tokens.scores_first, self._tokens.end_marks
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._try(known, load)
         # What stands in generation_config.json must not be added to what a decoding says
@@ -133,6 +134,15 @@ class CausalModel(LanguageModel):
         kind = "cpu" if self._device == "cpu" else "other"
         self._at_once = max(_LOGITS[kind] // self._vocabulary, 1)
         self._at_once = min(self._at_once, options.batch_size or AT_ONCE[kind])
+
+    def told(self) -> tuple[str, ...]:
+        """Say that the texts were written without a cache, and why."""
+        if not (self._no_cache and self._wrote):
+            return ()
+        return (
+            f"the cache of {self.name} could not be used ({self._no_cache}), so the whole text was "
+            "read again for every token, which takes many times as long; the texts are the same",
+        )
 
     def score(
         self,
@@ -167,7 +177,7 @@ class CausalModel(LanguageModel):
                 "texts by; give one that samples, such as top_p=0.9"
             )
         step = check_stride(stride, self.context)
-        sequences, firsts = self._tokens.read_passages(passages, first=first)
+        sequences, firsts, unscored = self._tokens.read_passages(passages, first=first)
         self._tokens.check_room(sequences, firsts, room=self.context, context=self.context)
         windows = plan_windows(list(map(len, sequences)), firsts, context=self.context, stride=step)
         kind = "cpu" if self._device == "cpu" else "other"
@@ -179,6 +189,7 @@ class CausalModel(LanguageModel):
             self._model,
             sequences,
             firsts,
+            unscored,
             windows,
             budget=causal_scoring.Budget(tokens, self._batch_size),
             padded=self._padded,
@@ -213,6 +224,7 @@ class CausalModel(LanguageModel):
         """
         if decoding.method == "adversarial":
             perplexity_target(decoding)
+        self._wrote = True
         prompts = self._tokens.read_prompts(requests, max_tokens=max_tokens, context=self.context)
         return self._write(requests, prompts, decoding, max_tokens, seed, advance)
 
@@ -279,7 +291,7 @@ class CausalModel(LanguageModel):
                 texts[:] = beam_search(self._model, batch, decoding)
             else:
                 texts[:] = write_batch(
-                    StepwiseModel(self._model, cached=self._cached), batch, decoding
+                    StepwiseModel(self._model, cached=not self._no_cache), batch, decoding
                 )
 
     def _halve(self, rows: int, width: int, tokens: int) -> None:
@@ -306,8 +318,6 @@ class CausalModel(LanguageModel):
     def _try(self, known: int, load: Callable[[], Any]) -> None:
         """Try the model on a few tokens, and see what may be relied on."""
         import torch
-
-        from calipers.language_model.stepwise import StepwiseModel
 
         length = min(9, self.context or 9)
         usual = self._tokens.ordinary if len(self._tokens.ordinary) > 1 else np.arange(known)
@@ -343,9 +353,7 @@ class CausalModel(LanguageModel):
                 and not getattr(self._model, "_is_stateful", False)
                 and self._fills_up(ids, tolerance)
             )
-            self._cached = length < 4 or _succeeds(
-                lambda: self._goes_on(StepwiseModel(self._model), ids, tolerance)
-            )
+            self._no_cache = "" if length < 4 else self._why_not_on(ids, tolerance)
 
     def _quicken(self, ids: Tensor, expected: Tensor, load: Callable[[], Any]) -> None:
         """Exchange the dense layers for faster ones, if the model then gives the same."""
@@ -370,6 +378,16 @@ class CausalModel(LanguageModel):
         filled = ids.clone()
         filled[1, short:] = 0
         return _agree(self._read(filled)[1, :short], self._read(ids[1:, :short])[0], tolerance)
+
+    def _why_not_on(self, ids: Tensor, tolerance: float) -> str:
+        """Why the model's cache cannot be used; nothing where it can."""
+        from calipers.language_model.stepwise import StepwiseModel
+
+        try:
+            good = self._goes_on(StepwiseModel(self._model), ids, tolerance)
+        except Exception as error:  # kinds of models differ in what they cannot do
+            return first_line(error) or type(error).__name__
+        return "" if good else "what it gives differs from reading everything again"
 
     def _goes_on(self, model: Any, ids: Tensor, tolerance: float) -> bool:
         """Whether rows that are read on, exchanged and dropped give what reading all gives."""

@@ -56,6 +56,7 @@ def score_windows(
     model: Any,
     sequences: Sequence[Ids],
     firsts: Sequence[int],
+    unscored: NDArray[np.int64],
     windows: Sequence[Window],
     *,
     budget: Budget,
@@ -73,8 +74,8 @@ def score_windows(
         As transformers gives it.
     sequences
         The tokens of each text, with what stands before it.
-    firsts
-        Where in it scoring begins.
+    firsts, unscored
+        Where in it scoring begins, and how many characters of the text stand before that.
     windows
         They score each token from there on once.
     budget
@@ -115,7 +116,9 @@ def score_windows(
             done += len(batch)
         else:
             _halve(batch, budget)
-    return TokenScores(scorer.log_probability, starts, vocabulary, scorer.decoded, scorer.squares)
+    return TokenScores(
+        scorer.log_probability, starts, vocabulary, scorer.decoded, scorer.squares, unscored
+    )
 
 
 def _tell(advance: Advance | None, texts: int) -> None:

@@ -22,6 +22,9 @@ from calipers.embed.states.pretrained import closing, encoder
 from calipers.errors import InputError, first_line
 from calipers.language_model.model import Ids, Passage, Request, without_system
 
+_BROKEN = "\ufffd"
+"""What stands for a part of a character where a token ends within it."""
+
 
 class CausalTokens:
     """The tokenizer of a causal model.
@@ -45,8 +48,8 @@ class CausalTokens:
         The token that begins a text without a prompt: BOS, else EOS; None where there is neither.
     end
         The token that ends a text by its tokenizer (EOS); None where there is none.
-    ends
-        Tokens that end a text, int64.
+    ends, end_marks
+        Tokens that end a text, int64, and how those that are marks are written.
     ordinary
         Tokens that are no marks, int64.
     """
@@ -66,8 +69,16 @@ class CausalTokens:
         special |= {id for id, added in tokenizer.added_tokens_decoder.items() if added.special}
         known = {id for id in (tokenizer.eos_token_id,) if id is not None} | (special & set(ends))
         self.ends = np.array(sorted(id for id in known if id < vocabulary), dtype=np.int64)
+        added = tokenizer.added_tokens_decoder
+        marks = (str(added[id].content) for id in self.ends.tolist() if id in added)
+        self.end_marks = tuple(mark for mark in marks if mark.strip())
         usual = range(min(vocabulary, len(tokenizer)))
         self.ordinary = np.array([id for id in usual if id not in special], dtype=np.int64)
+
+    @property
+    def scores_first(self) -> bool:
+        """Whether some token stands before a text, or can be put there."""
+        return bool(self.opening) or self.begin is not None
 
     @property
     def chats(self) -> bool:
@@ -76,7 +87,7 @@ class CausalTokens:
 
     def read_passages(
         self, passages: Sequence[Passage], *, first: str
-    ) -> tuple[list[Ids], list[int]]:
+    ) -> tuple[list[Ids], list[int], NDArray[np.int64]]:
         """Make tokens of texts with what stands before them, and tell where scoring begins.
 
         Parameters
@@ -89,7 +100,8 @@ class CausalTokens:
         Returns
         -------
         tuple
-            For each text its tokens, int32, and the place of the first one that is scored.
+            For each text its tokens, int32, the place of the first one that is scored, and how
+            many characters of the text stand before that.
 
         Raises
         ------
@@ -101,14 +113,32 @@ class CausalTokens:
             raise InputError(f"first must be 'skip' or 'bos'; found {first!r}")
         bare = self._bare([passage.prompt + passage.text for passage in passages])
         sequences, firsts = [], []
-        for passage, (ids, starts_at) in zip(passages, self._borders(passages, bare), strict=True):
+        unscored = np.zeros(len(passages), np.int64)
+        borders = self._borders(passages, bare)
+        for row, (passage, (ids, starts_at)) in enumerate(zip(passages, borders, strict=True)):
             before = self.opening
             if first == "bos" and not before and not passage.prompt:
                 before = (self._begin("so first must be 'skip'; found 'bos'"),)
             behind = (self._end(),) if passage.ended else ()
             sequences.append(np.array([*before, *ids, *behind], dtype=np.int32))
             firsts.append(max(len(before) + starts_at, 1))
-        return sequences, firsts
+            if not before and not starts_at and ids:
+                unscored[row] = self._first_characters(passage)
+        return sequences, firsts, unscored
+
+    def _first_characters(self, passage: Passage) -> int:
+        """How many characters of a text its first token holds, where that is not scored."""
+        whole = passage.prompt + passage.text
+        if self._tokenizer.is_fast:
+            (places,) = self._encode([whole], return_offsets_mapping=True)["offset_mapping"]
+            end = places[0][1]
+            # A character of several tokens counts as that of the last one
+            end = end if len(places) < 2 or places[1][0] >= end else places[1][0]
+        else:
+            token = self._text(self._bare([whole])[0][:1]).rstrip(_BROKEN).strip()
+            begin = len(whole) - len(whole.lstrip())
+            end = begin + len(token) if token and whole.startswith(token, begin) else 0
+        return max(end - len(passage.prompt), 0)
 
     def read_prompt(self, request: Request) -> NDArray[np.int64]:
         """Make tokens of what a text to be written begins with, at least one.

@@ -347,7 +347,7 @@ class ServedModel(LanguageModel):
             tokens[question.number] = answer
             if advance is not None:
                 advance(1)
-        rows = select(
+        rows, unscored = select(
             [(passage, tokens.get(number)) for number, passage in enumerate(passages)],
             first=first,
             where=where,
@@ -357,7 +357,7 @@ class ServedModel(LanguageModel):
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=starts[1:])
         ends = np.concatenate(rows) if rows else np.empty(0)
-        return TokenScores(log_probability=ends, starts=starts, vocabulary=0)
+        return TokenScores(log_probability=ends, starts=starts, vocabulary=0, unscored=unscored)
 
     def _check(self, request: Request) -> None:
         where, sample = self._address.shown, f"sample {request.id}"

@@ -2,7 +2,8 @@
 
 An ``.npz`` of plain arrays: ``about`` (JSON, as bytes) names the model, how it read the texts and,
 for each set, its name and the hash of its texts and prompts; ``N.log_probability`` and ``N.starts``
-hold the scores of the N-th, beside ``N.decoded`` and ``N.squares`` where a decoding was asked for.
+hold the scores of the N-th, beside ``N.unscored``, the characters before them, and ``N.decoded``
+and ``N.squares`` where a decoding was asked for.
 The texts themselves are not in it. Nothing is ever unpickled.
 """
 
@@ -30,7 +31,7 @@ from calipers.progress import Advance
 
 ENDING = ".npz"
 KIND = "log-probabilities"
-ARRAYS = {"log_probability": "f", "starts": "i", "decoded": "f", "squares": "f"}
+ARRAYS = {"log_probability": "f", "starts": "i", "decoded": "f", "squares": "f", "unscored": "i"}
 """Arrays of a set, and the kind of their numbers."""
 
 DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, TypeError, EOFError)
@@ -107,6 +108,7 @@ def keep(
         "model": model.name,
         "revision": model.revision,
         "signature": dict(model.signature),
+        "end_marks": list(model.end_marks),
         **vars(convention),
         "sets": listed,
     }
@@ -145,6 +147,8 @@ class KeptScores(LanguageModel):
                     None if stride is None else int(stride),
                     str(about["decoding"]),
                 )
+                self.end_marks = tuple(str(mark) for mark in about["end_marks"])
+                self.scores_first = self.convention.first == "bos"
             except InputError:
                 raise
             except DAMAGE as error:
@@ -234,7 +238,9 @@ def _check(held: Mapping[str, Any]) -> None:
     for name, array in held.items():
         if array.ndim != 1 or array.dtype.kind != ARRAYS[name]:
             raise ValueError(f"the array {name} has shape {array.shape} and type {array.dtype}")
-        if name != "starts" and len(array) != tokens:
+        if name == "unscored" and (len(array) != len(starts) - 1 or (array < 0).any()):
+            raise ValueError("what was not scored does not fit the texts")
+        if name not in ("starts", "unscored") and len(array) != tokens:
             raise ValueError(f"the array {name} has {len(array)} numbers for {tokens} tokens")
     if not len(starts) or starts[0] != 0 or starts[-1] != tokens or (np.diff(starts) < 0).any():
         raise ValueError("the texts do not begin one behind the other")

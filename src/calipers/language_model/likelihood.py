@@ -8,7 +8,7 @@ block of texts by another one beside it: sums of a block are taken off the sums 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -142,9 +142,23 @@ class ScoredCorpus(Corpus):
         return np.array([len(text.encode()) for text in self.texts], np.float64)
 
     @cached_property
-    def word_counts(self) -> Doubles:
-        """Words of each text, split at white space, shape ``(n,)``."""
-        return np.array([len(text.split()) for text in self.texts], np.float64)
+    def scored_sizes(self) -> Doubles:
+        """Bytes of each text that were scored, shape ``(n,)``; 0 where none of its tokens was."""
+        sizes = [len(text.encode()) for text in self._scored_texts]
+        return np.where(self.scores.tokens > 0, np.array(sizes, np.float64), 0)
+
+    @cached_property
+    def scored_words(self) -> Doubles:
+        """Words that were scored at least in part, split at white space, shape ``(n,)``."""
+        words = [len(text.split()) for text in self._scored_texts]
+        return np.where(self.scores.tokens > 0, np.array(words, np.float64), 0)
+
+    @property
+    def _scored_texts(self) -> Iterator[str]:
+        """What of each text stands behind its unscored tokens."""
+        unscored = self.scores.unscored
+        begins = [0] * len(self) if unscored is None else unscored.tolist()
+        return (text[begin:] for text, begin in zip(self.texts, begins, strict=True))
 
 
 def take_scores(scores: TokenScores, rows: NDArray[np.intp]) -> TokenScores:
@@ -158,6 +172,7 @@ def take_scores(scores: TokenScores, rows: NDArray[np.intp]) -> TokenScores:
         starts=starts,
         decoded=None if scores.decoded is None else scores.decoded[places],
         squares=None if scores.squares is None else scores.squares[places],
+        unscored=None if scores.unscored is None else scores.unscored[rows],
     )
 
 
@@ -254,24 +269,24 @@ def perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 
 def read_word_perplexity(pair: TextPair, _: Chosen) -> Score:
-    return _per_unit("word_perplexity", _scored(pair), _scored(pair).word_counts)
+    return _per_unit("word_perplexity", _scored(pair), _scored(pair).scored_words)
 
 
 def word_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
-    return _exp_replicates(measured, _scored(measured).word_counts)
+    return _exp_replicates(measured, _scored(measured).scored_words)
 
 
 def read_byte_perplexity(pair: TextPair, _: Chosen) -> Score:
-    return _per_unit("byte_perplexity", _scored(pair), _scored(pair).sizes)
+    return _per_unit("byte_perplexity", _scored(pair), _scored(pair).scored_sizes)
 
 
 def byte_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
-    return _exp_replicates(measured, _scored(measured).sizes)
+    return _exp_replicates(measured, _scored(measured).scored_sizes)
 
 
 def _per_unit(metric: str, corpus: ScoredCorpus, units: Doubles) -> Score:
-    """Perplexity over words or bytes, of those texts of which a token was scored."""
-    sums, units = corpus.by_text, np.where(corpus.scores.tokens > 0, units, 0)
+    """Perplexity over the words or bytes that were scored."""
+    sums = corpus.by_text
     with np.errstate(over="ignore"):
         by_text = np.exp(-ratio(sums, units))
     value = formulas.perplexity(corpus.scores.log_probability, units.sum())
@@ -280,7 +295,7 @@ def _per_unit(metric: str, corpus: ScoredCorpus, units: Doubles) -> Score:
 
 def read_bits_per_byte(pair: TextPair, _: Chosen) -> Score:
     corpus = _scored(pair)
-    sizes = np.where(corpus.scores.tokens > 0, corpus.sizes, 0)
+    sizes = corpus.scored_sizes
     by_text = ratio(-corpus.by_text, sizes) / np.log(2)
     value = formulas.bits_per_byte(corpus.scores.log_probability, sizes.sum())
     return _score("bits_per_byte", value, corpus, per_sample=by_text)
@@ -288,7 +303,7 @@ def read_bits_per_byte(pair: TextPair, _: Chosen) -> Score:
 
 def bits_per_byte_replicates(measured: MeasuredTexts) -> TextReplicates:
     corpus = _scored(measured)
-    means = _means_without(measured, -corpus.by_text, corpus.sizes)
+    means = _means_without(measured, -corpus.by_text, corpus.scored_sizes)
     return TextReplicates(texts=means / np.log(2))
 
 
@@ -362,7 +377,7 @@ def _in_context(metric: str, pair: TextPair, size: int) -> Score:
 def _rates(corpus: ScoredCorpus, found: InContext) -> tuple[Doubles, Doubles]:
     """Bits per byte of each text behind others of its set, and by itself; NaN where not scored."""
     alone = np.where(corpus.scores.tokens > 0, -corpus.by_text / np.log(2), np.nan)
-    return ratio(found.bits, corpus.sizes), ratio(alone, corpus.sizes)
+    return ratio(found.bits, corpus.sizes), ratio(alone, corpus.scored_sizes)
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:

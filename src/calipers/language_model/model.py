@@ -67,6 +67,9 @@ class TokenScores:
         float64 of shape ``(t,)``; None where no decoding was asked for.
     squares
         Sum of the squares of that distribution at each token, float64 of shape ``(t,)``, or None.
+    unscored
+        How many characters at the beginning of each text stand in a token that was not scored,
+        int64 of shape ``(n,)``; None where every text is scored from its beginning.
     """
 
     log_probability: Doubles
@@ -74,6 +77,7 @@ class TokenScores:
     vocabulary: int
     decoded: Doubles | None = None
     squares: Doubles | None = None
+    unscored: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -153,9 +157,14 @@ class LanguageModel(ABC):
         Whether a seed fixes every sample, whatever else is written with it; a reason where not.
     context
         Most tokens that it reads, prompt and text together; None for no limit.
+    scores_first
+        Whether it tells the probability of a first token that nothing stands before, by a token
+        that begins texts.
     scores_end
         Whether it tells the probability of the token that ends texts
         (:attr:`Passage.ended`).
+    end_marks
+        Marks that end a text, as its tokenizer writes them.
     chats
         Whether it takes conversations; else it continues prompts.
     unclaimed
@@ -167,7 +176,9 @@ class LanguageModel(ABC):
     signature: Mapping[str, str]
     reproducible: bool | str = True
     context: int | None = None
+    scores_first: bool = False
     scores_end: bool = False
+    end_marks: tuple[str, ...] = ()
     chats: bool = False
     unclaimed: Sequence[Completion] = ()
 
@@ -196,7 +207,8 @@ class LanguageModel(ABC):
             The texts, with prompts where they are conditional on one.
         first
             What becomes of a first token that nothing stands before: ``"skip"`` leaves it
-            unscored, ``"bos"`` puts the token before it that begins texts.
+            unscored, which :attr:`TokenScores.unscored` tells, ``"bos"`` puts the token before it
+            that begins texts.
         stride
             How far the window moves in texts longer than the context, in tokens; None for half of
             the context. A token is scored once, in the first window that holds it.

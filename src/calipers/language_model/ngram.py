@@ -171,7 +171,7 @@ class NGramModel(LanguageModel):
         self, tables: Tables, vocabulary: dict[str, int], *, order: int, revision: str
     ) -> None:
         self.tables, self.vocabulary, self.order = tables, vocabulary, order
-        self.scores_end = True
+        self.scores_first = self.scores_end = True
         self.name, self.revision = f"ngram:order={order}", revision
         self.signature = {"model": self.name, "revision": revision, "dtype": "float64"}
         self._pieces = ["", *vocabulary]
@@ -225,7 +225,8 @@ class NGramModel(LanguageModel):
         if decoding is not None and not has_distribution(decoding):
             truncated(np.ones(1), decoding)
         texts, skipped = [], []
-        for passage in passages:
+        unscored = np.zeros(len(passages), np.int64)
+        for row, passage in enumerate(passages):
             cut = pieces.split(passage.prompt + passage.text)
             before = 0
             if passage.prompt:
@@ -234,6 +235,8 @@ class NGramModel(LanguageModel):
             end = np.zeros(int(passage.ended), np.int64)
             texts.append(np.concatenate([self._numbers(cut), end]))
             skipped.append(max(before, first == "skip"))
+            if cut and skipped[-1] > before:
+                unscored[row] = max(len(cut[0]) - len(passage.prompt), 0)
         lengths = np.array([len(tokens) for tokens in texts], np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.concatenate([*texts, np.zeros(0, np.int64)])
@@ -254,6 +257,7 @@ class NGramModel(LanguageModel):
             vocabulary=len(self.tables.kind),
             decoded=decoded,
             squares=squares,
+            unscored=unscored,
         )
 
     def generate(

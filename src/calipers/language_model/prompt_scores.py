@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.errors import CalipersError, InputError
 from calipers.language_model.completions import Told, read_choice, read_told
@@ -184,7 +185,7 @@ def _checked(numbers: Sequence[Any]) -> tuple[float | None, ...]:
 
 def select(
     answers: Sequence[tuple[Passage, ScoredTokens | None]], *, first: str, where: str
-) -> list[Doubles]:
+) -> tuple[list[Doubles], NDArray[np.int64]]:
     """Give the log-probabilities of the tokens of each text, without mark, prompt and first token.
 
     A token that begins in the prompt and ends in the text belongs to the text.
@@ -208,6 +209,7 @@ def select(
     votes = [_opened(p.prompt + p.text, tokens) for p, tokens in answers if tokens is not None]
     marked = votes.count(True) > votes.count(False)
     rows: list[Doubles] = []
+    unscored = np.zeros(len(answers), np.int64)
     for number, (passage, tokens) in enumerate(answers, start=1):
         values: list[float] = []
         if tokens is not None:
@@ -226,10 +228,18 @@ def select(
                     f"{where}: this server gives no log-probability of a first token; "
                     "first='bos' needs one, first='skip' leaves it out"
                 )
-            begin = max(begin, 1) if first == "skip" else begin
+            if begin == 0 and numbers and (first == "skip" or numbers[0] is None):
+                begin = 1
+                unscored[number - 1] = _first_characters(passage, texts)
             values = [value for value in numbers[begin:] if value is not None]
         rows.append(np.array(values, dtype=np.float64))
-    return rows
+    return rows, unscored
+
+
+def _first_characters(passage: Passage, texts: Sequence[str | None]) -> int:
+    """How many characters of a text its first token holds; 0 where the tokens do not tell."""
+    ends = _ends(texts, passage.prompt + passage.text)
+    return 0 if ends is None else max(ends[0] - len(passage.prompt), 0)
 
 
 def _opened(text: str, tokens: ScoredTokens) -> bool | None:

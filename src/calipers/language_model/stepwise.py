@@ -2,6 +2,9 @@
 
 What is kept is the model's own cache, of attention or of recurrent states, so every kind of model
 that transformers caches goes on as it would there. Rows may be dropped, repeated and reordered.
+What it is called has changed with the versions of transformers; a model that neither takes nor
+gives it by a known name is no model to go on with, which is an error and never a slow reading of
+everything again.
 """
 
 from __future__ import annotations
@@ -12,8 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_CACHES = ("cache_params", "past_key_values")
-"""What recurrent models and those with attention call what they keep."""
+_CACHES = ("cache", "cache_params", "past_key_values")
+"""What models call what they keep: the one name of late, and the former ones of recurrent models
+and of those with attention."""
+
+
+class NoCacheError(LookupError):
+    """The model keeps nothing that could be found."""
 
 
 class StepwiseModel:
@@ -25,12 +33,20 @@ class StepwiseModel:
         As transformers gives it.
     cached
         Whether its cache is used; without one everything is read again at every step.
+
+    Raises
+    ------
+    NoCacheError
+        If its cache is to be used, and it takes none by a known name; :meth:`start` and
+        :meth:`step` too, if it gives none back.
     """
 
     def __init__(self, model: Any, *, cached: bool = True) -> None:
         self._model, self._cached = model, cached
         takes = inspect.signature(model.forward).parameters
-        self._cache_name = next((name for name in _CACHES if name in takes), _CACHES[-1])
+        self._cache_name = next((name for name in _CACHES if name in takes), "")
+        if cached and not self._cache_name:
+            raise NoCacheError(f"it takes no cache by any name that is known: {', '.join(_CACHES)}")
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
         self._ids: Tensor = torch.empty((0, 0), dtype=torch.int64)
         self._cache: Any = None
@@ -78,6 +94,9 @@ class StepwiseModel:
         if self._with_states:
             more["output_hidden_states"] = True
         output = self._model(input_ids=ids, **more)
-        self._cache = getattr(output, self._cache_name, None) if self._cached else None
+        if self._cached:
+            self._cache = getattr(output, self._cache_name, None)
+            if self._cache is None:
+                raise NoCacheError(f"it gives no {self._cache_name!r} back")
         self.states = output.hidden_states[-1].float() if self._with_states else None
         return output.logits[:, -1].float()

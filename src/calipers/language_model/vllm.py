@@ -137,6 +137,7 @@ class VllmModel(LanguageModel):
             vocabulary=self._vocabulary,
             ends=[id for id in ends if isinstance(id, int)],
         )
+        self.scores_first, self.end_marks = self._tokens.scores_first, self._tokens.end_marks
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._at_once = options.batch_size or AT_ONCE
 
@@ -171,7 +172,7 @@ class VllmModel(LanguageModel):
         assert self.context is not None
         context = self.context - 1
         step = check_stride(stride, context)
-        sequences, firsts = self._tokens.read_passages(passages, first=first)
+        sequences, firsts, unscored = self._tokens.read_passages(passages, first=first)
         self._tokens.check_room(sequences, firsts, room=context, context=self.context)
         windows = plan_windows(list(map(len, sequences)), firsts, context=context, stride=step)
         counts = [max(len(ids) - at, 0) for ids, at in zip(sequences, firsts, strict=True)]
@@ -191,7 +192,7 @@ class VllmModel(LanguageModel):
             advance(len(passages))
         if np.isnan(found).any():
             raise CalipersError(f"{self.name}: vLLM gave log-probabilities that are no numbers")
-        return TokenScores(found, starts, self._vocabulary)
+        return TokenScores(found, starts, self._vocabulary, unscored=unscored)
 
     def generate(
         self,

@@ -15,6 +15,10 @@ under that same model (their Satterthwaite rule): far fewer than there are clust
 people gave most answers. Where one cluster alone tells of something, such as one person who gave
 all judgements of a system, no other can contradict it, and its judgements count as independent.
 
+Where no two clusters differ at all, as where every item has a win for either side, V is 0 and would
+claim certainty. There each cluster counts as one judgement: V is H⁻¹ times the mean size of the
+cluster of a judgement, which it has where the judgements of a cluster are all alike.
+
 Where several people judge the same texts, answers are alike by person and by item. Then
 
     V = V_person + V_item − V_both
@@ -287,8 +291,11 @@ def clustered_covariance(
         there are fewer than two clusters.
     """
     rows, tied, kept = _judgements(fit, pairs)
-    made = _made(fit, rows, _labels(pairs, cluster)[kept], tied)
-    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
+    labels = _labels(pairs, cluster)[kept]
+    made = _made(fit, rows, labels, tied)
+    return errors_of(
+        fit.names, fit.scores, made, scale=fit.scale, level=fit.level, alike=_mean_size(labels)
+    )
 
 
 def crossed_covariance(
@@ -322,14 +329,21 @@ def crossed_covariance(
     _, both = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)
     count = int(both.max())
     made: Sandwich | CrossedSandwich
+    alike = max(map(_mean_size, (one, other)))
     if count == other.max():
-        made = _made(fit, rows, one, tied)
+        made, alike = _made(fit, rows, one, tied), _mean_size(one)
     elif count == one.max():
-        made = _made(fit, rows, other, tied)
+        made, alike = _made(fit, rows, other, tied), _mean_size(other)
     else:
         kinds = [_made(fit, rows, labels, tied) for labels in (one, other, both)]
         made = crossed(kinds[0], kinds[1], kinds[2], n=len(fit.names))
-    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
+    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level, alike=alike)
+
+
+def _mean_size(labels: NDArray[np.int64]) -> float:
+    """How many judgements the cluster of a judgement has on average."""
+    counts = np.unique(labels, return_counts=True)[1]
+    return float((counts**2).sum() / counts.sum())
 
 
 def items_of(pairs: RatedPairs) -> NDArray[np.int64]:
@@ -361,12 +375,16 @@ def errors_of(
     *,
     scale: float,
     level: float,
+    alike: float = 1.0,
 ) -> ClusteredErrors:
-    """Give the errors of scores of mean 0, the first parameters of a fit in log odds."""
+    """Give the errors of scores of mean 0, the first parameters of a fit in log odds.
+
+    Where no two clusters differ, `alike` times the errors of independent judgements are taken.
+    """
     n = len(names)
-    covariance = made.covariance[:n, :n]
-    covariance = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
-    covariance = (covariance + made.covariance[:n, :n].mean()) * scale**2
+    covariance = _centred(made.covariance[:n, :n])
+    covariance = _with_unseen(covariance, _centred(made.inverse[:n, :n]), made.clusters, alike)
+    covariance = covariance * scale**2
     errors = np.sqrt(covariance.diagonal().clip(min=0))
     against = np.zeros((n, len(made.inverse)))
     against[:, :n] = np.eye(n) - 1 / n
@@ -383,6 +401,29 @@ def errors_of(
         level=level,
         _made=made,
     )
+
+
+def _centred(covariance: Matrix) -> Matrix:
+    """The covariance of scores of mean 0."""
+    rows = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
+    return np.asarray(rows + covariance.mean())
+
+
+def _with_unseen(covariance: Matrix, independent: Matrix, clusters: int, alike: float) -> Matrix:
+    """Put in the variance of directions in which clusters do not differ at all.
+
+    With fewer clusters than systems some direction is always empty, and the degrees of freedom see
+    to it; then only a covariance that is empty altogether is filled.
+    """
+    values, axes = np.linalg.eigh(independent)
+    values, axes = values[1:], axes[:, 1:]  # but that of all scores alike
+    root, back = axes * np.sqrt(values), axes / np.sqrt(values)
+    seen, turned = np.linalg.eigh(back.T @ covariance @ back)
+    empty = seen <= FLOOR
+    if not empty.any() or (clusters <= len(covariance) and not empty.all()):
+        return covariance
+    unseen = root @ turned[:, empty]
+    return np.asarray(covariance + alike * unseen @ unseen.T)
 
 
 def _made(

@@ -349,6 +349,39 @@ def flip_rate(pairs: RatedPairs, *, level: float = 0.95) -> Flips:
     )
 
 
+def check_more_than_sides(pairs: RatedPairs) -> None:
+    """Refuse answers that all turn with the sides: they tell the order, and nothing of systems.
+
+    So answers a rater who always prefers the text shown first, and one who draws lots but never
+    agrees with itself: whatever was answered of an item in one order is undone in the other. Wins
+    and losses are then equal in every item, so that scores would be 0 with errors of 0, which
+    would claim certainty where nothing was learnt. Two ties in either order are an answer.
+
+    Raises
+    ------
+    InputError
+        If there are answers, and every rater gave all of them so.
+    """
+    known = pairs.item != UNKNOWN
+    groups = _grouped(pairs, pairs.rater, pairs.item)
+    if not len(pairs) or not known.all() or sum(map(len, groups)) < len(pairs):
+        return
+    outcome = np.where(pairs.i < pairs.j, pairs.outcome, -pairs.outcome)
+    side = _side(pairs)
+    for rows in groups:
+        there, back = (outcome[rows[side[rows] == way]] for way in (1, -1))
+        if not len(there) or not len(back) or not (np.outer(there, back) < 0).all():
+            return
+    sides = pairs.prefers_first
+    always = [way for way, sign in (("first", 1), ("second", -1)) if (sides == sign).all()]
+    shown = f" (always for the text shown {always[0]})" if always else ""
+    where = f"all {len(groups):,} pairs" if len(groups) > 1 else "the only pair"
+    raise InputError(
+        f"in {where} the answer turns round when the sides are swapped{shown}, "
+        "so the answers tell nothing of the systems"
+    )
+
+
 def _side(pairs: RatedPairs) -> Places:
     """1 where the system of the lower place was shown first, -1 where the other, 0 unknown."""
     return np.where(pairs.i < pairs.j, pairs.first, -pairs.first)

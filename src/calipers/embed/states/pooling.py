@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from calipers.embed.states.sinks import pool_without_sinks
 from calipers.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -80,6 +81,10 @@ class SentencePlan:
     skipped
         How many tokens at the beginning of a text are left out of pooling: those of an
         instruction that shall steer the model and not be part of the sentence.
+    opening
+        How many tokens at the beginning of a text are attention sinks by their place, where those
+        are left out of means (:mod:`calipers.embed.states.sinks`); None where they count, as in a
+        model that was trained with them.
     """
 
     pooling: str = "mean"
@@ -89,6 +94,7 @@ class SentencePlan:
     lower: bool = False
     dense: tuple[tuple[Tensor, Tensor | None, str], ...] = ()
     skipped: int = 0
+    opening: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no way to pool and no activation."""
@@ -136,13 +142,20 @@ class SentencePlan:
         """Turn the states of all tokens, (T, d), into a vector for each text, (texts, outputs)."""
         from torch.nn import functional
 
-        vectors = pool(states, runs, self.pooling, skipped=self.skipped)
+        vectors = pool(states, runs, self.pooling, skipped=self.skipped, opening=self.opening)
         for weight, bias, activation in self.dense:
             vectors = _activate(functional.linear(vectors, weight, bias), activation)
         return functional.normalize(vectors, dim=1) if self.normalise else vectors
 
 
-def pool(states: Tensor, runs: Sequence[Run], how: str, *, skipped: int = 0) -> Tensor:
+def pool(
+    states: Tensor,
+    runs: Sequence[Run],
+    how: str,
+    *,
+    skipped: int = 0,
+    opening: int | None = None,
+) -> Tensor:
     """Pool the states of each text, in float32.
 
     Parameters
@@ -155,14 +168,21 @@ def pool(states: Tensor, runs: Sequence[Run], how: str, *, skipped: int = 0) -> 
         One of `POOLS`, or several joined by ``+``.
     skipped
         Tokens at the beginning of each text that do not count; a text of no more is taken whole.
+    opening
+        As :attr:`SentencePlan.opening`.
     """
     import torch
+
+    def vectors(name: str, tokens: Tensor) -> Tensor:
+        if opening is None or name not in OVER_TOKENS:
+            return POOLS[name](tokens)
+        return pool_without_sinks(tokens, POOLS[name], opening=opening)
 
     pooled = []
     for run in runs:
         tokens = states[run.tokens].view(run.texts, run.length, -1)  # (texts, length, d)
         tokens = tokens[:, skipped if run.length > skipped else 0 :]
-        pooled.append(torch.cat([POOLS[name](tokens) for name in how.split("+")], dim=1))
+        pooled.append(torch.cat([vectors(name, tokens) for name in how.split("+")], dim=1))
     return torch.cat(pooled)
 
 
@@ -182,6 +202,9 @@ POOLS: dict[str, Callable[[Tensor], Tensor]] = {
     "weighted_mean": _weighted_mean,
 }
 """Ways to make one vector of a text's states, (texts, length, d) to (texts, d)."""
+
+OVER_TOKENS = frozenset({"mean", "max", "mean_sqrt_len", "weighted_mean"})
+"""Those in which every token counts, so that a sink outweighs the others."""
 
 
 def _activate(vectors: Tensor, name: str) -> Tensor:

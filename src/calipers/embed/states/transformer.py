@@ -4,8 +4,10 @@
 layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a
 sentence-transformers folder says. ``form`` is the mean over tokens after a lower layer
 (:func:`calipers.embed.states.pooling.form_layer`), as it is: it sees style and word order,
-less of the topic. Neither sees what stands behind the first `max_length` tokens of a text, or
-before the last ones where the model's tokenizer cuts texts on the left.
+less of the topic. Means leave attention sinks out (:mod:`calipers.embed.states.sinks`), but for
+those that the makers of a sentence model trained it with. Neither sees what stands behind the first
+`max_length` tokens of a text, or before the last ones where the model's tokenizer cuts texts on the
+left.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from calipers.embed.embedder import (
 from calipers.embed.models.find import FoundModel
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
 from calipers.embed.states.batches import Batches, Run, States
-from calipers.embed.states.pooling import SentencePlan, choose_layer, form_layer, pool
+from calipers.embed.states.pooling import OVER_TOKENS, SentencePlan, choose_layer, form_layer, pool
 from calipers.embed.states.pretrained import (
     UNLIMITED,
     Encode,
@@ -48,6 +50,7 @@ from calipers.errors import CalipersError, InputError
 USUAL = 1_024
 """Most tokens of a text where nobody says otherwise, as mauve-text has it."""
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}
+_NO_SINKS = "_without_sinks"
 _STAND_INS = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "pad_token_id")
 """What opens or closes a text, or else fills it up, stands for a text without tokens."""
 
@@ -219,8 +222,12 @@ class TransformersEmbedder(Embedder):
             reach=lambda positions: _reach(options, plan, tokenizer, positions),
             name=model.name,
         )
-        self._plan = _chosen(plan, options, self._states.causal).on(self._device)
-        self._reader = self._make_reader(tokenizer)
+        encode = encoder(tokenizer)
+        empty = encode([""])[0]
+        marks = len(empty) - closing(encode)
+        self._opening = max(marks, 1) if self._states.causal else 0
+        self._plan = _chosen(plan, options, self._states.causal, self._opening).on(self._device)
+        self._reader = self._make_reader(tokenizer, encode, empty[:marks], empty[marks:])
         self._batches = Batches(
             max_tokens=token_budget(self._device, torch),
             max_texts=options.batch_size,
@@ -269,16 +276,16 @@ class TransformersEmbedder(Embedder):
         self._batches.run(self._states, prepared.ids, take)
         return EncodedBatch(views, prepared.truncated)
 
-    def _make_reader(self, tokenizer: Any) -> Reader:
-        encode, vocabulary = encoder(tokenizer), self._states.vocabulary
-        empty = encode([""])[0]
-        middle = len(empty) - closing(encode)
+    def _make_reader(
+        self, tokenizer: Any, encode: Encode, starts: list[int], ends: list[int]
+    ) -> Reader:
+        vocabulary = self._states.vocabulary
         tokens = (getattr(tokenizer, name, None) for name in _STAND_INS)
         return Reader(
             name=self.name,
             encode=encode,
-            starts=tuple(empty[:middle]),
-            ends=tuple(empty[middle:]),
+            starts=tuple(starts),
+            ends=tuple(ends),
             stand_in=next((id for id in tokens if id is not None and id < vocabulary), 0),
             vocabulary=vocabulary,
             max_length=self._states.reach,
@@ -291,7 +298,9 @@ class TransformersEmbedder(Embedder):
         with torch.inference_mode():
             pooled: dict[str, Tensor] = {
                 "meaning": self._plan.apply(states[self._layer], runs),
-                "form": pool(states[form_layer(self._states.layers)], runs, "mean"),
+                "form": pool(
+                    states[form_layer(self._states.layers)], runs, "mean", opening=self._opening
+                ),
             }
         return {view: vectors.cpu().numpy() for view, vectors in pooled.items()}
 
@@ -317,10 +326,12 @@ class TransformersEmbedder(Embedder):
             prefix=plan.prefix,
         )
         words = "+".join(_WORDS.get(name, name) for name in plan.pooling.split("+"))
+        if plan.opening is not None and OVER_TOKENS & set(plan.pooling.split("+")):
+            words += _NO_SINKS
         after = ("_dense" if plan.dense else "") + ("_norm" if plan.normalise else "")
         self.view_signature = {
             "meaning": f"{words}_layer{self._layer}{after}",
-            "form": f"mean_tokens_layer{form_layer(self._states.layers)}",
+            "form": f"mean_tokens{_NO_SINKS}_layer{form_layer(self._states.layers)}",
         }
         pins = {**self.signature, **self.view_signature, "lower": plan.lower}
         pins |= {"skipped": plan.skipped, **versions("torch", "transformers", "tokenizers")}
@@ -339,10 +350,13 @@ def _reach(
     return max(min(int(limit) for limit in limits if limit is not None), 1)
 
 
-def _chosen(plan: SentencePlan | None, options: Options, causal: bool) -> SentencePlan:
+def _chosen(
+    plan: SentencePlan | None, options: Options, causal: bool, opening: int
+) -> SentencePlan:
     """What is done with the states, by what a person chose, the model's makers, or its kind."""
     if plan is None:
-        plan = SentencePlan(pooling="last" if causal else "mean", normalise=False)
+        usual = "last" if causal else "mean"
+        plan = SentencePlan(pooling=usual, normalise=False, opening=opening)
     if options.pooling is not None:
         plan = replace(plan, pooling=options.pooling)
     return plan if options.prefix is None else replace(plan, prefix=options.prefix)
