@@ -544,7 +544,7 @@ def test_two_texts_a_side_by_hand():
 def test_the_paper_averages_over_the_own_side():
     log_p, log_q = np.array([-1.0, -2.0]), np.array([-3.0, -2.5])
     found = probability_ratios((log_p, log_q), ([-4.0, -1.0], [-2.0, -2.0]))
-    frontier = divergence_frontier(found, grid=[0.3], points="own")
+    frontier = divergence_frontier(found, grid=[0.3], points="own_side")
     mixture = np.log(0.3 * np.exp(log_p) + 0.7 * np.exp(log_q))
     assert frontier.reference_cost[0] == pytest.approx((log_p - mixture).mean())
 

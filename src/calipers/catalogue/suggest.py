@@ -144,6 +144,9 @@ def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Opti
         return InputError(f"{key!r}: {metric} {why}; ask for {':'.join((plain, *words))!r}")
     if axis is None:
         return _unknown_option(key, word, options)
+    taken = next((each for each in options if each.name == axis.name), None)
+    if taken is not None:
+        return InputError(f"{key!r}: {unknown_name(taken.name, word, taken.words)}")
     listed = " and ".join(each.article for each in options)
     return InputError(f"metric {metric!r} takes no {axis.name}, only {listed}; found {key!r}")
 

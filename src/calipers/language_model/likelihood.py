@@ -490,11 +490,12 @@ BY_MODELS = Options(estimator="model")
 
 
 def _of_models(metric: str, pair: TextPair) -> Score:
+    from calipers.curves.frontier import OWN_SIDE
     from calipers.metrics.frontiers import summary_score
 
     corpus = _scored(pair)
     sizes = {"n": len(pair.references), "m": len(corpus)}
-    pins: dict[str, object] = {"estimator": "model", "points": "own", **corpus.pins, **sizes}
+    pins: dict[str, object] = {"estimator": "model", "points": OWN_SIDE, **corpus.pins, **sizes}
     if left_out := sum(int((~kept).sum()) for kept in _possible(pair)):
         pins["impossible"] = left_out
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
@@ -535,7 +536,7 @@ def _frontier(
     pair: TextPair, reference: NDArray[np.intp], generated: NDArray[np.intp]
 ) -> DivergenceFrontier:
     """The frontier of P', the model that measures, and Q, the one that generated."""
-    from calipers.curves.frontier import divergence_frontier
+    from calipers.curves.frontier import OWN_SIDE, divergence_frontier
     from calipers.estimate.ratios import probability_ratios
 
     theirs, ours = _both(pair)
@@ -546,7 +547,7 @@ def _frontier(
         rows = taken[kept[taken]]
         sides.append((corpus.by_text[rows], corpus.by_generator[rows]))
     ratios = probability_ratios(sides[0], sides[1])
-    return divergence_frontier(ratios, points="own")
+    return divergence_frontier(ratios, points=OWN_SIDE)
 
 
 def _both(pair: TextPair) -> tuple[ScoredCorpus, ScoredCorpus]:

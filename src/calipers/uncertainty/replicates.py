@@ -246,7 +246,7 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
         samples, shape ``(2, points, columns)``; curves that are not read from counts are left out.
     """
     counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
-    averaged = COUNTING in pair.curves.trade_offs
+    averaged = any(options.estimator == COUNTING for options in pair.curves.trade_offs)
 
     def frontiers(without: DeleteBlock) -> dict[str, Doubles]:
         own = without.curves
