@@ -301,6 +301,18 @@ class DivergenceFrontier:
         """
         return 0.5 * self._both(self.divergence.interpolated(0.5))
 
+    def unclipped(self, weight: float = 0.5) -> tuple[float, float]:
+        """D_f(Q‖R_λ) and D_f(P‖R_λ) at one λ as they were estimated, before what is negative is 0.
+
+        Only averages over the own side can be negative.
+        """
+        mixed = self.divergence.interpolated(weight), self.divergence.interpolated(1 - weight)
+        sides = (self.ratios.swapped, mixed[1]), (self.ratios, mixed[0])
+        generated, reference = (
+            float(unclipped_mean(ratios, each, self.averaged_over)[0]) for ratios, each in sides
+        )
+        return generated, reference
+
     def f_beta(self, beta: float, c: float = 5.0) -> float:
         """The largest F_β over the transformed curve, in [0, 1], as if it were a PR-curve.
 

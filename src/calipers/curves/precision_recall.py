@@ -6,9 +6,9 @@ al., NeurIPS 2018, theorem 2; Le Bronnec et al., ACL 2024, theorem 1). On histog
 Σ min(λ·p, q) and Σ min(p, q/λ), equal to the authors' 2019 release on the same counts.
 
 Estimated ratios r = p/q do not agree at the samples of both sides. By default both means are over
-the samples of both sides, with the weights that make them samples of Q, 1/(1 + r), or of P,
-r/(1 + r), each divided by their sum; ``points="own_side"`` takes α over the generated samples alone,
-and β over those of the reference, as the definition is written.
+the samples of both, with the weights that make them samples of Q, 1/(1 + r), or of P, r/(1 + r),
+each divided by their sum; ``points="own_side"`` takes α over the generated samples alone, and β
+over those of the reference, as the definition is written.
 
 What it does not detect: on few cells it sees only their mass, so two sets that differ within the
 cells look alike.
