@@ -328,7 +328,9 @@ def test_estimates_without_cells_by_gaussians():
 def test_estimates_without_cells_by_two_models():
     p = np.array([-3.0, -1.0, -2.0]), np.array([-2.5, -4.0])  # at reference, generated texts
     q = np.array([-2.0, -2.5, -2.6]), np.array([-2.0, -1.5])
-    frontier = divergence_frontier(probability_ratios((p[0], q[0]), (p[1], q[1])), points="own_side")
+    frontier = divergence_frontier(
+        probability_ratios((p[0], q[0]), (p[1], q[1])), points="own_side"
+    )
     for place, weight in enumerate(WEIGHTS):
         middle = [weight * np.exp(p[i]) + (1 - weight) * np.exp(q[i]) for i in (0, 1)]
         to_p = np.mean(p[0] - np.log(middle[0]))

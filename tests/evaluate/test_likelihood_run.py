@@ -256,7 +256,7 @@ def test_a_divergence_that_is_negative_by_chance_counts_as_0_and_is_told_of():
     assert -0.05 < float(nats) < 0
     (told,) = [one for one in found.cautions if "counts as 0" in one.brief]
     assert f"at {nats} nats" in told.text
-    same = run({"m": MODEL}, "models", generator=ThreeWords("gen"), **options)["m"]
+    same = run({"m": MODEL}, "models", **options | {"generator": ThreeWords("gen")})["m"]
     assert not [one for one in same.cautions if one.brief == told.brief]
 
 

@@ -104,7 +104,7 @@ POINTS = Option(
     name="points",
     default="both_sides",
     tells="whose samples estimated ratios are averaged over",
-    article="whose samples are averaged over",
+    article="a choice of samples to average over",
     words=get_args(Points),
     labels={"other_side": "(other side)", "own_side": "(own side)"},
     said={
@@ -128,8 +128,8 @@ UNSEEN = {
     "knn": f"anything finer than 50 neighbours, or {_BEYOND}",
     "kde": f"anything finer than its kernel, or {_BEYOND}; a set against itself does not score "
     "best",
-    "classifier": "what no plane separates",
-    "boosted": "small differences on small sets",
+    "classifier": f"what no plane separates, or {_BEYOND}",
+    "boosted": f"small differences on small sets, or {_BEYOND}",
     "gaussian": "all but mean and covariance of the 10 leading axes",
 }
 """What an estimator that counts no cells does not see."""

@@ -55,7 +55,7 @@ class Remark:
         return replace(self, text=f"by {view}, {self.text}")
 
 
-def too_far(estimator: str, shared: float, samples: int) -> Remark | None:
+def _too_far(estimator: str, shared: float, samples: int) -> Remark | None:
     """Say that two sets are too far apart for an estimator of ratios to tell how far.
 
     Parameters
@@ -74,7 +74,7 @@ def too_far(estimator: str, shared: float, samples: int) -> Remark | None:
         f"it and the reference share {shared:.1%} of their distributions by the estimator "
         f"{estimator}, {shared * samples:.1f} of {samples:,} samples: that they differ is certain, "
         "but how far, and which of several such systems is nearer, comes from the assumptions of "
-        "the estimator and not from samples",
+        "the estimator and not from samples, so its scores have no intervals",
     )
 
 
@@ -181,13 +181,15 @@ class Estimates:
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What is to be known of the likelihood ratios that were estimated so far."""
-        smaller = min(len(self.reference), len(self.generated))
-        found = (
-            too_far(estimator, made.shared, smaller)
-            for (kind, estimator), made in self._made.items()
-            if kind == "ratios"
-        )
-        return tuple(filter(None, found))
+        made = [estimator for kind, estimator in self._made if kind == "ratios"]
+        return tuple(filter(None, map(self.too_far, made)))
+
+    def too_far(self, estimator: str) -> Remark | None:
+        """Say that the sets are too far apart for an estimator that was used; None if not."""
+        made = self._made.get(("ratios", estimator))
+        if made is None:
+            return None
+        return _too_far(estimator, made.shared, min(len(self.reference), len(self.generated)))
 
     @lazily
     def _made(self) -> dict[tuple[str, Any], Any]:

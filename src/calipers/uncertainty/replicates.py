@@ -7,7 +7,8 @@ Three ways, the first that a metric allows:
 - both sets are cut into five disjoint parts, the score is measured part against part, and its
   variance is divided by their number. That takes variance to fall as one over the size; where
   the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
-  interval is marked as approximate, and scores for which it is none have no interval.
+  interval is marked as approximate, and scores for which it is none have no interval: nor have
+  those that an estimator of likelihood ratios gives of sets that are too far apart for it.
 
 Of scores that are read from neighbours or from the cells of MAUVE, halves of both sets are looked
 at too (:mod:`calipers.uncertainty.half_samples`), since leaving blocks out says too much of nearly
@@ -29,7 +30,7 @@ from functools import partial
 import numpy as np
 
 from calipers.catalogue.choosing import Choice, needs_of
-from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.estimation import COUNTING, ESTIMATORS
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
@@ -90,7 +91,7 @@ def spreads(
         return {}
     counted = [choice for choice in choices if is_kept(choice)]
     summed = [choice for choice in choices if has_own(choice)]
-    rest = [choice for choice in choices if needs_parts(choice)]
+    rest = [each for each in choices if needs_parts(each) and not is_extrapolated(pair, each)]
     moved = _by_counts(left_out or delete_blocks(pair), counted, further)
     moved |= _by_sums(pair, summed)
     moved |= by_parts(pair, rest)
@@ -124,6 +125,15 @@ def has_no_interval(choice: Choice) -> bool:
     """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
     unlike = choice.option("estimator") in UNLIKE or choice.metric.replicates == "none"
     return unlike and not is_kept(choice)
+
+
+def is_extrapolated(pair: Pair, choice: Choice) -> bool:
+    """Whether sets are too far apart for the estimator behind a score.
+
+    All parts then say the same, and no replicate tells how far off the assumptions are.
+    """
+    estimator = choice.option("estimator")
+    return estimator in ESTIMATORS and pair.estimates.too_far(estimator) is not None
 
 
 def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
