@@ -264,8 +264,10 @@ def test_divergence_frontiers_nested_stay_nested_for_every_c():
 
 def test_estimates_without_cells():
     at_p, at_q = np.array([1.4, 2.5, 0.8]), np.array([0.5, 1.2])
-    found = f_divergence(LikelihoodRatios.of(at_p, at_q), "kl")
-    assert found == near(max(0, kl(at_q).mean()))
+    ratios = LikelihoodRatios.of(at_p, at_q)
+    both = sum((kl(r) / (1 + r)).mean() for r in (at_p, at_q))
+    assert f_divergence(ratios, "kl") == near(both)
+    assert f_divergence(ratios, "kl", points="other_side") == near(kl(at_q).mean())
 
 
 def test_estimates_without_cells_by_neighbours():
@@ -421,10 +423,16 @@ def test_precision_recall_curves_of_distributions():
 
 def test_precision_recall_curves_of_distributions_from_ratios():
     at_p, at_q = np.array([1.4, 2.5, 0.8]), np.array([0.5, 1.2])
-    curve = precision_recall_curve(LikelihoodRatios.of(at_p, at_q), angles=5)
+    ratios = LikelihoodRatios.of(at_p, at_q)
+    curve = precision_recall_curve(ratios, angles=5, points="own_side")
     slopes = np.tan(np.linspace(1e-10, np.pi / 2 - 1e-10, 5))[:, None]
     assert curve.precision == near(np.minimum(1, slopes * at_q).mean(axis=1))
     assert curve.recall == near(np.minimum(1, 1 / (slopes * at_p)).mean(axis=1))
+    both, r = precision_recall_curve(ratios, angles=5), np.concatenate([at_p, at_q])
+    shares = np.array([1 / 3] * 3 + [1 / 2] * 2)
+    of_q, of_p = shares / (1 + r), shares * r / (1 + r)
+    assert both.precision == near((np.minimum(1, slopes * r) * of_q).sum(axis=1) / of_q.sum())
+    assert both.recall == near((np.minimum(1, 1 / (slopes * r)) * of_p).sum(axis=1) / of_p.sum())
 
 
 # Transport ---------------------------------------------------------------------------------------

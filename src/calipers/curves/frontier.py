@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -97,9 +97,9 @@ def positive(name: str, given: Any) -> float:
 
 
 Points = Literal["both_sides", "other_side", "own_side"]
-BOTH_SIDES: Points = "both_sides"
-OTHER_SIDE: Points = "other_side"
-OWN_SIDE: Points = "own_side"
+BOTH_SIDES: Final = "both_sides"
+OTHER_SIDE: Final = "other_side"
+OWN_SIDE: Final = "own_side"
 
 
 def check_points(points: Any) -> None:

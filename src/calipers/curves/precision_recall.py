@@ -59,7 +59,8 @@ class PrecisionRecallCurve:
     max_recall
         β_0, the share of the reference where the generated set has some mass; NaN likewise.
     total_variation
-        1 − α(1), the total variation distance of the two, in [0, 1].
+        1 − α(1), the total variation distance of the two, in [0, 1]; over both sides 1 less the
+        mass that they share, the same from either side.
     reason
         Why the end points are NaN; None where they are not.
     """
@@ -105,15 +106,15 @@ def precision_recall_curve(
     check_choice("points", points, get_args(CurvePoints))
     ratios = ratios_of(estimate, raw=True)
     own = points == OWN_SIDE or isinstance(estimate, Histograms)
-    overlap = _overlap if own else _overlap_of_both
+    overlap, most = (_overlap, _most) if own else (_overlap_of_both, _most_of_both)
     slopes = _slopes(angles)
     hidden = ratios.positive
     return PrecisionRecallCurve(
         precision=overlap(ratios, slopes),
         recall=overlap(ratios.swapped, 1 / slopes),
-        max_precision=np.nan if hidden else max(0.0, 1 - ratios.outside_reference),
-        max_recall=np.nan if hidden else max(0.0, 1 - ratios.outside_generated),
-        total_variation=1 - float(overlap(ratios, np.ones(1))[0]),
+        max_precision=np.nan if hidden else most(ratios),
+        max_recall=np.nan if hidden else most(ratios.swapped),
+        total_variation=1 - (float(overlap(ratios, np.ones(1))[0]) if own else ratios.shared),
         reason=EVERYWHERE if hidden else None,
     )
 
@@ -177,6 +178,18 @@ def _overlap_of_both(ratios: LikelihoodRatios, slopes: Vector) -> Vector:
     if not total > 0:  # every sample is impossible under Q: nothing is shared
         return np.zeros(len(slopes))
     return _shared(ratios_from(logs), as_reference / total, as_generated / total, slopes)
+
+
+def _most(ratios: LikelihoodRatios) -> float:
+    """Q(p > 0), where the curve ends."""
+    return max(0.0, 1 - ratios.outside_reference)
+
+
+def _most_of_both(ratios: LikelihoodRatios) -> float:
+    """The same where samples of both sides are weighed: a generated one with p = 0 weighs most."""
+    weights = (expit(-logs) for logs in (ratios.log_reference, ratios.log_generated))
+    total = ratios.mean_reference(next(weights)) + ratios.mean_generated(next(weights))
+    return float(max(0.0, 1 - ratios.outside_reference / total)) if total > 0 else 0.0
 
 
 def _shared(r: Vector, less: Vector, more: Vector, slopes: Vector) -> Vector:

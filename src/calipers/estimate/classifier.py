@@ -292,7 +292,7 @@ def classify(
         rows, every = RowSets((left, right)), np.arange(n + m)
         scores = _held_out(rows, every, labels, fold, LEARNERS[model](float(penalty)))
     logs = _calibrated(scores, labels, fold) if calibrate else scores
-    pins = {
+    pins: dict[str, object] = {
         "estimator": "classifier" if model == "logistic" else model,
         "folds": int(folds),
         "calibrated": bool(calibrate),

@@ -490,12 +490,11 @@ BY_MODELS = Options(estimator="model")
 
 
 def _of_models(metric: str, pair: TextPair) -> Score:
-    from calipers.curves.frontier import OWN_SIDE
     from calipers.metrics.frontiers import summary_score
 
     corpus = _scored(pair)
     sizes = {"n": len(pair.references), "m": len(corpus)}
-    pins: dict[str, object] = {"estimator": "model", "points": OWN_SIDE, **corpus.pins, **sizes}
+    pins: dict[str, object] = {"estimator": "model", **corpus.pins, **sizes}
     if left_out := sum(int((~kept).sum()) for kept in _possible(pair)):
         pins["impossible"] = left_out
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]

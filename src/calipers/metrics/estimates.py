@@ -284,15 +284,12 @@ class Curves:
         """What made an estimate, for the signatures of what is read from it."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.cells) | self.estimates.seed_pin
-        return self._ratio_pins(options)
+        return {**self.estimates.ratios(options.estimator).pins, **self.estimates.row_pins}
 
     def trade_off_pins(self, options: Options) -> Pins:
         """What made a precision-recall curve."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.prd_cells, runs="runs") | self.estimates.seed_pin
-        return self._ratio_pins(options)
-
-    def _ratio_pins(self, options: Options) -> Pins:
         pins = self.estimates.ratios(options.estimator).pins
         return {**pins, "points": options.points, **self.estimates.row_pins}
 

@@ -26,7 +26,13 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, STARRED, Options
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
-from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence, half_of
+from calipers.curves.frontier import (
+    DivergenceFrontier,
+    Points,
+    divergence_frontier,
+    f_divergence,
+    half_of,
+)
 from calipers.estimate.axes import Norm, preprocess
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
@@ -99,7 +105,8 @@ def summary_score(
         own = {"c": c, "grid": len(frontier.weights)}
         own |= {"beta": BETA[name]} if name in BETA else {"area": "both_axes"}
     reason = None if np.isfinite(value) else _endless(frontier.divergence, frontier.ratios)
-    return _within(name, options, value, _pins(options, own, pins), reason)
+    made = _pins(options, own, pins, frontier.averaged_over)
+    return _within(name, options, value, made, reason)
 
 
 def divergence_score(name: str, options: Options, estimate: Estimate, *, pins: Pins) -> Score:
@@ -107,7 +114,8 @@ def divergence_score(name: str, options: Options, estimate: Estimate, *, pins: P
     divergence = find_divergence(options.divergence)
     value = f_divergence(estimate, divergence, points=options.points)
     reason = None if np.isfinite(value) else _endless(divergence, estimate)
-    return _within(name, options, value, _pins(options, {}, pins), reason)
+    made = _pins(options, {}, pins, options.points)
+    return _within(name, options, value, made, reason)
 
 
 ROUNDING = 1e-9
@@ -131,9 +139,10 @@ def range_by(name: str, options: Options) -> tuple[float, float]:
     return 0.0, HIGHEST[name](find_divergence(options.divergence))
 
 
-def _pins(options: Options, own: Pins, pins: Pins) -> Pins:
-    smoothing = {"smoothing": options.smoothing} if options.estimator == COUNTING else {}
-    return {"divergence": options.divergence, **own, **smoothing, **pins}
+def _pins(options: Options, own: Pins, pins: Pins, points: Points) -> Pins:
+    counted = options.estimator == COUNTING
+    choice = {"smoothing": options.smoothing} if counted else {"points": points}
+    return {"divergence": options.divergence, **own, **choice, **pins}
 
 
 def _endless(divergence: Divergence, estimate: Estimate) -> str:
