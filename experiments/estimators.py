@@ -22,6 +22,7 @@ import numpy as np
 import estimators_choices as choices
 import estimators_decodings as decodings
 import estimators_gaussians as gaussians
+import estimators_intervals as intervals
 import estimators_news as mixtures
 from ag_news import DATA
 from calipers.report.plots import save_figure
@@ -78,11 +79,12 @@ def main() -> None:
         default=5,
         help="splits of AG News, and draws for the choices (default 5)",
     )
+    parser.add_argument("--worlds", type=int, default=60, help="worlds for the intervals")
     parser.add_argument("--largest", type=int, default=16000, help="leave larger draws out")
     parser.add_argument("--plot", type=Path, help="draw the errors into this .svg, .png or .pdf")
     parser.add_argument("--threads", type=int, help="threads (default: all cores)")
     parser.add_argument(
-        "--only", choices=("gaussians", "choices", "news", "decodings"), help="a part"
+        "--only", choices=("gaussians", "choices", "news", "decodings", "intervals"), help="a part"
     )
     options = parser.parse_args()
     if options.seeds < 1 or options.largest < min(DRAWS):
@@ -95,6 +97,9 @@ def main() -> None:
         print_mixtures(options)
     if options.only in (None, "decodings"):
         for line in decodings.table():
+            print(line, flush=True)
+    if options.only in (None, "intervals"):
+        for line in intervals.table(options.worlds):
             print(line, flush=True)
 
 
