@@ -42,8 +42,9 @@ def table(worlds: int) -> Iterator[str]:
             pair = Pair(reference, generated, Settings(threads=1, seed=world), needs)
             for choice in choices:
                 values[choice.name].append(choice.score(pair).value)
+            moved = spreads(pair, choices)
             for choice in choices:
-                spread = spreads(pair, [choice])[choice.name]
+                spread = moved[choice.name]
                 bounds = choice.metric.range_of(choice.options)
                 ends = confidence_interval(values[choice.name][-1], spread, bounds=bounds)
                 found[choice.name].append((*(ends or (np.nan, np.nan)), spread.standard_error))

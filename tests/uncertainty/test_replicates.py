@@ -404,3 +404,21 @@ def test_what_is_extrapolated_has_no_interval(rng):
         assert np.isfinite(values).all()
         assert set(spreads(pair, choices)) == given
         assert bool(pair.estimates.remarks) == (not given)
+
+
+def test_a_classifier_is_fitted_again_without_each_of_ten_blocks(rng):
+    reference, generated = rng.standard_normal((120, 3)), rng.standard_normal((120, 3)) + 0.7
+    pair = Pair(reference, generated, Settings(threads=1))
+    (choice,) = choose(["frontier_integral:classifier"], ("rows",))
+    spread = spreads(pair, [choice])[choice.name]
+    components = []
+    for side, blocks in enumerate(pair.cut(10)):
+        values = []
+        for block in range(10):
+            rows = [reference, generated]
+            rows[side] = rows[side][blocks.labels != block]
+            values.append(choice.score(Pair(*rows, Settings(threads=1))).value)
+        gaps = np.array(values) - np.mean(values)
+        components.append(0.9 * float(gaps @ gaps))  # (B − 1) / B · Σ (S_b − S̄)²
+    assert [part.variance for part in spread.components] == pytest.approx(components, rel=1e-6)
+    assert not spread.approximate
