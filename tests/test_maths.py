@@ -264,8 +264,10 @@ def test_divergence_frontiers_nested_stay_nested_for_every_c():
 
 def test_estimates_without_cells():
     at_p, at_q = np.array([1.4, 2.5, 0.8]), np.array([0.5, 1.2])
-    found = f_divergence(LikelihoodRatios.of(at_p, at_q), "kl")
-    assert found == near(max(0, kl(at_q).mean()))
+    ratios = LikelihoodRatios.of(at_p, at_q)
+    both = sum((kl(r) / (1 + r)).mean() for r in (at_p, at_q))
+    assert f_divergence(ratios, "kl") == near(both)
+    assert f_divergence(ratios, "kl", points="other_side") == near(kl(at_q).mean())
 
 
 def test_estimates_without_cells_by_neighbours():
@@ -328,7 +330,9 @@ def test_estimates_without_cells_by_gaussians():
 def test_estimates_without_cells_by_two_models():
     p = np.array([-3.0, -1.0, -2.0]), np.array([-2.5, -4.0])  # at reference, generated texts
     q = np.array([-2.0, -2.5, -2.6]), np.array([-2.0, -1.5])
-    frontier = divergence_frontier(probability_ratios((p[0], q[0]), (p[1], q[1])), points="own")
+    frontier = divergence_frontier(
+        probability_ratios((p[0], q[0]), (p[1], q[1])), points="own_side"
+    )
     for place, weight in enumerate(WEIGHTS):
         middle = [weight * np.exp(p[i]) + (1 - weight) * np.exp(q[i]) for i in (0, 1)]
         to_p = np.mean(p[0] - np.log(middle[0]))
@@ -341,7 +345,7 @@ def test_estimates_without_cells_by_two_models_of_texts_that_neither_wrote():
     reference = np.array([-3.0, -1.0, -2.0]), np.array([-2.0, -2.5, -2.6])
 
     def found(p, q):
-        return divergence_frontier(probability_ratios(reference, (p, q)), points="own")
+        return divergence_frontier(probability_ratios(reference, (p, q)), points="own_side")
 
     # The second set is three times as unlikely, but both are likelier under P' than under Q
     likely = found(np.array([-2.0, -5.0]), np.array([-2.5, -4.6]))
@@ -419,10 +423,16 @@ def test_precision_recall_curves_of_distributions():
 
 def test_precision_recall_curves_of_distributions_from_ratios():
     at_p, at_q = np.array([1.4, 2.5, 0.8]), np.array([0.5, 1.2])
-    curve = precision_recall_curve(LikelihoodRatios.of(at_p, at_q), angles=5)
+    ratios = LikelihoodRatios.of(at_p, at_q)
+    curve = precision_recall_curve(ratios, angles=5, points="own_side")
     slopes = np.tan(np.linspace(1e-10, np.pi / 2 - 1e-10, 5))[:, None]
     assert curve.precision == near(np.minimum(1, slopes * at_q).mean(axis=1))
     assert curve.recall == near(np.minimum(1, 1 / (slopes * at_p)).mean(axis=1))
+    both, r = precision_recall_curve(ratios, angles=5), np.concatenate([at_p, at_q])
+    shares = np.array([1 / 3] * 3 + [1 / 2] * 2)
+    of_q, of_p = shares / (1 + r), shares * r / (1 + r)
+    assert both.precision == near((np.minimum(1, slopes * r) * of_q).sum(axis=1) / of_q.sum())
+    assert both.recall == near((np.minimum(1, 1 / (slopes * r)) * of_p).sum(axis=1) / of_p.sum())
 
 
 # Transport ---------------------------------------------------------------------------------------

@@ -59,6 +59,9 @@ def names(asked, **options):
         ("divergence:interpolated_kl=0.30", "divergence:interpolated_kl=0.3"),
         ("mauve_star:chi2", "mauve_star:chi2"),
         ("prd_f8:kde", "prd_f8:kde"),
+        ("prd_f8:own_side:knn", "prd_f8:knn:own_side"),
+        ("mauve:other_side:gaussian", "mauve:gaussian:other_side"),
+        ("mauve:knn:both_sides", "mauve:knn"),
         ("ot:", "ot"),
     ],
 )
@@ -90,8 +93,16 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
         ("mauve:chi2:kl", "'mauve:chi2:kl' names a divergence twice, 'chi2' and 'kl'; give one"),
         ("mauve:knn:knn", "names an estimator twice"),
         ("mauve:none:laplace", "names a smoothing twice"),
-        ("prd_f8:chi2", "'prd_f8' takes no divergence, only an estimator; found 'prd_f8:chi2'"),
+        (
+            "prd_f8:chi2",
+            "'prd_f8' takes no divergence, only an estimator and a choice of samples to average "
+            "over; found 'prd_f8:chi2'",
+        ),
         ("prd_f8:laplace", "takes no smoothing, only an estimator"),
+        ("prd_f8:knn:other_side", "'prd_f8:other_side': unknown points 'other_side'; did you mean"),
+        ("mauve:other_side", "over cells all give the same mean; ask for 'mauve', or name an est"),
+        ("mauve_star:own_side", "averages over cells, which give one mean; ask for 'mauve:own_"),
+        ("mauve:knn:own_side:other_side", "names a choice of samples to average over twice"),
         ("precision:5", "metric 'precision' takes no option; found 'precision:5'$"),
         ("precision:knn", "metric 'precision' takes no option; found 'precision:knn'$"),
         ("near_copies:train", r"takes no option; found .*; a training set \(--train FILE"),

@@ -72,7 +72,7 @@ def test_the_page_of_a_key_has_the_range_of_its_options(calipers):
     assert "0 to 2; lower is better" in page
     assert "with --metrics frontier_integral:chi2\n" in page
     assert "0 to 0.693" in calipers("metrics", "midpoint_star").stdout
-    assert "from 0; lower" in calipers("metrics", "frontier_integral:knn").stdout
+    assert "0 to 1; lower" in calipers("metrics", "frontier_integral:knn").stdout
 
 
 def test_a_name_that_is_a_family_too(calipers):

@@ -256,7 +256,7 @@ def test_own_points_write_the_reverse_divergence_as_a_mean_of_logarithms():
     # −log(p / r) over Q is what D_f(P‖R) of the reverse KL is: over the own points, −(r / p)·log
     log_reference, log_generated = np.array([0.4, -0.1, 1.0]), np.array([-0.7, 0.2])
     ratios = LikelihoodRatios(log_reference, log_generated)
-    frontier = divergence_frontier(ratios, divergence="reverse_kl", grid=[0.3], points="own")
+    frontier = divergence_frontier(ratios, divergence="reverse_kl", grid=[0.3], points="own_side")
     r = np.exp(log_reference)
     shares = 0.3 + 0.7 / r
     assert frontier.reference_cost[0] == pytest.approx(max(0, np.mean(shares * np.log(shares))))
@@ -318,7 +318,7 @@ def test_a_tiny_weight_keeps_its_digits():
 
 
 @pytest.mark.parametrize("name", ["kl", "chi2", "interpolated_kl=0.3", "squared_hellinger"])
-@pytest.mark.parametrize("points", ["other", "own"])
+@pytest.mark.parametrize("points", ["both_sides", "other_side", "own_side"])
 def test_the_integral_of_estimated_ratios_is_that_of_its_frontier(name, points):
     ratios = LikelihoodRatios([1.2, 0.1, 2.0, -0.3], [-1.5, 0.4, -0.8])
     nodes, shares = np.polynomial.legendre.leggauss(60)

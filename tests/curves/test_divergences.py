@@ -202,12 +202,15 @@ def test_limits_of_own_generators_must_be_numbers():
 
 def test_reverse_kl_of_ratios_too_small_for_a_float():
     ratios = LikelihoodRatios([900.0], [-2600.0, -1000.0])
-    assert f_divergence(ratios, "reverse_kl") == pytest.approx(1799)
+    found = f_divergence(ratios, "reverse_kl", points="other_side")
+    assert found == pytest.approx(1799)  # the mean of 2599 and 999
+    assert f_divergence(ratios, "reverse_kl") == pytest.approx(1800)  # f(r)/(1 + r) is 1 at e^900
 
 
 def test_what_has_no_weight_counts_nothing():
     ratios = LikelihoodRatios([0.0, 0.0], [-np.inf, 1.0], generated_weights=[0.0, 1.0])
-    assert f_divergence(ratios, "reverse_kl") == pytest.approx(np.e - 2)
+    assert f_divergence(ratios, "reverse_kl", points="other_side") == pytest.approx(np.e - 2)
+    assert f_divergence(ratios, "reverse_kl") == pytest.approx((np.e - 2) / (1 + np.e))
 
 
 def test_a_generator_that_breaks_down_far_out_is_no_gap_of_zero():

@@ -127,7 +127,9 @@ def test_midpoints_that_have_names():
 @given(SIDE, SIDE)
 def test_histograms_do_not_care_whose_points_are_averaged(name, p, q):
     pair = Histograms(p, q)
-    other, own = (divergence_frontier(pair, divergence=name, points=x) for x in ("other", "own"))
+    other, own = (
+        divergence_frontier(pair, divergence=name, points=x) for x in ("other_side", "own_side")
+    )
     for side in ("reference_cost", "generated_cost"):
         expected = getattr(other, side)
         np.testing.assert_allclose(getattr(own, side), expected, rtol=1e-8, atol=1e-10)
@@ -139,7 +141,7 @@ def test_histograms_do_not_care_whose_points_are_averaged(name, p, q):
 @given(LOGS, LOGS)
 def test_equation_25_averages_over_the_other_side(reference, generated):
     ratios = LikelihoodRatios(reference, generated)
-    frontier = divergence_frontier(ratios, grid=[0.3])
+    frontier = divergence_frontier(ratios, grid=[0.3], points="other_side")
     t = np.exp(generated)
     mixture = 0.3 * t + 0.7
     expected = np.mean(mixture * (t / mixture * np.log(t / mixture) - t / mixture + 1))
@@ -150,11 +152,83 @@ def test_equation_25_averages_over_the_other_side(reference, generated):
     assert frontier.generated_cost[0] == pytest.approx(expected, abs=1e-12 * (1 + u.max()))
 
 
+def test_an_average_over_both_sides_by_hand():
+    # p/q is 2 at the reference samples 1 and 2, and ½ at the generated one
+    ratios = LikelihoodRatios.of([2.0, 2.0], [0.5])
+    two, half = 2 * np.log(2) - 1, 0.5 * np.log(0.5) + 0.5  # t log t − t + 1
+    assert f_divergence(ratios, "kl") == pytest.approx(two / 3 + half / 1.5)
+    # |t − 1| / 2 is ½ and ¼
+    assert f_divergence(ratios, "total_variation") == pytest.approx(0.5 / 3 + 0.25 / 1.5)
+    assert ratios.shared == pytest.approx(1 - 1 / 3)
+
+
+def test_sets_that_share_nothing_reach_the_bounds_over_both_sides_alone():
+    """No generated sample is likely under P: over the other side half of the range is all."""
+    apart = LikelihoodRatios([50.0] * 4, [-50.0] * 3)
+    both = divergence_frontier(apart)
+    assert both.integral() == pytest.approx(1)
+    assert both.midpoint() == pytest.approx(np.log(2))
+    paper = divergence_frontier(apart, points="other_side")
+    assert paper.integral() == pytest.approx(2 / 3)
+    assert paper.midpoint() == pytest.approx(0.5)
+    assert both.area() < 0.01 < 0.04 < paper.area()
+
+
+def test_one_ratio_that_is_far_off_moves_an_average_over_both_sides_within_its_range():
+    """A generated sample at which p/q is estimated as e¹²."""
+    off = LikelihoodRatios([3.0] * 9, [-3.0] * 8 + [12.0])
+    assert divergence_frontier(off, points="other_side").integral() > 1000
+    assert 0.5 < divergence_frontier(off).integral() <= 1
+
+
+@every
+@settings(max_examples=25, deadline=None)
+@given(LOGS, LOGS)
+def test_over_both_sides_no_summary_leaves_its_range(name, reference, generated):
+    f = find_divergence(name)
+    frontier = divergence_frontier(LikelihoodRatios(reference, generated), divergence=f)
+    assert (frontier.reference_cost >= 0).all()
+    assert (frontier.generated_cost >= 0).all()
+    most = 4 * quad(lambda w: w * w * f(np.array([1 / w]))[0], 0, 1)[0] + 2 / 3 * f.at_zero
+    assert 0 <= frontier.integral() <= most + 1e-9
+    assert 0 <= frontier.midpoint() <= (f.at_zero + f(np.array([2.0]))[0]) / 2 + 1e-9
+    swapped = LikelihoodRatios(-np.array(generated), -np.array(reference))
+    turned = divergence_frontier(swapped, divergence=f)
+    assert turned.integral() == pytest.approx(frontier.integral(), abs=1e-9)
+    assert turned.area() == pytest.approx(frontier.area(), abs=1e-9)
+
+
+@every
+@settings(max_examples=25, deadline=None)
+@given(SIDE, SIDE)
+def test_over_true_ratios_both_sides_are_the_divergence(name, p, q):
+    """Cells as weighted samples, whose ratios are known."""
+    pair = Histograms(p, q)
+    known = divergence_frontier(pair.ratios, divergence=name)
+    exact = divergence_frontier(pair, divergence=name)
+    for side in ("reference_cost", "generated_cost"):
+        np.testing.assert_allclose(
+            getattr(known, side), getattr(exact, side), rtol=1e-8, atol=1e-10
+        )
+    assert known.integral() == pytest.approx(exact.integral(), rel=1e-9, abs=1e-11)
+    assert f_divergence(pair.ratios, name) == pytest.approx(f_divergence(pair, name), abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SIDE, SIDE)
+def test_over_true_ratios_both_sides_are_the_precision_recall_curve(p, q):
+    pair = Histograms(p, q)
+    known, exact = precision_recall_curve(pair.ratios), precision_recall_curve(pair)
+    np.testing.assert_allclose(known.precision, exact.precision, atol=1e-9)
+    np.testing.assert_allclose(known.recall, exact.recall, atol=1e-9)
+    assert known.total_variation == pytest.approx(exact.total_variation, abs=1e-9)
+
+
 @settings(max_examples=25, deadline=None)
 @given(LOGS, LOGS)
 def test_section_7_3_3_averages_logarithms_over_the_own_side(reference, generated):
     ratios = LikelihoodRatios(reference, generated)
-    frontier = divergence_frontier(ratios, grid=[0.3], points="own")
+    frontier = divergence_frontier(ratios, grid=[0.3], points="own_side")
     # log p(x)/(0.3·p(x) + 0.7·q(x)) at the reference, log q(x')/(0.3·p + 0.7·q) at the generated
     r, s = np.exp(reference), np.exp(generated)
     assert frontier.reference_cost[0] == pytest.approx(

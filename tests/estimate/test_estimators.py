@@ -389,8 +389,8 @@ def test_close_pairs_keep_their_digits(rng, spread):
     [
         ("knn", lambda x, y: knn_ratios(x, y)),
         ("kde", lambda x, y: kde_ratios(x, y)),
-        ("classifier", lambda x, y: classify(x, y, seed=3).ratios),
-        ("boosted", lambda x, y: classify(x, y, model="boosted", seed=3).ratios),
+        ("classifier", lambda x, y: classify(x, y, dimensions=10, seed=3).ratios),
+        ("boosted", lambda x, y: classify(x, y, model="boosted", dimensions=10, seed=3).ratios),
         ("gaussian", lambda x, y: gaussian_ratios(x, y, seed=3)),
     ],
 )
@@ -607,3 +607,36 @@ def test_clusters_tighter_than_float32_tells(rng, spread):
     np.fill_diagonal(within, np.inf)
     np.testing.assert_array_equal(near.reference.nearest, across.argmin(axis=0))
     np.testing.assert_array_equal(near.reference.own_nearest, within.argmin(axis=1))
+
+
+def collapsed_and_near(rng):
+    """A reference; a generator that repeats a few rows far away; and one that is near."""
+    reference = rng.standard_normal((300, 6))
+    few = 3 + 0.2 * rng.standard_normal((100, 6))
+    near = rng.standard_normal((300, 6)) * np.array([1.6, 1, 1, 1, 1, 1])
+    near[:, 0] += 2
+    return reference, few[rng.integers(0, 100, 300)], near
+
+
+@pytest.mark.filterwarnings("ignore:the classifier tells")
+@pytest.mark.parametrize("name", ["knn", "kde", "classifier", "gaussian"])
+def test_a_collapsed_generator_is_farther_than_a_near_one(name, rng):
+    reference, collapsed, near = collapsed_and_near(rng)
+    far, close = (
+        divergence_frontier(estimate_ratios(name, reference, rows)) for rows in (collapsed, near)
+    )
+    c = PAIRED_C[name]
+    least = divergence_frontier(LikelihoodRatios([600.0], [-600.0])).area(c)
+    assert far.area(c) == pytest.approx(least, abs=0.02)  # as sets that share nothing
+    assert close.area(c) > far.area(c) + 0.05
+    assert 0.94 < far.integral() <= 1
+    assert 0.2 < close.integral() < 0.5
+
+
+def test_over_the_other_side_a_collapsed_generator_passes_for_nearer_than_it_is(rng):
+    """What is measured over draws of the collapsed Gaussian says nothing of the reference."""
+    reference, collapsed, _ = collapsed_and_near(rng)
+    ratios = estimate_ratios("gaussian", reference, collapsed)
+    assert divergence_frontier(ratios).area(1.0) == pytest.approx(0.5, abs=0.01)
+    assert divergence_frontier(ratios, points="other_side").area(1.0) > 0.7
+    assert ratios.shared < 1e-6

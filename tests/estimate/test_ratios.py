@@ -45,12 +45,19 @@ def test_plain_ratios_and_their_shares():
 
 def test_pr_curve_by_hand():
     # r = 0 and 2 at the generated, 2 and ∞ at the reference samples
-    curve = precision_recall_curve(LikelihoodRatios.of([2.0, np.inf], [0.0, 2.0]), angles=3)
+    ratios = LikelihoodRatios.of([2.0, np.inf], [0.0, 2.0])
+    curve = precision_recall_curve(ratios, angles=3, points="own_side")
     # slopes ~0, 1, ~∞: α = E_Q min(1, λr), β = E_P min(1, 1/(λr))
     np.testing.assert_allclose(curve.precision, [0, 0.5, 0.5], atol=1e-9)
     np.testing.assert_allclose(curve.recall, [0.5, 0.25, 0], atol=1e-9)
     assert (curve.max_precision, curve.max_recall, curve.total_variation) == (0.5, 0.5, 0.5)
     assert curve.reason is None
+    # Over both sides a sample weighs 1/(1 + r) as one of Q: ⅙ and 0, ½ and ⅙; the rest as one of P
+    curve = precision_recall_curve(ratios, angles=3)
+    np.testing.assert_allclose(curve.precision, [0, 0.4, 0.4], atol=1e-9)
+    np.testing.assert_allclose(curve.recall, [4 / 7, 2 / 7, 0], atol=1e-9)
+    assert (curve.max_precision, curve.max_recall) == (pytest.approx(0.4), pytest.approx(4 / 7))
+    assert curve.total_variation == pytest.approx(1 - (1 / 6 + 1 / 6))
 
 
 def test_end_points_that_an_estimator_cannot_know():
@@ -544,7 +551,7 @@ def test_two_texts_a_side_by_hand():
 def test_the_paper_averages_over_the_own_side():
     log_p, log_q = np.array([-1.0, -2.0]), np.array([-3.0, -2.5])
     found = probability_ratios((log_p, log_q), ([-4.0, -1.0], [-2.0, -2.0]))
-    frontier = divergence_frontier(found, grid=[0.3], points="own")
+    frontier = divergence_frontier(found, grid=[0.3], points="own_side")
     mixture = np.log(0.3 * np.exp(log_p) + 0.7 * np.exp(log_q))
     assert frontier.reference_cost[0] == pytest.approx((log_p - mixture).mean())
 

@@ -328,7 +328,7 @@ def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference, pr
             expected = metric.score(pair)
             assert found[f"{prefix}{name}"].value == expected.value, (view, name)
             assert found[f"{prefix}{name}"].signature.startswith(expected.signature), (view, name)
-        curve = pair.curves.trade_off("quantisation")
+        curve = pair.curves.trade_off(Options())
         np.testing.assert_array_equal(
             found.curves[f"{prefix}prd"], np.column_stack([curve.precision, curve.recall])
         )

@@ -9,6 +9,7 @@ import pytest
 
 import calipers
 from calipers import metrics
+from calipers.catalogue import estimation
 from calipers.embed import Embedder, EmbedderChoice, Options
 from calipers.errors import InputError, MissingExtraError
 from calipers.estimate.classifier import classify, discriminate
@@ -125,13 +126,14 @@ def test_the_classifier_is_fitted_once_and_its_scores_are_its_own(sets, monkeypa
     fitted = []
 
     def spy(*sides, **options):
-        fitted.append(options["model"])
+        fitted.append((options["model"], options.get("dimensions") or 0))
         return classify(*sides, **options)
 
     monkeypatch.setattr("calipers.estimate.classifier.classify", spy)
     keys = "classifier,mauve:classifier,frontier_integral:chi2:classifier,prd:classifier"
     found = compare(sets, metrics=keys)["far"]
-    assert fitted == ["logistic"] * 2
+    # On all axes for accuracy and AUC, and on the leading ones for the ratios, of two systems
+    assert sorted(fitted) == [("logistic", 0)] * 2 + [("logistic", 10)] * 2
     rows = rows_of(sets, "far")
     own = classify(rows.reference, rows.generated, seed=0)
     assert found["classifier_accuracy"].value == own.accuracy
@@ -151,8 +153,12 @@ def test_the_discriminator_tests_a_quarter_of_the_rows_that_are_compared(sets):
 def test_sets_that_a_classifier_separates_are_told_as_such(sets):
     found = calipers.compare(sets[0], {"x": sets[0] + 50}, metrics="mauve:classifier", threads=1)
     assert math.isfinite(found["x"]["mauve:classifier"].value)
-    (note,) = [text for text in found["x"].warnings if "without one error" in text]
-    assert "linear classifier" in note
+    (told,) = [caution for caution in found["x"].cautions if caution.kind == "ratios"]
+    assert told.brief == "too far apart for classifier"
+    assert told.text in found["x"].warnings
+    assert "by the estimator classifier" in told.text
+    near = calipers.compare(sets[0], {"x": sets[0] + 0.1}, metrics="mauve:classifier", threads=1)
+    assert not [caution for caution in near["x"].cautions if caution.kind == "ratios"]
 
 
 def test_a_missing_package_is_told_before_the_work(sets, monkeypatch):
@@ -365,3 +371,23 @@ def test_skipping_all_words_of_most_texts_is_refused(function):
         "m: --skip-words 3 (skip_words) leaves nothing of 5 of its 9 texts; at most half of them "
         "may be left empty, since scores would speak of nothing"
     )
+
+
+def test_the_averages_of_the_papers_are_an_option_of_the_key(sets):
+    keys = "mauve:gaussian,mauve:gaussian:other_side,mauve:gaussian:own_side,prd_f8:knn:own_side"
+    found = compare(sets, metrics=keys)["far"]
+    rows = rows_of(sets, "far")
+    ratios = estimate_ratios("gaussian", rows.reference, rows.generated, seed=0)
+    frontier = calipers.divergence_frontier
+    for points in ("both_sides", "other_side", "own_side"):
+        key = estimation.Options(estimator="gaussian", points=points).key("mauve")
+        expected = frontier(ratios, points=points).area(1.0)
+        assert found[key].value == pytest.approx(expected, abs=1e-6)
+        assert f"points:{points}" in found[key].signature.split("|")
+    assert "points:own_side" in found["prd_f8:knn:own_side"].signature.split("|")
+    assert set(found.curves) == {
+        "frontier:gaussian",
+        "frontier:gaussian:other_side",
+        "frontier:gaussian:own_side",
+        "prd:knn:own_side",
+    }

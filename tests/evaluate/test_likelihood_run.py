@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -266,15 +267,32 @@ def test_a_few_impossible_texts_are_left_out_and_told_of():
 
 
 def test_texts_that_the_generator_did_not_write_are_told_of():
-    """All of them are likelier under the model, so that none of them moves MAUVE."""
+    """All of them are likelier under the model, so that the estimate of KL(Q‖R) is negative."""
     stranger = ThreeWords("gen", {"a": 0.01, "b": 0.01, "c": 0.98})
     options = {"reference": HUMAN, "first_token": "bos"}
     found = run({"m": ["a a a a"] * 40}, "models", generator=stranger, **options)["m"]
-    assert found["mauve:model"].value == pytest.approx(1, abs=1e-5)
-    assert found["frontier_integral:model"].value > 0.01
-    (told,) = [one for one in found.cautions if one.brief == "not written by the generator"]
+    for name in ("mauve:model", "frontier_integral:model", "midpoint:model"):
+        assert math.isnan(found[name].value)
+        assert "no divergence is below 0: the generated texts are likelier" in found[name].reason
+        assert "|clipped:-" in found[name].signature
+    (told,) = [one for one in found.cautions if one.kind == "scorer"]
+    assert told.brief == "not from the model it stands for"
     assert told.text in found.warnings
-    same = run({"m": MODEL}, "models", generator=ThreeWords("gen"), **options)["m"]
+
+
+def test_a_divergence_that_is_negative_by_chance_counts_as_0_and_is_told_of():
+    """Equal models but for a trifle: texts of the one may be a little likelier under the other."""
+    other = ThreeWords("gen", {"a": 0.52, "b": 0.29, "c": 0.19})
+    texts = ["a a b", "c", "a b", "a a a a", "b c"] * 8
+    options = {"reference": texts, "generator": other, "first_token": "bos"}
+    found = run({"m": texts}, "models", **options)["m"]
+    score = found["mauve:model"]
+    assert 0.99 < score.value <= 1
+    (nats,) = re.findall(r"\|clipped:(-[0-9.e-]+)\|", score.signature + "|")
+    assert -0.05 < float(nats) < 0
+    (told,) = [one for one in found.cautions if "counts as 0" in one.brief]
+    assert f"at {nats} nats" in told.text
+    same = run({"m": MODEL}, "models", **options | {"generator": ThreeWords("gen")})["m"]
     assert not [one for one in same.cautions if one.brief == told.brief]
 
 

@@ -114,7 +114,9 @@ def test_texts_that_were_only_a_prompt_stay_in_place_and_are_counted():
         "the prompt in its row was left out of 2 of 3 texts; 1 text had no more and is empty"
     )
     assert list(left.prompts.tolist()) == prompts
-    with pytest.raises(InputError, match=r"x: --strip-prompt .* leaves nothing of 1 of its 1 text;"):
+    with pytest.raises(
+        InputError, match=r"x: --strip-prompt .* leaves nothing of 1 of its 1 text;"
+    ):
         strip_prompts(None, [held(["one two three"], ["one two three"])])
 
 

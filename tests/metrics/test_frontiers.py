@@ -57,7 +57,7 @@ def test_the_bounds_of_the_paper():
     assert range_by("divergence", Options("total_variation")) == (0.0, 1.0)
     assert range_by("divergence", Options()) == (0.0, math.inf)
     assert METRICS["mauve"].range_of(Options("chi2", "knn")) == (0.0, 1.0)
-    assert range_by("frontier_integral", Options(estimator="knn")) == (0.0, math.inf)
+    assert range_by("frontier_integral", Options(estimator="knn")) == (0.0, 1.0)
     assert range_by("frontier_integral", Options("reverse_kl")) == (0.0, math.inf)
 
 
@@ -110,3 +110,17 @@ def test_a_star_stands_for_its_smoothing():
     assert Options(smoothing="laplace").starred_key("mauve") == "mauve:laplace"
     found = score("midpoint", star, counts([3, 0], [0, 3], "krichevsky-trofimov"))
     assert found.signature.startswith("metric:midpoint_star|divergence:kl|smoothing:krichevsky")
+
+
+def test_a_value_beyond_its_range_is_none():
+    """Over the other side alone one ratio that is far off decides."""
+    off = LikelihoodRatios([3.0] * 9, [-3.0] * 8 + [12.0])
+    options = Options(estimator="knn", points="other_side")
+    frontier = divergence_frontier(off, points="other_side")
+    found = summary_score("frontier_integral", options, frontier, pins=PINS)
+    assert math.isnan(found.value)
+    assert found.range == (0.0, 1.0)
+    assert "beyond the 1 that it can be at most" in found.reason
+    both = score("frontier_integral", Options(estimator="knn"), off)
+    assert 0.5 < both.value <= 1
+    assert both.reason is None

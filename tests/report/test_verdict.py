@@ -67,6 +67,21 @@ def test_without_tests_that_is_said(make: Make) -> None:
     assert said(build(make, scores)) == ["b is closest to human (MAUVE* 0.90), untested.", UNTESTED]
 
 
+def test_the_averages_of_the_papers_say_who_is_closest_only_where_nothing_else_does(
+    make: Make,
+) -> None:
+    paper, ours = "mauve:gaussian:other_side", "mauve:gaussian"
+    scores = {
+        "greedy": {paper: make["score"](0.74), ours: make["score"](0.5)},
+        "nucleus": {paper: make["score"](0.69), ours: make["score"](0.55)},
+    }
+    for keys in ((ours, paper), (paper, ours)):
+        ordered = {name: {key: each[key] for key in keys} for name, each in scores.items()}
+        assert said(build(make, ordered))[0].startswith("nucleus is closest to human (MAUVE Gauss ")
+    alone = {name: {paper: each[paper]} for name, each in scores.items()}
+    assert said(build(make, alone))[0].startswith("greedy is closest to human (MAUVE Gauss (other")
+
+
 def two_views(make: Make, form: tuple[float, float]) -> Data:
     keys = ("mauve_star", "form.mauve_star")
     scores = {

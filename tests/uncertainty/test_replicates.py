@@ -13,6 +13,7 @@ import pytest
 
 from calipers.catalogue.choosing import Choice, choose, needs_of
 from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import DEFAULTS
 from calipers.catalogue.metric import ANY, Metric
 from calipers.curves import divergence_frontier
 from calipers.estimate.histograms import Histograms
@@ -381,7 +382,7 @@ def test_weights_do_not_move_and_costs_do():
 def test_precision_and_recall_move_together_along_a_ray():
     pair, left_out = read_pair("prd_f8")
     found = np.sqrt(curve_variances(pair, left_out)["prd"].sum(axis=0))
-    points = columns(pair.curves.trade_off("quantisation"))
+    points = columns(pair.curves.trade_off(DEFAULTS))
     inner = slice(50, -50)
     slopes = points[inner, 0] / points[inner, 1]
     np.testing.assert_allclose(found[inner, 0], slopes * found[inner, 1], rtol=1e-6)
@@ -390,3 +391,34 @@ def test_precision_and_recall_move_together_along_a_ray():
 @pytest.mark.parametrize("metrics", ["precision", "mauve:gaussian"])
 def test_what_is_not_counted_has_no_variance(metrics):
     assert curve_variances(*read_pair(metrics)) == {}
+
+
+def test_what_is_extrapolated_has_no_interval(rng):
+    """Sets that share nothing: all parts agree on the least that the estimator can say."""
+    reference = rng.standard_normal((300, 3))
+    keys = ["mauve:gaussian", "frontier_integral:classifier"]
+    for gap, given in ((0.5, set(keys)), (30.0, set())):
+        pair = Pair(reference, rng.standard_normal((300, 3)) + gap, Settings(threads=1))
+        choices = choose(keys, ("rows",))
+        values = [choice.score(pair).value for choice in choices]
+        assert np.isfinite(values).all()
+        assert set(spreads(pair, choices)) == given
+        assert bool(pair.estimates.remarks) == (not given)
+
+
+def test_a_classifier_is_fitted_again_without_each_of_ten_blocks(rng):
+    reference, generated = rng.standard_normal((120, 3)), rng.standard_normal((120, 3)) + 0.7
+    pair = Pair(reference, generated, Settings(threads=1))
+    (choice,) = choose(["frontier_integral:classifier"], ("rows",))
+    spread = spreads(pair, [choice])[choice.name]
+    components = []
+    for side, blocks in enumerate(pair.cut(10)):
+        values = []
+        for block in range(10):
+            rows = [reference, generated]
+            rows[side] = rows[side][blocks.labels != block]
+            values.append(choice.score(Pair(*rows, Settings(threads=1))).value)
+        gaps = np.array(values) - np.mean(values)
+        components.append(0.9 * float(gaps @ gaps))  # (B − 1) / B · Σ (S_b − S̄)²
+    assert [part.variance for part in spread.components] == pytest.approx(components, rel=1e-6)
+    assert not spread.approximate

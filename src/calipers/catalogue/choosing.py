@@ -455,6 +455,7 @@ def _make(
         chosen.setdefault("estimator", estimator)
     options = Options(**chosen)  # type: ignore[arg-type]
     _check_counted(metric, options, estimator, said=said)
+    _check_points(metric, options)
     alias = METRICS.get(f"{metric.name}_star")
     if alias is not None and options.smoothing == alias.smoothing:
         return Choice(alias, view, Options(options.divergence), named)
@@ -483,6 +484,18 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
         f"{key!r} smooths the counts of cells, but the estimator {used!r}{whence} "
         f"has no counts; ask for {instead}"
     )
+
+
+def _check_points(metric: Metric, options: Options) -> None:
+    """Refuse to choose samples to average over where cells are counted: all give one mean."""
+    if options.estimator == COUNTING and options.points != DEFAULTS.points:
+        plain = replace(options, points=DEFAULTS.points)
+        raise InputError(
+            f"{options.key(metric.name)!r}: {options.points!r} chooses which samples likelihood "
+            "ratios are averaged over, and over cells all give the same mean; ask for "
+            f"{plain.key(metric.name)!r}, or name an estimator, as in "
+            f"{replace(options, estimator='knn', smoothing='none').key(metric.name)!r}"
+        )
 
 
 def _by_default(catalogue: Catalogue) -> list[Choice]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf, log
 
-from calipers.catalogue.estimation import AXES, DIVERGENCE, ESTIMATOR, STARRED
+from calipers.catalogue.estimation import AXES, CURVE_POINTS, DIVERGENCE, ESTIMATOR, STARRED
 from calipers.catalogue.metric import ANY, FROM_ONE, FROM_ZERO, UNBOUNDED, Family, Metric
 from calipers.catalogue.needs import (
     ACROSS,
@@ -535,7 +535,7 @@ FRONTIER = (
         tells="f-divergence of the reference from the generated set, smoothed counts",
     ),
 )
-_prd = partial(Metric, family="prd", replicates="counts", options=(ESTIMATOR,))
+_prd = partial(Metric, family="prd", replicates="counts", options=(ESTIMATOR, CURVE_POINTS))
 PRD = (
     _prd(
         name="prd_f8",

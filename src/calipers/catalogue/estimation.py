@@ -10,7 +10,8 @@ from typing import Literal, get_args
 
 from calipers.catalogue.keys import Option
 
-Axis = Literal["divergence", "estimator", "smoothing"]
+Axis = Literal["divergence", "estimator", "smoothing", "points"]
+Points = Literal["both_sides", "other_side", "own_side"]
 Smoothing = Literal["none", "laplace", "krichevsky-trofimov", "braess-sauer", "good-turing"]
 
 COUNTING = "quantisation"
@@ -99,7 +100,24 @@ SMOOTHING = Option(
         "good-turing": "counts smoothed by Good and Turing",
     },
 )
-AXES = (DIVERGENCE, ESTIMATOR, SMOOTHING)
+POINTS = Option(
+    name="points",
+    default="both_sides",
+    tells="whose samples estimated ratios are averaged over",
+    article="a choice of samples to average over",
+    words=get_args(Points),
+    labels={"other_side": "(other side)", "own_side": "(own side)"},
+    said={
+        "other_side": "averaged over the samples of the other side",
+        "own_side": "averaged over the samples of the own side",
+    },
+)
+CURVE_POINTS = replace(
+    POINTS, words=("both_sides", "own_side"), labels={"own_side": POINTS.labels["own_side"]}
+)
+"""The same of precision-recall curves, whose definition averages over the own side."""
+
+AXES = (DIVERGENCE, ESTIMATOR, SMOOTHING, POINTS)
 
 ESTIMATORS = ESTIMATOR.words
 """What a frontier or a precision-recall curve of two sets of rows can be estimated by."""
@@ -110,8 +128,8 @@ UNSEEN = {
     "knn": f"anything finer than 50 neighbours, or {_BEYOND}",
     "kde": f"anything finer than its kernel, or {_BEYOND}; a set against itself does not score "
     "best",
-    "classifier": "what no plane separates",
-    "boosted": "small differences on small sets",
+    "classifier": f"what no plane separates, or {_BEYOND}",
+    "boosted": f"small differences on small sets, or {_BEYOND}",
     "gaussian": "all but mean and covariance of the 10 leading axes",
 }
 """What an estimator that counts no cells does not see."""
@@ -130,16 +148,19 @@ class Options:
         likelihood ratios.
     smoothing
         What is added to the counts of cells.
+    points
+        Whose samples estimated ratios are averaged over; of cells all are the same.
     """
 
     divergence: str = "kl"
     estimator: str = COUNTING
     smoothing: Smoothing = "none"
+    points: Points = "both_sides"
 
     @property
     def words(self) -> tuple[str, ...]:
         """What is not the default, in the canonical order."""
-        chosen = (self.divergence, self.estimator, self.smoothing)
+        chosen = (self.divergence, self.estimator, self.smoothing, self.points)
         return tuple(word for word, axis in zip(chosen, AXES, strict=True) if word != axis.default)
 
     def key(self, metric: str) -> str:

@@ -21,9 +21,8 @@ MARTINS = "Martins, Marinho and Martins, EMNLP 2020"
 LIKELY = "quality: a phrase over and over is likely, and so is gibberish made to the right level"
 UNSEEN_TEXTS = "the texts that the decoder writes: only its distribution at given ones"
 SURROGATE = (
-    "what the model of --model does not know, which stands for people here; few texts decide; "
-    "texts that --generator did not write: where they are on average likelier by --model, their "
-    "side of the frontier costs 0, whatever they are"
+    "what the model of --model does not know, which stands for people here; few texts decide; no "
+    "value for texts that are likelier under the other model than under the one they stand for"
 )
 
 LOG_2 = 0.6931471805599453
@@ -272,7 +271,7 @@ MODELS = (
         read="calipers.language_model.likelihood:read_frontier_integral",
         replicates="calipers.language_model.likelihood:frontier_integral_replicates",
         shown=("frontier_integral:model",),
-        range=FROM_ZERO,
+        range=(0.0, 1.0),
         better="lower",
     ),
     _models(
@@ -283,7 +282,7 @@ MODELS = (
         read="calipers.language_model.likelihood:read_midpoint",
         replicates="calipers.language_model.likelihood:midpoint_replicates",
         shown=("midpoint:model",),
-        range=FROM_ZERO,
+        range=(0.0, LOG_2),
         better="lower",
     ),
 )

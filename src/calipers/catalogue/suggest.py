@@ -124,6 +124,14 @@ def unknown_likelihood(name: str) -> InputError:
     return InputError(f"unknown likelihood metric {base!r}{why}; {_meant(found)}")
 
 
+STARS_OWN = {
+    "estimator": "estimates by counts of cells",
+    "smoothing": "has its own smoothing",
+    "points": "averages over cells, which give one mean",
+}
+"""Why a score with a star does not take an option of the plain one."""
+
+
 def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Option]) -> InputError:
     """Say that a metric on embeddings does not take a word, and what it would take."""
     key, axis = f"{metric}:{word}", _axis(word)
@@ -138,12 +146,14 @@ def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Opti
     if not options:
         return InputError(f"metric {metric!r} takes no option; found {key!r}")
     plain = METRICS[metric].alias_of if metric in METRICS else None
-    if plain and axis is not None and axis.name in ("estimator", "smoothing"):
-        counts = axis.name == "estimator"
-        why = "estimates by counts of cells" if counts else "has its own smoothing"
+    if plain and axis is not None and axis.name in STARS_OWN:
+        why = STARS_OWN[axis.name]
         return InputError(f"{key!r}: {metric} {why}; ask for {':'.join((plain, *words))!r}")
     if axis is None:
         return _unknown_option(key, word, options)
+    taken = next((each for each in options if each.name == axis.name), None)
+    if taken is not None:
+        return InputError(f"{key!r}: {unknown_name(taken.name, word, taken.words)}")
     listed = " and ".join(each.article for each in options)
     return InputError(f"metric {metric!r} takes no {axis.name}, only {listed}; found {key!r}")
 

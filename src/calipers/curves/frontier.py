@@ -5,6 +5,13 @@ For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (D_f(Q‖R_�
 JMLR 2023, definition 4). Each coordinate is itself an f-divergence of P and Q (property 5), so
 :func:`f_divergence` gives it from any estimate of the two.
 
+Estimated ratios r = p/q do not agree at the samples of both sides, so it matters which of them are
+averaged over. The paper takes the other side's (equation 25). Where hardly any sample of Q is
+likely under P, all these have r near 0, and the mean says f(0), however far the rest of P is; where
+r is too large at one of them, this one decides, and the frontier integral comes to 4 where 1 is the
+most. Here the average is over both sides, as if their even mixture had been sampled: see
+:func:`mean_cost_of_both`.
+
 Its area after x → exp(−c·x) is MAUVE, its average linearised cost is the frontier integral, and the
 cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0 on the same counts, unless
 both histograms are equal: MAUVE is then 1 here, and 0.75 or 1 there (:func:`area_under`).
@@ -17,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +32,14 @@ from numpy.typing import ArrayLike
 from calipers.curves.divergence import Divergence, Vector, check_weight
 from calipers.curves.divergences import find_divergence, nodes
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.likelihood_ratios import LARGEST, Estimate, LikelihoodRatios, ratios_of
+from calipers.estimate.histograms import Histograms
+from calipers.estimate.likelihood_ratios import (
+    LARGEST,
+    Estimate,
+    LikelihoodRatios,
+    ratios_from,
+    ratios_of,
+)
 from calipers.numeric.validation import as_array, is_positive, is_whole
 
 
@@ -82,14 +96,32 @@ def positive(name: str, given: Any) -> float:
     return float(given)
 
 
+Points = Literal["both_sides", "other_side", "own_side"]
+BOTH_SIDES: Final = "both_sides"
+OTHER_SIDE: Final = "other_side"
+OWN_SIDE: Final = "own_side"
+
+
+def check_points(points: Any) -> None:
+    """Refuse what names no samples to average over."""
+    if points not in get_args(Points):
+        raise unknown_name("value for points", str(points), get_args(Points))
+
+
+def _points_of(estimate: Estimate, points: Points) -> Points:
+    """Whose points to use: over the cells of histograms all are one, and one side is the least."""
+    return OTHER_SIDE if isinstance(estimate, Histograms) else points
+
+
 RATIOS_PER_CHUNK = 2048  # ratios whose values at all nodes are held at a time
 
 
-def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> float:
+def f_divergence(
+    estimate: Estimate, divergence: str | Divergence = "kl", *, points: Points = BOTH_SIDES
+) -> float:
     """Tell how far the reference distribution is from the generated one, in nats or mass.
 
-    D_f(P‖Q) = E_Q[f(p/q)] + f*(0)·P(q = 0), the mean over the generated samples and the reference
-    mass that they do not reach; Pillutla et al., JMLR 2023, definition 1 and equation 24.
+    D_f(P‖Q) = E_Q[f(p/q)] + f*(0)·P(q = 0); Pillutla et al., JMLR 2023, definition 1.
 
     Parameters
     ----------
@@ -98,6 +130,9 @@ def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> flo
     divergence
         A name, such as ``"kl"``, ``"chi2"``, ``"interpolated_kl=0.3"``, or a
         :class:`~calipers.Divergence`.
+    points
+        Whose samples estimated ratios are averaged over; see :func:`divergence_frontier`. The
+        paper's equation 24 is ``"other_side"``.
 
     Returns
     -------
@@ -112,22 +147,70 @@ def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> flo
     >>> round(f_divergence(Histograms([1, 3], [3, 1]), "total_variation"), 9)
     0.5
     """
-    return float(mean_cost(ratios_of(estimate), find_divergence(divergence))[0])
+    check_points(points)
+    sides = _points_of(estimate, points)
+    return float(mean_at(ratios_of(estimate), find_divergence(divergence), sides)[0])
+
+
+def mean_at(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
+    """D_f(P‖Q) over the points of both sides, of the other or of its own; one per divergence."""
+    if points == BOTH_SIDES:
+        return mean_cost_of_both(ratios, divergence)
+    return np.maximum(unclipped_mean(ratios, divergence, points), 0.0)
+
+
+def unclipped_mean(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
+    """The same before it is cut at 0: over its own points an estimate may be negative."""
+    if points == BOTH_SIDES:
+        return mean_cost_of_both(ratios, divergence)
+    if points == OTHER_SIDE:
+        return mean_cost(ratios, divergence)
+    return mean_cost(ratios.swapped, divergence.written().conjugate())
+
+
+def mean_cost_of_both(ratios: LikelihoodRatios, divergence: Divergence) -> Vector:
+    """E_P[f(r)/(1 + r)] + E_Q[f(r)/(1 + r)], r = p/q; one for each divergence.
+
+    As Σ (p + q)·f(p/q)·q/(p + q) is Σ q·f(p/q). Nowhere negative, and finite at every sample where
+    f(0) and f*(0) are: where r is large it is f*(0), where r is small f(0).
+    """
+    costs: Any = 0.0
+    sides = (
+        (ratios.log_reference, ratios.mean_reference),
+        (ratios.log_generated, ratios.mean_generated),
+    )
+    for logs, mean in sides:
+        r = ratios_from(logs)
+        values = divergence(r)
+        if divergence.far is not None:
+            tiny = (logs < -LARGEST) & (logs > -np.inf)
+            values[tiny] = divergence.far(logs[tiny])
+        values = values / (1 + r)
+        endless = logs == np.inf
+        if endless.any():
+            values[..., endless] = divergence.conjugate_at_zero
+        costs = costs + np.atleast_1d(mean(values))
+    _check_numbers(costs, divergence)
+    found: Vector = costs
+    return found
+
+
+def _check_numbers(costs: Vector, divergence: Divergence) -> None:
+    if np.isnan(costs).any():
+        raise InputError(f"f of the divergence {divergence.name!r} is not a number at some ratio")
 
 
 def mean_cost(ratios: LikelihoodRatios, divergence: Divergence) -> Vector:
-    """E_Q[f(p/q)] + f*(0)·P(q = 0), at least 0 as in equation 22; one for each divergence."""
+    """E_Q[f(p/q)] + f*(0)·P(q = 0) as in equation 22; one for each divergence."""
     values = divergence(ratios.at_generated)
     if divergence.far is not None:
         tiny = (ratios.log_generated < -LARGEST) & (ratios.log_generated > -np.inf)
         values[tiny] = divergence.far(ratios.log_generated[tiny])
-    costs = np.atleast_1d(ratios.mean_generated(values))
-    if np.isnan(costs).any():
-        raise InputError(f"f of the divergence {divergence.name!r} is not a number at some ratio")
+    costs: Vector = np.atleast_1d(ratios.mean_generated(values))
+    _check_numbers(costs, divergence)
     if ratios.outside_generated > 0:
         costs = costs + np.ravel(divergence.conjugate_at_zero) * ratios.outside_generated
-    found: Vector = np.maximum(costs, 0.0)
-    return found
+    return costs
 
 
 def half_of(divergence: Divergence) -> Divergence:
@@ -155,8 +238,6 @@ GRID = 25
 EDGE = 1e-6
 VALUES_PER_CHUNK = 2**18  # values of f that are held at a time
 
-Points = Literal["other", "own"]
-
 
 @dataclass(frozen=True, eq=False)
 class DivergenceFrontier:
@@ -183,7 +264,7 @@ class DivergenceFrontier:
     reference_cost: Vector
     divergence: Divergence
     ratios: LikelihoodRatios
-    averaged_over: Points = "other"
+    averaged_over: Points = BOTH_SIDES
 
     def area(self, c: float = 5.0) -> float:
         """MAUVE: the area under the frontier after x → exp(−c·x), in [0, 1], 1 for equal sets.
@@ -220,6 +301,18 @@ class DivergenceFrontier:
         """
         return 0.5 * self._both(self.divergence.interpolated(0.5))
 
+    def unclipped(self, weight: float = 0.5) -> tuple[float, float]:
+        """D_f(Q‖R_λ) and D_f(P‖R_λ) at one λ as they were estimated, before what is negative is 0.
+
+        Only averages over the own side can be negative.
+        """
+        mixed = self.divergence.interpolated(weight), self.divergence.interpolated(1 - weight)
+        sides = (self.ratios.swapped, mixed[1]), (self.ratios, mixed[0])
+        generated, reference = (
+            float(unclipped_mean(ratios, each, self.averaged_over)[0]) for ratios, each in sides
+        )
+        return generated, reference
+
     def f_beta(self, beta: float, c: float = 5.0) -> float:
         """The largest F_β over the transformed curve, in [0, 1], as if it were a PR-curve.
 
@@ -233,7 +326,7 @@ class DivergenceFrontier:
     def _both(self, divergence: Divergence) -> float:
         """D(P‖Q) + D(Q‖P)."""
         sides = self.ratios, self.ratios.swapped
-        return float(sum(_cost(side, divergence, self.averaged_over)[0] for side in sides))
+        return float(sum(mean_at(side, divergence, self.averaged_over)[0] for side in sides))
 
 
 def divergence_frontier(
@@ -241,7 +334,7 @@ def divergence_frontier(
     *,
     divergence: str | Divergence = "kl",
     grid: int | ArrayLike = GRID,
-    points: Points = "other",
+    points: Points = BOTH_SIDES,
 ) -> DivergenceFrontier:
     """Trace how far both sets are from every mixture of the two.
 
@@ -256,10 +349,14 @@ def divergence_frontier(
         Number of mixture weights λ, evenly spaced in [1e-6, 1 − 1e-6] as in mauve-text; or the
         weights themselves, in (0, 1).
     points
-        Whose samples estimated ratios are averaged over. ``"other"``: D_f(P‖R_λ) over the
-        generated, D_f(Q‖R_λ) over the reference samples (JMLR 2023, equation 25). ``"own"``: the
-        other way round, with the generator as the literature writes it (section 7.3.3, the mean of
-        log p/r_λ over the reference samples). On histograms both are the same.
+        Whose samples estimated ratios are averaged over. ``"both_sides"``: all of them, each sample
+        weighed by how likely it is from the side that f is averaged over, E[f(r) q/(p + q)] over P
+        and over Q; nothing is negative, and no summary leaves its range.
+        ``"other_side"``: D_f(P‖R_λ) over the generated, D_f(Q‖R_λ) over the reference samples (JMLR
+        2023, equation 25); of sets that are far apart this says next to nothing. ``"own_side"``:
+        the other way round, with the generator as the literature writes it (section 7.3.3, the mean
+        of log p/r_λ over the reference samples); what comes out negative counts 0. On histograms
+        all are the same.
 
     Raises
     ------
@@ -268,8 +365,8 @@ def divergence_frontier(
         mass where the other has some.
     """
     found, ratios = find_divergence(divergence), ratios_of(estimate)
-    if points not in get_args(Points):
-        raise unknown_name("value for points", str(points), get_args(Points))
+    check_points(points)
+    points = _points_of(estimate, points)
     _check_finite(found, ratios)
     weights = _weights(grid)
     reference = _costs(ratios, found, weights, 1 - weights, points)
@@ -285,7 +382,7 @@ def _costs(
     groups = np.array_split(np.arange(len(weights)), -(-len(weights) * size // VALUES_PER_CHUNK))
     return np.concatenate(
         [
-            _cost(ratios, _mixed(divergence, tuple(weights[g]), tuple(rests[g])), points)
+            mean_at(ratios, _mixed(divergence, tuple(weights[g]), tuple(rests[g])), points)
             for g in groups
             if len(g)
         ]
@@ -298,13 +395,6 @@ def _mixed(
 ) -> Divergence:
     """The divergences from some mixtures: replicates ask for the same ones thousands of times."""
     return divergence.interpolated(np.array(weights)[:, None], np.array(rests)[:, None])
-
-
-def _cost(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
-    """D(P‖Q) over the generated samples, or, as D*(Q‖P), over the reference samples."""
-    if points == "other":
-        return mean_cost(ratios, divergence)
-    return mean_cost(ratios.swapped, divergence.written().conjugate())
 
 
 def _weights(grid: int | ArrayLike) -> Vector:

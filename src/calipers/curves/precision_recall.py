@@ -5,6 +5,11 @@ For a slope λ from 0 to infinity, precision is α(λ) = E_Q[min(1, λ·p/q)] an
 al., NeurIPS 2018, theorem 2; Le Bronnec et al., ACL 2024, theorem 1). On histograms these are
 Σ min(λ·p, q) and Σ min(p, q/λ), equal to the authors' 2019 release on the same counts.
 
+Estimated ratios r = p/q do not agree at the samples of both sides. By default both means are over
+the samples of both, with the weights that make them samples of Q, 1/(1 + r), or of P, r/(1 + r),
+each divided by their sum; ``points="own_side"`` takes α over the generated samples alone, and β
+over those of the reference, as the definition is written.
+
 What it does not detect: on few cells it sees only their mass, so two sets that differ within the
 cells look alike.
 """
@@ -14,12 +19,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from calipers.curves.divergence import Vector
-from calipers.curves.frontier import best_f_beta
+from calipers.curves.frontier import BOTH_SIDES, OWN_SIDE, best_f_beta
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.likelihood_ratios import (
     Estimate,
@@ -27,8 +34,9 @@ from calipers.estimate.likelihood_ratios import (
     ratios_from,
     ratios_of,
 )
-from calipers.numeric.validation import check_whole
+from calipers.numeric.validation import check_choice, check_whole
 
+CurvePoints = Literal["both_sides", "own_side"]
 ANGLES = 1001
 EDGE = 1e-10
 EVERYWHERE = (
@@ -51,7 +59,8 @@ class PrecisionRecallCurve:
     max_recall
         β_0, the share of the reference where the generated set has some mass; NaN likewise.
     total_variation
-        1 − α(1), the total variation distance of the two, in [0, 1].
+        1 − α(1), the total variation distance of the two, in [0, 1]; over both sides 1 less the
+        mass that they share, the same from either side.
     reason
         Why the end points are NaN; None where they are not.
     """
@@ -76,7 +85,9 @@ class PrecisionRecallCurve:
         return best_f_beta(self.precision, self.recall, beta)
 
 
-def precision_recall_curve(estimate: Estimate, *, angles: int = ANGLES) -> PrecisionRecallCurve:
+def precision_recall_curve(
+    estimate: Estimate, *, angles: int = ANGLES, points: CurvePoints = BOTH_SIDES
+) -> PrecisionRecallCurve:
     """Trace the trade-off between precision and recall.
 
     Parameters
@@ -86,17 +97,24 @@ def precision_recall_curve(estimate: Estimate, *, angles: int = ANGLES) -> Preci
         back: it would make every cell positive, and so hide what one of the sets lacks.
     angles
         Number of points, at slopes λ = tan(angle) with angles evenly spaced in (0, π/2).
+    points
+        Whose samples estimated ratios are averaged over: ``"both_sides"``, or ``"own_side"`` for
+        the generated samples alone in precision and the reference samples alone in recall. On
+        histograms both are the same.
     """
     check_whole("angles", angles, 1)
+    check_choice("points", points, get_args(CurvePoints))
     ratios = ratios_of(estimate, raw=True)
+    own = points == OWN_SIDE or isinstance(estimate, Histograms)
+    overlap, most = (_overlap, _most) if own else (_overlap_of_both, _most_of_both)
     slopes = _slopes(angles)
     hidden = ratios.positive
     return PrecisionRecallCurve(
-        precision=_overlap(ratios, slopes),
-        recall=_overlap(ratios.swapped, 1 / slopes),
-        max_precision=np.nan if hidden else max(0.0, 1 - ratios.outside_reference),
-        max_recall=np.nan if hidden else max(0.0, 1 - ratios.outside_generated),
-        total_variation=1 - float(_overlap(ratios, np.ones(1))[0]),
+        precision=overlap(ratios, slopes),
+        recall=overlap(ratios.swapped, 1 / slopes),
+        max_precision=np.nan if hidden else most(ratios),
+        max_recall=np.nan if hidden else most(ratios.swapped),
+        total_variation=1 - (float(overlap(ratios, np.ones(1))[0]) if own else ratios.shared),
         reason=EVERYWHERE if hidden else None,
     )
 
@@ -142,10 +160,44 @@ def _overlap(ratios: LikelihoodRatios, slopes: Vector) -> Vector:
     """E_Q[min(1, λ·r)] for every slope λ, by sums over the sorted ratios r."""
     r, weights = ratios.at_generated, ratios.generated_weights
     weights = np.full(len(r), 1 / len(r)) if weights is None else weights
+    return _shared(r, weights * r, weights, slopes)
+
+
+def _overlap_of_both(ratios: LikelihoodRatios, slopes: Vector) -> Vector:
+    """The same over the samples of both sides, which 1/(1 + r) weighs as samples of Q."""
+    logs = np.concatenate([ratios.log_reference, ratios.log_generated])
+    sides = (
+        (ratios.log_reference, ratios.reference_weights),
+        (ratios.log_generated, ratios.generated_weights),
+    )
+    weights = np.concatenate(
+        [np.full(len(at), 1 / len(at)) if given is None else given for at, given in sides]
+    )
+    as_generated, as_reference = weights * expit(-logs), weights * expit(logs)
+    total = as_generated.sum()
+    if not total > 0:  # every sample is impossible under Q: nothing is shared
+        return np.zeros(len(slopes))
+    return _shared(ratios_from(logs), as_reference / total, as_generated / total, slopes)
+
+
+def _most(ratios: LikelihoodRatios) -> float:
+    """Q(p > 0), where the curve ends."""
+    return max(0.0, 1 - ratios.outside_reference)
+
+
+def _most_of_both(ratios: LikelihoodRatios) -> float:
+    """The same where samples of both sides are weighed: a generated one with p = 0 weighs most."""
+    weights = (expit(-logs) for logs in (ratios.log_reference, ratios.log_generated))
+    total = ratios.mean_reference(next(weights)) + ratios.mean_generated(next(weights))
+    return float(max(0.0, 1 - ratios.outside_reference / total)) if total > 0 else 0.0
+
+
+def _shared(r: Vector, less: Vector, more: Vector, slopes: Vector) -> Vector:
+    """λ times the mass of P where r < 1/λ, and the mass of Q elsewhere, for every slope λ."""
     order = np.argsort(r, kind="stable")
     split = np.searchsorted(r[order], 1 / slopes)
-    below = np.concatenate([[0.0], np.cumsum((weights * r)[order])])
-    above = np.concatenate([np.cumsum(weights[order][::-1])[::-1], [0.0]])
+    below = np.concatenate([[0.0], np.cumsum(less[order])])
+    above = np.concatenate([np.cumsum(more[order][::-1])[::-1], [0.0]])
     shared: Vector = np.clip(slopes * below[split] + above[split], 0.0, 1.0)
     return shared
 

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, require
+from calipers.estimate.axes import leading_axes
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.logistic import fit_design, fit_logistic
 from calipers.numeric.distances import Points
@@ -237,6 +238,7 @@ def classify(
     folds: int = 5,
     penalty: float = 1.0,
     calibrate: bool = True,
+    dimensions: int | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> Classification:
@@ -256,6 +258,8 @@ def classify(
         log-loss plus λ/2 · ‖w‖². The paper tries 1 to 0.001 and finds that it hardly matters.
     calibrate
         Whether log-odds are refitted to held-out scores.
+    dimensions
+        Leading principal axes of the union that are kept; None, the default, keeps all columns.
     seed
         Of the folds.
     threads
@@ -278,7 +282,8 @@ def classify(
         If no held-out sample is misjudged.
     """
     check_choice("model", model, tuple(LEARNERS))
-    left, right = check_pair(reference, generated)
+    pair = check_pair(reference, generated)
+    left, right = pair if dimensions is None else leading_axes(*pair, dimensions=dimensions)
     n, m = len(left), len(right)
     _check_options(folds, penalty, seed, n, m)
     labels = np.arange(n + m) < n
@@ -287,12 +292,14 @@ def classify(
         rows, every = RowSets((left, right)), np.arange(n + m)
         scores = _held_out(rows, every, labels, fold, LEARNERS[model](float(penalty)))
     logs = _calibrated(scores, labels, fold) if calibrate else scores
-    pins = {
+    pins: dict[str, object] = {
         "estimator": "classifier" if model == "logistic" else model,
         "folds": int(folds),
         "calibrated": bool(calibrate),
         "seed": int(seed),
-    } | ({"penalty": float(penalty)} if model == "logistic" else {})
+    }
+    pins |= {"penalty": float(penalty)} if model == "logistic" else {}
+    pins |= {} if dimensions is None else {"dimensions": left.shape[1]}
     ratios = LikelihoodRatios(logs[:n], logs[n:], positive=True, pins=pins)
     found = Classification(ratios, _accuracy(scores, labels), _auc(scores, labels, fold))
     if found.separates:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from calipers.errors import InputError
 from calipers.lazy import lazily
@@ -145,6 +146,18 @@ class LikelihoodRatios:
     def mean_generated(self, values: Vector) -> Any:
         """The weighted mean over the generated samples, E_Q, of every row of values."""
         return _mean(values, self.generated_weights)
+
+    @property
+    def shared(self) -> float:
+        """How much mass both distributions have in common, ∫ min(p, q), in [0, 1].
+
+        1 less their total variation distance, averaged over the samples of both sides.
+        """
+        at_reference, at_generated = (
+            expit(-np.abs(logs)) for logs in (self.log_reference, self.log_generated)
+        )
+        both = self.mean_reference(at_reference) + self.mean_generated(at_generated)
+        return float(min(1.0, both))
 
     @property
     def outside_generated(self) -> float:

@@ -44,7 +44,7 @@ many dimensions.
 **Model probabilities**, without embeddings: log p'/q = log P'(x) - log Q(x) at the samples of both
 sets (section 7.3.3). Q is the model that generated; P' stands in for the unknown distribution of
 the reference, in the paper a larger model. The paper averages over the samples of the own side, so
-read frontiers with ``points="own"`` to reproduce it.
+read frontiers with ``points="own_side"`` to reproduce it.
 
 What they do not detect: a difference on axes beyond the leading ones, however clear, so that
 columns in very different units are to be scaled before.

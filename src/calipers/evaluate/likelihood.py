@@ -49,6 +49,7 @@ IN_CONTEXT = ("conditional_surprise", "decan")
 """What is measured of texts behind others of their set."""
 
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
+CLIPPED = re.compile(r"\|clipped:(-[^|]+)")
 
 NAMED = 4
 """Marks of most models that a warning names."""
@@ -511,7 +512,7 @@ def _with_cautions(
     for result, system in zip(found.systems, inputs.systems, strict=True):
         files = [file.samples for file in system.files]
         more = (*_wrote(files, model, generator), *_impossible(result))
-        more = (*more, *_saturated(result), *_marked(files, options, marks))
+        more = (*more, *_clipped(result), *_marked(files, options, marks))
         systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
     own = (*_fitted(options), *_marked_reference(inputs, options, marks))
     return replace(
@@ -602,23 +603,22 @@ def _impossible(result: TextResult) -> Iterator[Caution]:
         yield Caution("undefined", "some texts are impossible", text)
 
 
-def _saturated(result: TextResult) -> Iterator[Caution]:
-    """Say that the generated texts move none of the summaries of two models.
-
-    Their average of log Q/R is convex in the weight of R's mixture and 0 at weight 0, so where they
-    are likelier under the model than under the generator it is below 0 throughout, and counts as 0.
-    """
-    mauve, integral = (
-        result.scores.get(f"{name}:model") for name in ("mauve", "frontier_integral")
-    )
-    if mauve is None or integral is None or not (mauve.value > 0.999 and integral.value > 0.01):
+def _clipped(result: TextResult) -> Iterator[Caution]:
+    """Say that an estimate of a divergence was negative and counts as 0, or is none at all."""
+    for score in result.scores.values():
+        found = CLIPPED.search(score.signature)
+        if found is None:
+            continue
+        if score.reason is not None:
+            yield Caution("scorer", "not from the model it stands for", score.reason, "--generator")
+        else:
+            text = (
+                f"the comparison of the two models estimates one of its divergences at {found[1]} "
+                "nats, which is negative by chance and counts as 0: its summaries say that the "
+                "models are nearer to each other than was measured"
+            )
+            yield Caution("ratios", "a negative divergence counts as 0", text)
         return
-    text = (
-        "its texts are on average at least as likely under --model as under --generator, so that "
-        f"mauve:model is 1 whatever they say, and frontier_integral:model {integral.value:.3f} "
-        "from the reference alone: texts that the generator wrote are not like that"
-    )
-    yield Caution("scorer", "not written by the generator", text, "--generator")
 
 
 def _fitted(options: LikelihoodOptions) -> Iterator[Caution]:

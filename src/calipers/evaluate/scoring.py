@@ -26,6 +26,7 @@ from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
 from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
+from calipers.metrics.estimates import Remark
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.distances import Points
@@ -51,7 +52,7 @@ SEARCH = "search"
 class Scored:
     """The scores and curves of one pair, and where its samples lie, by key.
 
-    `k_max` is the largest k for which balls were measured, 0 where none were; `notes` say what is
+    `k_max` is the largest k for which balls were measured, 0 where none were; `remarks` say what is
     to be known of the estimates. Where that was asked for, `spreads` hold how much the scores move,
     `curve_variances` how much the curves move with each set, `tests` whether the sets are
     distinguishable; `searches` what an approximate search for neighbours found.
@@ -61,7 +62,7 @@ class Scored:
     curves: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     k_max: int = 0
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict)
     tests: Mapping[str, TwoSample] = field(default_factory=dict)
     curve_variances: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -86,7 +87,7 @@ class Scored:
             for mapping, values in vars(self).items()
             if mapping in MAPPINGS
         }
-        return replace(self, **keyed, notes=tuple(f"by {view}, {note}" for note in self.notes))
+        return replace(self, **keyed, remarks=tuple(each.by(view) for each in self.remarks))
 
 
 def merge(several: Iterable[Scored]) -> Scored:
@@ -97,8 +98,8 @@ def merge(several: Iterable[Scored]) -> Scored:
             mapping: {**getattr(merged, mapping), **getattr(scored, mapping)}
             for mapping in MAPPINGS
         }
-        notes = tuple(dict.fromkeys((*merged.notes, *scored.notes)))
-        merged = Scored(**both, k_max=max(merged.k_max, scored.k_max), notes=notes)
+        remarks = tuple(dict.fromkeys((*merged.remarks, *scored.remarks)))
+        merged = Scored(**both, k_max=max(merged.k_max, scored.k_max), remarks=remarks)
     return merged
 
 
@@ -270,7 +271,7 @@ def _score(pair: Pair, choices: Sequence[Choice], groups: Groups | None) -> Scor
             scored,
             curves={name: columns(curve) for name, curve in pair.curves.by_key.items()},
             neighbours={**scored.neighbours, **_cells(pair)},
-            notes=pair.estimates.notes,
+            remarks=pair.estimates.remarks,
         )
     return scored
 
@@ -366,7 +367,7 @@ def average(files: Sequence[Scored]) -> Scored:
         {name: np.mean(points, axis=0) for name, points in curves.items()},
         {name: np.concatenate(rows) for name, rows in _in_all(files, "neighbours").items()},
         files[0].k_max,
-        tuple(dict.fromkeys(note for file in files for note in file.notes)),
+        tuple(dict.fromkeys(each for file in files for each in file.remarks)),
         {
             name: mean_spread(spreads, scores[name].seeds)
             for name, spreads in _in_all(files, "spreads").items()

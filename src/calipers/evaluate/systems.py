@@ -264,7 +264,7 @@ class Run:
                 search_caution([each], key.rpartition(".")[0])
                 for key, each in scored.searches.items()
             ),
-            *(Caution("ratios", "separated without one error", note) for note in scored.notes),
+            *(Caution("ratios", each.brief, each.text) for each in scored.remarks),
         )
         empty = empty_cautions(self.inputs.reference.samples, files)
         return SystemResult(

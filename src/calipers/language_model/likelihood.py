@@ -509,12 +509,43 @@ def _of_models(metric: str, pair: TextPair) -> Score:
 
     corpus = _scored(pair)
     sizes = {"n": len(pair.references), "m": len(corpus)}
-    pins: dict[str, object] = {"estimator": "model", "points": "own", **corpus.pins, **sizes}
+    pins: dict[str, object] = {"estimator": "model", **corpus.pins, **sizes}
     if left_out := sum(int((~kept).sum()) for kept in _possible(pair)):
         pins["impossible"] = left_out
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
     frontier = _frontier(pair, rows[0], rows[1])
-    return summary_score(metric, BY_MODELS, frontier, c=PAIRED_C["model"], pins=pins)
+    costs = frontier.unclipped()
+    if min(costs) < -ROUNDING:
+        pins["clipped"] = f"{min(costs):.2g}"  # the score says of itself that this counts as 0
+    score = summary_score(metric, BY_MODELS, frontier, c=PAIRED_C["model"], pins=pins)
+    reason = _no_divergence(frontier, costs)
+    return score if reason is None else replace(score, value=np.nan, reason=reason)
+
+
+ROUNDING = 1e-9
+SURE = 2.0
+"""Standard errors below 0 from which an average of log-ratios is the estimate of no divergence."""
+
+
+def _no_divergence(frontier: DivergenceFrontier, costs: tuple[float, float]) -> str | None:
+    """Say that texts are not from the model that they stand for; None where they may be.
+
+    KL(Q‖½P' + ½Q) is the mean of log Q/R over texts that Q wrote, and at least 0.
+    """
+    ratios = frontier.ratios
+    logs = -np.logaddexp(0, ratios.log_generated), -np.logaddexp(0, -ratios.log_reference)
+    told = (
+        ("Q", "generated", "the model of --model than under their generator"),
+        ("P'", "reference", "the generator than under the model of --model, which stands for them"),
+    )
+    for cost, of, (name, side, likelier) in zip(costs, logs, told, strict=True):
+        error = float(np.std(of)) / len(of) ** 0.5
+        if cost < -ROUNDING and cost + SURE * error < 0:
+            return (
+                f"the estimate of KL({name}‖½P' + ½Q) is {cost:.3g} ± {error:.2g} nats, and no "
+                f"divergence is below 0: the {side} texts are likelier under {likelier}"
+            )
+    return None
 
 
 def mauve_replicates(measured: MeasuredTexts) -> TextReplicates:
@@ -550,7 +581,7 @@ def _frontier(
     pair: TextPair, reference: NDArray[np.intp], generated: NDArray[np.intp]
 ) -> DivergenceFrontier:
     """The frontier of P', the model that measures, and Q, the one that generated."""
-    from calipers.curves.frontier import divergence_frontier
+    from calipers.curves.frontier import OWN_SIDE, divergence_frontier
     from calipers.estimate.ratios import probability_ratios
 
     theirs, ours = _both(pair)
@@ -561,7 +592,7 @@ def _frontier(
         rows = taken[kept[taken]]
         sides.append((corpus.by_text[rows], corpus.by_generator[rows]))
     ratios = probability_ratios(sides[0], sides[1])
-    return divergence_frontier(ratios, points="own")
+    return divergence_frontier(ratios, points=OWN_SIDE)
 
 
 def _both(pair: TextPair) -> tuple[ScoredCorpus, ScoredCorpus]:

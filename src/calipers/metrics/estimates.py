@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from calipers.catalogue.estimation import COUNTING, PAIRED_C, Options
-from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
+from calipers.curves.frontier import (
+    BOTH_SIDES,
+    OWN_SIDE,
+    DivergenceFrontier,
+    divergence_frontier,
+)
 from calipers.curves.precision_recall import (
     PrecisionRecallCurve,
     mean_curve,
@@ -18,7 +23,7 @@ from calipers.curves.precision_recall import (
 )
 from calipers.errors import InputError
 from calipers.estimate.axes import Axes, Norm, Projection
-from calipers.estimate.estimators import CLASSIFIERS, estimate_ratios
+from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
@@ -34,7 +39,44 @@ Made = TypeVar("Made")
 Quantise = Callable[[Buckets, int], Quantisation]
 Pins = dict[str, object]
 
-MODELS = {"logistic": "linear", "boosted": "boosted"}
+FEWEST_SHARED = 10.0
+"""Samples in what two sets have in common, below which the size of the gap is extrapolated."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What is to be known of an estimate: a few words, and the sentence."""
+
+    brief: str
+    text: str
+
+    def by(self, view: str) -> Remark:
+        """The same, said of one view."""
+        return replace(self, text=f"by {view}, {self.text}")
+
+
+def _too_far(estimator: str, shared: float, samples: int) -> Remark | None:
+    """Say that two sets are too far apart for an estimator of ratios to tell how far.
+
+    Parameters
+    ----------
+    estimator
+        Its name.
+    shared
+        The mass that both distributions have in common, by that estimator.
+    samples
+        Of the smaller set.
+    """
+    if shared * samples >= FEWEST_SHARED:
+        return None
+    return Remark(
+        f"too far apart for {estimator}",
+        f"it and the reference share {shared:.1%} of their distributions by the estimator "
+        f"{estimator}, {shared * samples:.1f} of {samples:,} samples: that they differ is certain, "
+        "but how far, and which of several such systems is nearer, comes from the assumptions of "
+        "the estimator and not from samples, so its scores have no intervals",
+    )
+
 
 BUCKETS, RUNS = 20, 10
 """Cells and runs of k-means of the averaged precision-recall curve."""
@@ -120,12 +162,10 @@ class Estimates:
 
     def ratios(self, estimator: str) -> LikelihoodRatios:
         """Likelihood ratios at the rows of both sets, by an estimator that gives them."""
-        if estimator in CLASSIFIERS:
-            return self.classification(CLASSIFIERS[estimator]).ratios
         return self._once(("ratios", estimator), lambda: self._ratios(estimator))
 
     def classification(self, model: Model) -> Classification:
-        """What a cross-fitted classifier says of the rows."""
+        """What a cross-fitted classifier on all axes says of the rows."""
         return self._once(("classifier", model), lambda: self._classify(model))
 
     @property
@@ -139,15 +179,17 @@ class Estimates:
         return {"seed": self.settings.seed}
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be known of the estimates that were made so far."""
-        return tuple(
-            f"the {MODELS[model]} classifier tells it from the reference without one error on "
-            "held-out samples: likelihood ratios read from it are finite, but their size means "
-            "little"
-            for (kind, model), made in self._made.items()
-            if kind == "classifier" and made.separates
-        )
+    def remarks(self) -> tuple[Remark, ...]:
+        """What is to be known of the likelihood ratios that were estimated so far."""
+        made = [estimator for kind, estimator in self._made if kind == "ratios"]
+        return tuple(filter(None, map(self.too_far, made)))
+
+    def too_far(self, estimator: str) -> Remark | None:
+        """Say that the sets are too far apart for an estimator that was used; None if not."""
+        made = self._made.get(("ratios", estimator))
+        if made is None:
+            return None
+        return _too_far(estimator, made.shared, min(len(self.reference), len(self.generated)))
 
     @lazily
     def _made(self) -> dict[tuple[str, Any], Any]:
@@ -165,16 +207,18 @@ class Estimates:
 
         seed, threads = self.settings.seed, self.settings.threads
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="the classifier tells")  # said in `notes`
+            warnings.filterwarnings("ignore", message="the classifier tells")  # by its AUC
             return classify(self.reference, self.generated, model=model, seed=seed, threads=threads)
 
     def _ratios(self, estimator: str) -> LikelihoodRatios:
         seed, threads = self.settings.seed, self.settings.threads
         if estimator == "knn":
             _check_neighbours(len(self.reference) + len(self.generated))
-        return estimate_ratios(
-            estimator, self.reference, self.generated, seed=seed, threads=threads
-        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="the classifier tells")  # see `remarks`
+            return estimate_ratios(
+                estimator, self.reference, self.generated, seed=seed, threads=threads
+            )
 
     def _quantise(self, buckets: Buckets, restarts: int) -> Quantisation:
         if self.quantised is not None:
@@ -202,28 +246,33 @@ class Curves:
         return {}
 
     @lazily
-    def trade_offs(self) -> dict[str, PrecisionRecallCurve]:
-        """The precision-recall curves that were made so far, by estimator."""
+    def trade_offs(self) -> dict[Options, PrecisionRecallCurve]:
+        """The precision-recall curves that were made so far."""
         return {}
 
     def frontier(self, options: Options) -> DivergenceFrontier:
         """The divergence frontier that the options choose."""
         if options not in self.frontiers:
             estimate = self.estimates.estimate(options)
-            made = divergence_frontier(estimate, divergence=options.divergence)
+            made = divergence_frontier(
+                estimate, divergence=options.divergence, points=options.points
+            )
             self.frontiers[options] = made
         return self.frontiers[options]
 
-    def trade_off(self, estimator: str) -> PrecisionRecallCurve:
-        """The precision-recall curve: over cells the mean of ten runs."""
-        if estimator not in self.trade_offs:
-            counted = estimator == COUNTING
-            self.trade_offs[estimator] = (
+    def trade_off(self, options: Options) -> PrecisionRecallCurve:
+        """The precision-recall curve that the options choose: over cells the mean of ten runs."""
+        if options not in self.trade_offs:
+            counted = options.estimator == COUNTING
+            self.trade_offs[options] = (
                 averaged(self.estimates.prd_cells)
                 if counted
-                else precision_recall_curve(self.estimates.ratios(estimator))
+                else precision_recall_curve(
+                    self.estimates.ratios(options.estimator),
+                    points=OWN_SIDE if options.points == OWN_SIDE else BOTH_SIDES,
+                )
             )
-        return self.trade_offs[estimator]
+        return self.trade_offs[options]
 
     def scaling(self, estimator: str) -> float:
         """The scaling constant c: as given, or the one that goes with the estimator."""
@@ -237,19 +286,18 @@ class Curves:
             return cell_pins(self.estimates.cells) | self.estimates.seed_pin
         return {**self.estimates.ratios(options.estimator).pins, **self.estimates.row_pins}
 
-    def trade_off_pins(self, estimator: str) -> Pins:
+    def trade_off_pins(self, options: Options) -> Pins:
         """What made a precision-recall curve."""
-        if estimator == COUNTING:
+        if options.estimator == COUNTING:
             return cell_pins(self.estimates.prd_cells, runs="runs") | self.estimates.seed_pin
-        return {**self.estimates.ratios(estimator).pins, **self.estimates.row_pins}
+        pins = self.estimates.ratios(options.estimator).pins
+        return {**pins, "points": options.points, **self.estimates.row_pins}
 
     @property
     def by_key(self) -> dict[str, DivergenceFrontier | PrecisionRecallCurve]:
         """All curves that were made so far: ``frontier_star``, ``frontier:chi2``, ``prd:knn``."""
         frontiers = {each.starred_key("frontier"): made for each, made in self.frontiers.items()}
-        trade_offs = {
-            Options(estimator=each).key("prd"): made for each, made in self.trade_offs.items()
-        }
+        trade_offs = {each.key("prd"): made for each, made in self.trade_offs.items()}
         return {**frontiers, **trade_offs}
 
 

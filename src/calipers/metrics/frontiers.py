@@ -4,8 +4,7 @@ An estimate of the two distributions (histograms over joint k-means cells, or li
 gives a divergence frontier, and the frontier is summed up: its area (MAUVE), its average cost
 (frontier integral), its middle (mid-point), its best F_β (Pillutla et al., JMLR 2023, sections 3
 and 4; Le Bronnec et al., ACL 2024, figure A.4). Nothing here asks which estimator it
-was: that is a field of the signature, and decides only whether the bounds of the paper hold, as
-they do for histograms.
+was: that is a field of the signature.
 
 ``mauve`` and ``frontier_integral`` take raw counts, as mauve-text does, and equal its values on the
 same counts but for two equal histograms, where MAUVE is 1 and mauve-text gives 0.75 or 1; the forms
@@ -27,7 +26,13 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, STARRED, Options
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
-from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence, half_of
+from calipers.curves.frontier import (
+    DivergenceFrontier,
+    Points,
+    divergence_frontier,
+    f_divergence,
+    half_of,
+)
 from calipers.estimate.axes import Norm, preprocess
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
@@ -91,46 +96,53 @@ def summary_score(
     Returns
     -------
     Score
-        In the range that the divergence allows. Estimated ratios need not average to 1, so what
-        they give is not bounded above unless it is an area or an F_β.
+        In the range that the divergence allows; NaN with the reason where estimated ratios, which
+        need not average to 1, give a value beyond it.
     """
     value = SUMMARIES[name](frontier, c)
     own: dict[str, object] = {}
     if METRICS[name].scaled:
         own = {"c": c, "grid": len(frontier.weights)}
         own |= {"beta": BETA[name]} if name in BETA else {"area": "both_axes"}
-    return scored(
-        name,
-        float(np.clip(value, *METRICS[name].range_of(options))),
-        _pins(options, own, pins),
-        options=options,
-        reason=None if np.isfinite(value) else _endless(frontier.divergence, frontier.ratios),
-    )
+    reason = None if np.isfinite(value) else _endless(frontier.divergence, frontier.ratios)
+    made = _pins(options, own, pins, frontier.averaged_over)
+    return _within(name, options, value, made, reason)
 
 
 def divergence_score(name: str, options: Options, estimate: Estimate, *, pins: Pins) -> Score:
     """Read the f-divergence of the reference from the generated set off any estimate."""
     divergence = find_divergence(options.divergence)
-    value = f_divergence(estimate, divergence)
-    return scored(
-        name,
-        value,
-        _pins(options, {}, pins),
-        options=options,
-        reason=None if np.isfinite(value) else _endless(divergence, estimate),
-    )
+    value = f_divergence(estimate, divergence, points=options.points)
+    reason = None if np.isfinite(value) else _endless(divergence, estimate)
+    made = _pins(options, {}, pins, options.points)
+    return _within(name, options, value, made, reason)
+
+
+ROUNDING = 1e-9
+
+
+def _within(name: str, options: Options, value: float, pins: Pins, reason: str | None) -> Score:
+    """Complete a value; one beyond what the divergence allows is no estimate of anything."""
+    low, high = METRICS[name].range_of(options)
+    if reason is None and not low - ROUNDING <= value <= high + ROUNDING:
+        reason = (
+            f"the estimate is {value:.3g}, beyond the {high:g} that it can be at most: the "
+            "likelihood ratios are too far off to be averaged over these samples"
+        )
+        value = np.nan
+    value = float(value) if reason else float(np.clip(value, low, high))
+    return scored(name, value, pins, options=options, reason=reason)
 
 
 def range_by(name: str, options: Options) -> tuple[float, float]:
-    """The range of an entry of `HIGHEST`: for counts up to what the divergence allows."""
-    if options.estimator != COUNTING:
-        return 0.0, np.inf
+    """The range of an entry of `HIGHEST`: up to what the divergence allows."""
     return 0.0, HIGHEST[name](find_divergence(options.divergence))
 
 
-def _pins(options: Options, own: Pins, pins: Pins) -> Pins:
-    smoothing = {"smoothing": options.smoothing} if options.estimator == COUNTING else {}
-    return {"divergence": options.divergence, **own, **smoothing, **pins}
+def _pins(options: Options, own: Pins, pins: Pins, points: Points) -> Pins:
+    counted = options.estimator == COUNTING
+    choice = {"smoothing": options.smoothing} if counted else {"points": points}
+    return {"divergence": options.divergence, **own, **choice, **pins}
 
 
 def _endless(divergence: Divergence, estimate: Estimate) -> str:

@@ -137,5 +137,5 @@ def read_total_variation(pair: Pair, options: Options) -> Score:
 
 
 def _read(name: str, pair: Pair, options: Options) -> Score:
-    curve = pair.curves.trade_off(options.estimator)
-    return curve_score(name, options, curve, pins=pair.curves.trade_off_pins(options.estimator))
+    curve = pair.curves.trade_off(options)
+    return curve_score(name, options, curve, pins=pair.curves.trade_off_pins(options))

@@ -18,6 +18,7 @@ from functools import cached_property
 from math import inf
 from typing import Any, Literal
 
+from calipers.catalogue.estimation import POINTS
 from calipers.catalogue.shown import views_of
 from calipers.report.inference import (
     ALIKE,
@@ -264,8 +265,15 @@ class _Judged:
         return brief_text(metric, score, (score or {}).get("value"))
 
     def first_of(self, names: Sequence[str], view: str) -> Metric | None:
-        """The first of several metrics that is shown by a view."""
-        own = {m.metric.partition(":")[0]: m for m in self.metrics if m.view == view}
+        """The first of several metrics that is shown by a view.
+
+        Of one with several options the first that was asked for, and one that averages over a
+        single side, as the papers do, only where there is no other.
+        """
+        own: dict[str, Metric] = {}
+        for metric in sorted(self.metrics, key=lambda each: _one_sided(each.metric)):
+            if metric.view == view:
+                own.setdefault(metric.metric.partition(":")[0], metric)
         return next((own[name] for name in names if name in own), None)
 
     @cached_property
@@ -609,3 +617,8 @@ def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[Bri
             _, name, caution = found[kinds.index(kind)]
             brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
             yield BriefCaution(name, kind, brief, remedy, kinds.count(kind) - 1)
+
+
+def _one_sided(metric: str) -> bool:
+    """Whether a key averages likelihood ratios over the samples of one side alone."""
+    return any(word in POINTS.words[1:] for word in metric.split(":"))

@@ -58,6 +58,7 @@ WEIGHTS: Mapping[Kind, int] = {
     "language": 50,
     "empty": 45,
     # The measurement sees too little, or not the same on all sides
+    "ratios": 42,
     "sizes": 40,
     "embedder": 40,
     "neighbours": 35,
@@ -67,7 +68,6 @@ WEIGHTS: Mapping[Kind, int] = {
     # A score or an interval says less than it seems to
     "unsettled": 15,
     "intervals": 10,
-    "ratios": 10,
     "undefined": 5,
 }
 """How much a caution of each kind could change a verdict; the largest is told first.

@@ -1,13 +1,15 @@
 """Replicates of all scores of a pair: by counts that were kept, or on smaller sets.
 
-Three ways, the first that a metric allows:
+Four ways, the first that a metric allows:
 
 - its estimate keeps what it would be without each block of rows: the metric is read from that;
 - the metric knows a sum of its own for it (:attr:`~calipers.catalogue.metric.Metric.replicates`);
+- its estimator is fitted again without each of ten blocks of either set, as classifiers are;
 - both sets are cut into five disjoint parts, the score is measured part against part, and its
   variance is divided by their number. That takes variance to fall as one over the size; where
   the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
-  interval is marked as approximate, and scores for which it is none have no interval.
+  interval is marked as approximate, and scores for which it is none have no interval: nor have
+  those that an estimator of likelihood ratios gives of sets that are too far apart for it.
 
 Of scores that are read from neighbours or from the cells of MAUVE, halves of both sets are looked
 at too (:mod:`calipers.uncertainty.half_samples`), since leaving blocks out says too much of nearly
@@ -29,7 +31,7 @@ from functools import partial
 import numpy as np
 
 from calipers.catalogue.choosing import Choice, needs_of
-from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.estimation import COUNTING, ESTIMATORS
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
@@ -50,6 +52,13 @@ ENOUGH_FOR_PARTS = PARTS * SMALLEST_PART
 
 UNLIKE = ("knn",)
 """Estimators whose neighbours are so many that parts do not show what the whole does."""
+
+REFITTED = ("classifier",)
+"""Estimators that are fitted again without each block, which is cheap and covers where parts, of
+which a classifier learns less, do not (docs/estimators.md)."""
+
+REFITS = 10
+"""Blocks of either side that are left out in turn for that."""
 
 BY_CELLS = ("frontier", "prd")
 
@@ -90,9 +99,12 @@ def spreads(
         return {}
     counted = [choice for choice in choices if is_kept(choice)]
     summed = [choice for choice in choices if has_own(choice)]
-    rest = [choice for choice in choices if needs_parts(choice)]
+    told = [each for each in choices if not is_extrapolated(pair, each)]
+    refitted = [choice for choice in told if is_refitted(choice)]
+    rest = [choice for choice in told if needs_parts(choice)]
     moved = _by_counts(left_out or delete_blocks(pair), counted, further)
     moved |= _by_sums(pair, summed)
+    moved |= by_refits(pair, refitted)
     moved |= by_parts(pair, rest)
     starts = _starts(pair, counted)
     halves = half_differences(pair, counted)
@@ -117,7 +129,13 @@ def delete_blocks(pair: Pair) -> LeftOut:
 
 def needs_parts(choice: Choice) -> bool:
     """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
-    return not has_own(choice) and not is_kept(choice) and not has_no_interval(choice)
+    known = has_own(choice) or is_kept(choice) or is_refitted(choice)
+    return not known and not has_no_interval(choice)
+
+
+def is_refitted(choice: Choice) -> bool:
+    """Whether its estimator is fitted again without each of some blocks."""
+    return choice.option("estimator") in REFITTED
 
 
 def has_no_interval(choice: Choice) -> bool:
@@ -126,18 +144,60 @@ def has_no_interval(choice: Choice) -> bool:
     return unlike and not is_kept(choice)
 
 
+def is_extrapolated(pair: Pair, choice: Choice) -> bool:
+    """Whether sets are too far apart for the estimator behind a score.
+
+    All parts then say the same, and no replicate tells how far off the assumptions are.
+    """
+    estimator = choice.option("estimator")
+    return estimator in ESTIMATORS and pair.estimates.too_far(estimator) is not None
+
+
+def by_refits(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
+    """The jackknife over a few blocks of both sets, everything being made again without each."""
+    if not choices or pair.blocks is None:
+        return {}
+    count = min(REFITS, pair.blocks[0].count)
+    needs, settings = (
+        needs_of(choice.metric for choice in choices),
+        replace(pair.settings, threads=1),
+    )
+    ours, theirs = (blocks.labels for blocks in pair.cut(count))
+    every = np.ones(len(ours), bool), np.ones(len(theirs), bool)
+    tables: dict[Source, dict[str, Doubles]] = {}
+    for side in SIDES:
+        pairs = [
+            partial(pair.part, ours != block, every[1], settings, needs)
+            if side == "reference"
+            else partial(pair.part, every[0], theirs != block, settings, needs)
+            for block in range(count)
+        ]
+        with workers(pair.settings.threads) as pool:
+            rows = list(pool.map(partial(_values_of, choices), pairs))
+        tables[side] = {
+            choice.name: np.array(values)
+            for choice, values in zip(choices, zip(*rows, strict=True), strict=True)
+        }
+    return {
+        choice.name: Spread(
+            tuple(Component.jackknife(side, tables[side][choice.name]) for side in SIDES)
+        )
+        for choice in choices
+    }
+
+
+def _values_of(choices: Sequence[Choice], part: Callable[[], Pair]) -> list[float]:
+    smaller = part()  # made here, so that no more than one for each thread is there at a time
+    return [choice.score(smaller).value for choice in choices]
+
+
 def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """Measure scores on disjoint parts of both sets, and scale how much they move."""
     if not choices or min(len(pair.reference), len(pair.generated)) < ENOUGH_FOR_PARTS:
         return {}
     cut = _parts(pair, PARTS, needs_of(choice.metric for choice in choices))
-
-    def values_of(part: Callable[[], Pair]) -> list[float]:
-        smaller = part()  # made here, so that no more than one for each thread is there at a time
-        return [choice.score(smaller).value for choice in choices]
-
     with workers(pair.settings.threads) as pool:
-        rows = list(pool.map(values_of, cut))
+        rows = list(pool.map(partial(_values_of, choices), cut))
     return {
         choice.name: Spread((Component.of_mean("both", values),), approximate=True)
         for choice, values in zip(choices, zip(*rows, strict=True), strict=True)
@@ -246,7 +306,7 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
         samples, shape ``(2, points, columns)``; curves that are not read from counts are left out.
     """
     counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
-    averaged = COUNTING in pair.curves.trade_offs
+    averaged = any(options.estimator == COUNTING for options in pair.curves.trade_offs)
 
     def frontiers(without: DeleteBlock) -> dict[str, Doubles]:
         own = without.curves
