@@ -35,7 +35,7 @@ from calipers.uncertainty.spread import UNIT
 Run = Comparison | TextComparison
 System = SystemResult | TextResult
 
-OF_DATA = ("undefined",)
+OF_DATA = ("undefined", "unread", "unread_words")
 """Pins of a signature that the samples bring, and nobody chose."""
 
 VERSION = "calipers"
