@@ -110,7 +110,8 @@ def batch_of(arrays: Arrays, where: str) -> EncodedBatch:
     for counts in (words, unread):
         if counts is None or counts.shape != flags.shape or counts.dtype != np.int32:
             raise DamagedChunkError(f"{where}: must hold its words and those unread for each text")
-    assert words is not None and unread is not None
+    assert words is not None
+    assert unread is not None
     return EncodedBatch(views, flags, Reading(words, unread))
 
 

@@ -20,7 +20,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.embed import Cache, Embedder, EmbedderChoice, EncodedBatch
 from calipers.embed.cache import DamagedChunkError, arrays_of, batch_of

@@ -24,7 +24,7 @@ from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes
 from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
-from calipers.results.reading import SetReading
+from calipers.results.reading import TOO_MUCH, SetReading
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
@@ -348,6 +348,12 @@ def summarise(
         field=sets[0].field if len({samples.field for samples in sets}) == 1 else None,
         reading=read_of(embeddings) if sets[0].kind != "images" else None,
     )
+
+
+def is_unread(embeddings: Embeddings) -> bool:
+    """Tell whether too little of a set was read to measure anything."""
+    found = read_of([embeddings])
+    return found is not None and found.lost >= TOO_MUCH
 
 
 def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:

@@ -14,8 +14,8 @@ from calipers.evaluate.inputs import FEW, InputSet, length_cautions
 from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
-from calipers.samples.wording import counted
 from calipers.results.reading import WORTH_SAYING
+from calipers.samples.wording import counted
 from calipers.score import Score, signature_pins
 from calipers.text.corpus import Corpus
 

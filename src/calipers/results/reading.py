@@ -85,14 +85,21 @@ def too_little(embedder: str, sides: Sides) -> str | None:
     return unread_text(embedder, lost) if lost else None
 
 
+def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | None:
+    """Say of a set by itself what an embedder did not read, where it is enough to say."""
+    if reading is None or reading.lost < WORTH_SAYING:
+        return None
+    what = "nothing is measured of it" if reading.lost >= TOO_MUCH else "what these say is not seen"
+    return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {REMEDY}"
+
+
 def unread_text(embedder: str, sides: Sides) -> str:
     """Say how many words of sets an embedder does not know.
 
     Examples
     --------
-    >>> both = [("its", SetReading(60, 500, 500, 60)), ("the reference's", SetReading(60, 9, 3, 0))]
-    >>> unread_text("minilm", both)
-    "minilm does not know 100 % of its words and 33 % of the reference's; 60 texts have no word that it knows"
+    >>> unread_text("minilm", [("its", SetReading(2, 9, 3, 1)), ("the reference's", None)])
+    'minilm does not know 33 % of its words; 1 text has no word that it knows'
     """
     found = [(whose, each) for whose, each in sides if each is not None]
     shares = [_percent(each.unread) for _, each in found]
