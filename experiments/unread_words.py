@@ -44,11 +44,15 @@ def pairs(folder: Path, n: int) -> Iterator[tuple[str, Texts, Texts]]:
         for topic, title, text in csv.reader(file):
             topics.setdefault(topic, []).append(f"{title}. {text}".replace("\\", " "))
     tenth = n // 10
-    yield "topics 50:50 / 30:70", topics["1"][: n // 2] + topics["3"][: n // 2], (
-        topics["1"][-3 * tenth :] + topics["3"][-7 * tenth :]
+    yield (
+        "topics 50:50 / 30:70",
+        topics["1"][: n // 2] + topics["3"][: n // 2],
+        (topics["1"][-3 * tenth :] + topics["3"][-7 * tenth :]),
     )
-    yield "topics 50:50 / 40:60", topics["3"][: n // 2] + topics["4"][: n // 2], (
-        topics["3"][-4 * tenth :] + topics["4"][-6 * tenth :]
+    yield (
+        "topics 50:50 / 40:60",
+        topics["3"][: n // 2] + topics["4"][: n // 2],
+        (topics["3"][-4 * tenth :] + topics["4"][-6 * tenth :]),
     )
     stories = {
         name: [
@@ -59,9 +63,12 @@ def pairs(folder: Path, n: int) -> Iterator[tuple[str, Texts, Texts]]:
     }
     # Beyond the first 30 words, which are shared by stories and continuations
     for name in ("gpt2-xl", "gpt-neox-20b"):
-        yield f"human / {name}", *(
-            [" ".join(text.split()[40:]) for text in side]
-            for side in (stories["human"][:n], stories[name][-n:])
+        yield (
+            f"human / {name}",
+            *(
+                [" ".join(text.split()[40:]) for text in side]
+                for side in (stories["human"][:n], stories[name][-n:])
+            ),
         )
     answers = {
         name: [

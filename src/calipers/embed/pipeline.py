@@ -228,8 +228,11 @@ def embed_samples(
     check_reads(samples, embedder)
     if samples.embedded is not None:
         made = samples.embedded
+        reading = None
+        if made.words is not None and made.unread is not None:
+            reading = Reading(made.words, made.unread, made.left_out)
         return Embeddings(
-            made.views, made.signature, made.told, made.view_signature, made.truncated, made.reading
+            made.views, made.signature, made.told, made.view_signature, made.truncated, reading
         )
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}

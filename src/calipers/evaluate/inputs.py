@@ -363,16 +363,8 @@ def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:
     told = len(cut) == len(embeddings)
     if reading is None and not (told and cut):
         return None
-    counts: dict[str, Any] = {}
-    if reading is not None:
-        counts = {
-            "words": int(reading.words.sum()),
-            "unread_words": int(reading.unread.sum()),
-            "unread_texts": int(reading.nothing.sum()),
-            "left_out": reading.left_out,
-        }
     truncated = int(sum(mark.sum() for mark in cut)) if told else None
-    return SetReading(sum(map(len, embeddings)), truncated_texts=truncated, **counts)
+    return SetReading.of(reading, sum(map(len, embeddings)), truncated)
 
 
 def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Caution, ...]:

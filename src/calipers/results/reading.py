@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from calipers.embed.reading import Reading
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.serialise import Plain
 
@@ -49,6 +50,20 @@ class SetReading(Plain):
     unread_texts: int | None = None
     truncated_texts: int | None = None
     left_out: bool = False
+
+    @classmethod
+    def of(cls, reading: Reading | None, texts: int, truncated: int | None = None) -> SetReading:
+        """Sum up what was read of each of some texts."""
+        if reading is None:
+            return cls(texts, truncated_texts=truncated)
+        return cls(
+            texts,
+            words=int(reading.words.sum()),
+            unread_words=int(reading.unread.sum()),
+            unread_texts=int(reading.nothing.sum()),
+            truncated_texts=truncated,
+            left_out=reading.left_out,
+        )
 
     @property
     def unread(self) -> float:
