@@ -277,9 +277,7 @@ def of_transformers(tokenizer: Any) -> Vocabulary:
     An unknown token that also opens or closes texts, as that of GPT-2, never stands for a word:
     such vocabularies spell every text.
     """
-    unknown = getattr(tokenizer, "unk_token_id", None)
-    if unknown in (getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos")):
-        unknown = None
+    unknown = _unknown_id(tokenizer)
     quiet = {"return_attention_mask": False, "verbose": False}
 
     def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
@@ -293,6 +291,17 @@ def of_transformers(tokenizer: Any) -> Vocabulary:
         return ids
 
     return Vocabulary(unknown, spell, drops=unknown is None and _leaves_out(plain))
+
+
+def _unknown_id(tokenizer: Any) -> int | None:
+    """The id of the unknown token: that of the vocabulary, else that which transformers names."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    own = getattr(getattr(backend, "model", None), "unk_token", None)
+    found = None if own is None or backend is None else backend.token_to_id(own)
+    if found is None:
+        found = getattr(tokenizer, "unk_token_id", None)
+    marks = [getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos")]
+    return None if found is None or found in marks else int(found)
 
 
 def _leaves_out(encode: Callable[[str], list[int]]) -> bool:

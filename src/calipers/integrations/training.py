@@ -216,8 +216,8 @@ class Monitor:
         Raises
         ------
         InputError
-            If the first comparison cannot be made, does not measure what is watched, or the embedder
-        knows too few of the reference's words.
+            If the first comparison cannot be made, does not measure what is watched, or the
+            embedder knows too few of the reference's words.
         """
         start = time.perf_counter()
         options = {"floor": False, **self.options, "metrics": self._asked}

@@ -405,7 +405,8 @@ class FittedTfidf(Embedder):
         own = self._sizes[bag.words[lost]]
         sizes = np.maximum(own, 1)  # punctuation is no word, unless it is unknown
         times = bag.counts[lost]
-        return words + int(times @ (sizes - own)), unread + int(times @ sizes)
+        every = words + int(times @ (sizes - own))
+        return every, min(every, unread + int(times @ sizes))
 
 
 TAKES = frozenset({"size"})

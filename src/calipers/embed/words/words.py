@@ -117,10 +117,10 @@ class Chunks(dict[str, tuple[int, ...]]):
     def __missing__(self, chunk: str) -> tuple[int, ...]:
         words = list(self._cut(chunk))
         numbers = self[chunk] = tuple(number for _, number in words)
-        # Punctuation is no word, unless it is unknown (calipers.embed.reading)
-        sizes = [(word_count(word), number == UNKNOWN) for word, number in words]
-        unread = sum(max(size, 1) for size, unknown in sizes if unknown)
-        self._counts[chunk] = unread + sum(size for size, unknown in sizes if not unknown), unread
+        lost = [word_count(word) for word, number in words if number == UNKNOWN]
+        signs = lost.count(0)  # punctuation is no word, unless it is unknown
+        every = word_count(chunk)
+        self._counts[chunk] = every + signs, min(every, sum(lost)) + signs
         return numbers
 
     def of(self, chunks: Iterable[str]) -> NDArray[np.int32]:
