@@ -150,15 +150,9 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
     if answers.unread is None:
         return scores
     return {
-        key: score if key in OF_STRINGS else without_value(score, answers.unread)
+        key: score if key in OF_STRINGS else score.without_value(answers.unread)
         for key, score in scores.items()
     }
-
-
-def without_value(score: Score, reason: str) -> Score:
-    """Leave a score without a value, since too little was read for it."""
-    nothing = {"interval": None, "level": None, "standard_error": None, "per_sample": None}
-    return replace(score, value=np.nan, reason=reason, **nothing)
 
 
 def string_similarity(answers: Answers) -> Floats:

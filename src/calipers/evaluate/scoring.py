@@ -108,24 +108,13 @@ def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
     def others(values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in values.items() if not name.endswith(only)}
 
-    def without(score: Score) -> Score:
-        return replace(
-            score,
-            value=np.nan,
-            reason=reason,
-            per_sample=None,
-            seeds=(),
-            details={},
-            reference=None,
-        )
-
     def untested(test: TwoSample) -> TwoSample:
         nothing = np.empty(0)
         return replace(test, statistic=np.nan, p_value=np.nan, null=nothing, reason=reason)
 
     kept = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
     scores = {
-        name: without(score) if name.endswith(only) else score
+        name: score.without_value(reason) if name.endswith(only) else score
         for name, score in scored.scores.items()
     }
     tests = {name: untested(test) for name, test in scored.tests.items() if name.endswith(only)}

@@ -102,7 +102,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
         if not len(rows):
             return
         self.width = torch.full_like(self.width, rows.shape[1])
-        side = "real" if real else "fake"
+        side: Side = "real" if real else "fake"
         read = samples.read if isinstance(samples, _Rows) else self._read
         setattr(self, f"{side}_read", getattr(self, f"{side}_read") + read.to(self.device))
         self._take(rows, side)
@@ -204,10 +204,10 @@ class SampleMetric(Metric):  # type: ignore[misc]
         """Say why texts are not compared, where the embedder knows too few of their words."""
         made = self.embedder if self._loaded is None else self._loaded
         left_out, name = getattr(made, "leaves_out", False), getattr(made, "name", made)
-        sides = [
-            (whose, SetReading(*map(int, counts.tolist()), left_out=left_out))
-            for whose, counts in (("the generated", fake), ("the real", real))
-        ]
+        sides = []
+        for whose, counts in (("the generated", fake), ("the real", real)):
+            texts, words, unread, nothing = map(int, counts.tolist())
+            sides.append((whose, SetReading(texts, words, unread, nothing, left_out=left_out)))
         return too_little(str(name), sides)
 
     @property

@@ -71,8 +71,7 @@ ALWAYS = ("same_file", "copies", "prompts", "openings")
 """Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
 
 Kind = Literal[
-    *("closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested"),
-    "withheld",
+    "closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested", "withheld"
 ]
 NEAR = (ALIKE, EQUAL, OPEN)
 """Marks of systems that are not significantly worse than the best."""

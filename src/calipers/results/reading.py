@@ -12,7 +12,7 @@ from calipers.serialise import Plain
 WORTH_SAYING = 0.01
 """From this share of what was not read on, it is said on the first screen."""
 
-TOO_MUCH = 0.1
+TOO_MUCH = 0.05
 """From this share on nothing is measured: scores have moved further by then than what they are read
 for (``experiments/unread_words.py``; docs/embedders.md has the table)."""
 
@@ -130,19 +130,21 @@ def unread_text(embedder: str, sides: Sides) -> str:
     return f"{embedder} does not know {text}{none}"
 
 
-def unread_cautions(embedder: str, sides: Sides) -> Iterator[Caution]:
+def unread_cautions(
+    embedder: str, sides: Sides, *, remedy: str = REMEDY, option: str = "--embedder"
+) -> Iterator[Caution]:
     """Say on the first screen what an embedder did not read, where it is enough to say."""
     lost = [(whose, found) for whose, found in sides if found and found.lost >= WORTH_SAYING]
     if not lost:
         return
     reason = too_little(embedder, sides)
     what = "no score is given" if reason else "what these say is not compared"
-    text = f"{reason or unread_text(embedder, lost)}; {what}: {REMEDY}"
+    text = f"{reason or unread_text(embedder, lost)}; {what}: {remedy}"
     whose, most = max(lost, key=lambda side: side[1].lost)
     unit = "words" if most.lost == most.unread else "texts"
     share = brief_share(most.lost)
     brief = fitting(f"{share} of {whose} {unit} not read", f"{share} of {unit} not read")
-    yield Caution("unread", brief, text, "--embedder")
+    yield Caution("unread", brief, text, option)
 
 
 def _percent(share: float) -> str:

@@ -379,9 +379,14 @@ class EmbeddedData(VectorData):
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep the given rows of every view, in the given order."""
         views = {name: read_only(taken(array, rows)) for name, array in self.views.items()}
-        counts = {name: getattr(self, name) for name in ("truncated", "words", "unread")}
-        kept = {name: each if each is None else each[rows] for name, each in counts.items()}
-        return replace(self, array=next(iter(views.values())), views=views, **kept)
+        return replace(
+            self,
+            array=next(iter(views.values())),
+            views=views,
+            truncated=None if self.truncated is None else self.truncated[rows],
+            words=None if self.words is None else self.words[rows],
+            unread=None if self.unread is None else self.unread[rows],
+        )
 
     def hash(self, start: int, stop: int) -> str:
         """Hash some rows of every view."""

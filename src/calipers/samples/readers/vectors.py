@@ -316,18 +316,17 @@ class Made:
             found = json.loads(line)
             views = tuple(found["views"])
             signature, pooled = dict(found["signature"]), dict(found["view_signature"])
-            counts = [tuple(found[name]) for name in ("words", "unread")]
+            words, unread = tuple(found["words"]), tuple(found["unread"])
             cut = None if found["truncated"] is None else tuple(found["truncated"])
             left_out = found["left_out"] is True
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
         names = (*views, *signature, *signature.values(), *pooled, *pooled.values())
-        whole = all(
-            type(n) is int and 0 <= n < MOST for n in (*counts[0], *counts[1], *(cut or ()))
-        )
+        counts = (*words, *unread, *(cut or ()))
+        whole = all(type(count) is int and 0 <= count < MOST for count in counts)
         if not whole or not all(isinstance(name, str) for name in names):
             return None
-        return cls(views, signature, pooled, *counts, cut, left_out)
+        return cls(views, signature, pooled, words, unread, cut, left_out)
 
     def holding(self, views: Mapping[str, NDArray[Any]], source: Source) -> SampleSet:
         """Hold the views, which are of float32 or float64, as what the embedder made."""
