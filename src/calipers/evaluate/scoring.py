@@ -112,7 +112,7 @@ def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
         nothing = np.empty(0)
         return replace(test, statistic=np.nan, p_value=np.nan, null=nothing, reason=reason)
 
-    kept = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
+    kept: dict[str, Any] = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
     scores = {
         name: score.without_value(reason) if name.endswith(only) else score
         for name, score in scored.scores.items()

@@ -465,18 +465,18 @@ def bert_score(
         "references": pairs.references.shape[1],
         "truncated": _cut(pairs, tokens),
     }
-    rows, reason = best(found[pairs.own]), None
+    values, reason = best(found[pairs.own]), None
     if tokens.reading.unread.any():
         unread = _unread(pairs, tokens)
         pins |= {"unread": int(unread.sum()), "unread_words": _unread_words(pairs, tokens)}
         if 2 * unread.sum() > len(unread):
-            rows = np.full_like(rows, np.nan)
+            values = np.full_like(values, np.nan)
             reason = (
                 f"{encoder.signature['model']} knows less than half of the words in "
                 f"{int(unread.sum()):,} of {len(unread):,} rows; choose a model that reads these "
                 "texts, or chrf, which compares characters"
             )
-    scores = _finish(rows, level, pins, reason)
+    scores = _finish(values, level, pins, reason)
     return BertScore(*(getattr(scores, part).signed(calipers=__version__) for part in PARTS))
 
 

@@ -135,14 +135,12 @@ class LibraryEmbedder(Embedder):
         texts = check_texts(samples)
         if not texts:
             return EncodedBatch({"meaning": self._vectors(["a"])[:0]}, np.zeros(0, dtype=np.bool_))
-        given = [self._prefix + text for text in texts]
+        views, given = {"meaning": self._vectors(texts)}, [self._prefix + text for text in texts]
         tokens = self._tokens(given)
-        known = None if tokens is None else self._known
-        return EncodedBatch(
-            {"meaning": self._vectors(texts)},
-            self._truncated(texts, tokens),
-            known and known.read(given, tokens or (), skip=len(self._prefix)),
-        )
+        if tokens is None:
+            return EncodedBatch(views, self._truncated(texts, tokens))
+        read = self._known.read(given, tokens, skip=len(self._prefix))
+        return EncodedBatch(views, self._truncated(texts, tokens), read)
 
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """The vectors of all texts; a batch that does not fit in memory is halved."""
