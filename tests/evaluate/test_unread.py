@@ -98,9 +98,19 @@ def test_a_reference_that_is_not_read_leaves_no_verdict_on_anyone():
     assert verdict.withheld == ("a", "b")
     assert len(verdict.findings) == 1
     assert str(verdict.findings[0]).startswith(
-        "No verdict: reader does not know 100 % of the reference's words; 30 texts have no word"
+        "No verdict on a and b: reader does not know 100 % of the reference's words; 30 texts have"
     )
     assert verdict.closest == verdict.collapsed == verdict.distinguishable == ()
+
+
+def test_many_systems_are_told_in_one_sentence():
+    sets = {name: texts(seed, lost=seed + 3) for seed, name in enumerate("abcdef")}
+    verdict = run(texts(9), sets).verdict
+    assert verdict.withheld == tuple("abcdef")
+    assert [str(finding).partition(";")[0] for finding in verdict.findings] == [
+        "No verdict on a, b, c, d and 2 more: of the first, reader does not know 10 % of its words"
+    ]
+    assert "; the others likewise. Choose" in str(verdict)
 
 
 def test_both_sides_are_told_in_one_sentence():
@@ -309,5 +319,5 @@ def test_telugu_by_the_default_embedder():
     assert found.verdict.withheld == ("generated",)
     assert undefined(found.systems[0])
     assert found.verdict.sentences[0].startswith(
-        "No verdict: minilm does not know 100 % of the words of both sides; 24 texts have"
+        "No verdict on generated: minilm does not know 100 % of the words of both sides; 24 texts"
     )

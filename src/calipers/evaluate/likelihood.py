@@ -34,7 +34,6 @@ from calipers.results.reading import SetReading, too_little, unread_cautions
 from calipers.results.texts import LikelihoodComparison, TextComparison, TextResult
 from calipers.samples import SampleSet
 from calipers.samples.wording import counted
-from calipers.score import signature_pins
 from calipers.text.corpus import Corpus
 
 PLANE = ("perplexity", "unigram_entropy")
@@ -48,6 +47,9 @@ CONTROL = "ngram:order=3"
 
 IN_CONTEXT = ("conditional_surprise", "decan")
 """What is measured of texts behind others of their set."""
+
+OF_WORDS = ("unigram_entropy",)
+"""What is read from the words of the texts, without the model."""
 
 OTHER_MODEL = "choose a model that reads these texts"
 
@@ -512,12 +514,12 @@ def _read(model: LanguageModel, files: Sequence[InputSet]) -> SetReading | None:
 
 
 def _as_read(result: TextResult, reason: str | None, reading: SetReading | None) -> TextResult:
-    """Give scores as they are; those by the model have no value where it knows too few words."""
+    """Give scores as they are; those by the model have none where it knows too few words."""
     result = replace(result, summary=replace(result.summary, reading=reading))
     if reason is None:
         return result
     scores = {
-        key: score.without_value(reason) if "model" in signature_pins(score.signature) else score
+        key: score if key in OF_WORDS else score.without_value(reason)
         for key, score in result.scores.items()
     }
     return replace(result, scores=scores, spreads={}, gap_spreads={})

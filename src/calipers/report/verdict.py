@@ -79,6 +79,8 @@ UNREAD_REMEDY = (
     "Choose an embedder that reads these texts (--embedder), or compare their characters "
     "(calipers text)."
 )
+MOST_REASONS = 2
+"""Sentences about what was not read."""
 COUNTS = {2: "Both", 3: "All three"}
 
 
@@ -225,17 +227,14 @@ def _unread(data: Data) -> tuple[tuple[Finding, ...], Data]:
     for system in systems:
         if system.get("withheld"):
             reasons.setdefault(system["withheld"], []).append(system["name"])
-    whole = sum(map(len, reasons.values())) == len(systems)
+    if len(reasons) > MOST_REASONS:
+        (first, *_), names = reasons, [name for own in reasons.values() for name in own]
+        reasons = {f"of the first, {first}; the others likewise": names}
     findings = tuple(
         Finding(
             "withheld",
             tuple(names),
-            joined(
-                ("No verdict: ",)
-                if whole and len(reasons) == 1
-                else joined(("No verdict on ",), _names(names), (": ",)),
-                (f"{reason}. {UNREAD_REMEDY}",),
-            ),
+            joined(("No verdict on ",), _names(names), (f": {reason}. {UNREAD_REMEDY}",)),
         )
         for reason, names in reasons.items()
     )
