@@ -519,10 +519,17 @@ def _as_read(result: TextResult, reason: str | None, reading: SetReading | None)
     if reason is None:
         return result
     scores = {
-        key: score if key in OF_WORDS else score.without_value(reason)
+        key: score if _of_words(key) else score.without_value(reason)
         for key, score in result.scores.items()
     }
-    return replace(result, scores=scores, spreads={}, gap_spreads={})
+    spreads = {key: each for key, each in result.spreads.items() if _of_words(key)}
+    gaps = {key: each for key, each in result.gap_spreads.items() if _of_words(key)}
+    return replace(result, scores=scores, spreads=spreads, gap_spreads=gaps)
+
+
+def _of_words(key: str) -> bool:
+    """Whether a score is read from the words of the texts, without the model."""
+    return key.partition(":")[0] in OF_WORDS
 
 
 def _warned(result: TextResult, more: tuple[Caution, ...]) -> TextResult:
