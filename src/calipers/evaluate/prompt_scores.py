@@ -30,6 +30,9 @@ from calipers.uncertainty.over_prompts import between_prompts, mean_over_prompts
 
 Floats = NDArray[np.float64]
 
+OF_STRINGS = ("distinct_texts", "string_similarity")
+"""What is read from the texts themselves."""
+
 COSINE = (-1.0, 1.0)
 SHARE = (0.0, 1.0)
 
@@ -52,6 +55,8 @@ class Answers:
         The place of each sample's prompt, ascending, shape ``(n,)``.
     count
         How many prompts there are, each with at least one sample.
+    unread
+        Why its vectors say nothing, where the embedder knows too few of its words; else None.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Answers:
     texts: list[str] | None
     prompts: NDArray[np.int64]
     count: int
+    unread: str | None = None
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -142,7 +148,12 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
         between, within, level=level, bounds=(-2.0, 2.0), pins={"metric": "contrast", **pins}
     )
     scores |= _vendi(answers.first(k, seed=options.seed), k, options)
-    return scores
+    if answers.unread is None:
+        return scores
+    return {
+        key: score if key in OF_STRINGS else score.without_value(answers.unread)
+        for key, score in scores.items()
+    }
 
 
 def string_similarity(answers: Answers) -> Floats:
@@ -222,6 +233,8 @@ def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
     for i in range(count):
         for j in range(i, count):
             first, second = sets[i], sets[j]
+            if first.unread or second.unread:
+                continue
             same = (
                 own[i]
                 if i == j

@@ -51,11 +51,16 @@ def tests_between(
 
 def _test(kernel: Kernel, first: Answers, second: Answers, options: PromptsOptions) -> PromptTest:
     sizes = list(zip(first.sizes.tolist(), second.sizes.tolist(), strict=True))
-    made = _gaussian(first, second) if kernel == "gaussian" else _hamming(first, second)
+    reason, made = ALIKE, None
+    unread = first.unread or second.unread
+    if kernel == "gaussian" and unread:
+        reason = unread
+    else:
+        made = _gaussian(first, second) if kernel == "gaussian" else _hamming(first, second)
     if made is None:
         test = TwoSample.undefined(
             "prompts",
-            ALIKE,
+            reason,
             permutations=options.permutations,
             level=options.level,
             pins={"test": "mmd_by_prompt", "kernel": kernel},

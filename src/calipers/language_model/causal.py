@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.embed.models.find import FoundModel, find_model
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embed.reading import Reading
 from calipers.embed.states.batches import fits
 from calipers.embed.states.pretrained import (
     check_loadable,
@@ -143,6 +144,10 @@ class CausalModel(LanguageModel):
             f"the cache of {self.name} could not be used ({self._no_cache}), so the whole text was "
             "read again for every token, which takes many times as long; the texts are the same",
         )
+
+    def reading(self, texts: Sequence[str]) -> Reading:
+        """Count the words of texts, and those that its tokenizer does not know."""
+        return self._tokens.reading(texts)
 
     def score(
         self,

@@ -14,6 +14,7 @@ from typing import Literal
 from calipers.serialise import Plain
 
 Kind = Literal[
+    "unread",
     "same_file",
     "scorer",
     "copies",
@@ -42,6 +43,7 @@ Kind = Literal[
 
 WEIGHTS: Mapping[Kind, int] = {
     # The scores speak of something else than the generated texts
+    "unread": 110,
     "same_file": 100,
     "scorer": 95,
     "copies": 90,
