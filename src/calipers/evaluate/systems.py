@@ -221,6 +221,7 @@ class Run:
             reference_hash=self.reference.content_hash,
             groups=pair_groups(reference.samples, file.samples, self.inputs.group),
             clusters=pair_clusters(reference, file),
+            shared=file.shared,
             space=self.space,
             level=self.options.level,
             moving=self.shown,
@@ -281,6 +282,7 @@ class Run:
             },
             correlations=correlations(scored.spreads),
             spreads=scored.spreads,
+            prompts=None if files[0].shared is None else files[0].shared.overlap(),
             against=self.against,
             compared=partial(self.space.rows, generated=embeddings[0]),
         )

@@ -103,7 +103,17 @@ def foot(data: Data) -> str:
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
     named = "" if rows and embedder == GIVEN else embedder
-    parts = [*_written(settings), size, *_treated(settings), named, tokenizer, rows, seed, *changed]
+    parts = [
+        *_written(settings),
+        size,
+        *_within_prompts(systems),
+        *_treated(settings),
+        named,
+        tokenizer,
+        rows,
+        seed,
+        *changed,
+    ]
     return " · ".join(filter(None, parts))
 
 
@@ -115,6 +125,14 @@ def _written(settings: Data) -> Iterator[str]:
         task = clean(made.get("task") or "")
         yield f"samples of {clean(made.get('model') or '')}"
         yield asked.get(task, task)
+
+
+def _within_prompts(systems: Sequence[Data]) -> Iterator[str]:
+    """Say how many prompts the systems share with the reference, within which they are tested."""
+    counts = sorted(int((system.get("prompts") or {}).get("shared") or 0) for system in systems)
+    if counts and counts[-1]:
+        low = f"{counts[0]:,} to " if counts[0] < counts[-1] else ""
+        yield f"tested within {low}{counts[-1]:,} shared prompts"
 
 
 def _treated(settings: Data) -> Iterator[str]:
