@@ -8,6 +8,13 @@ kernel over the pairs of groups are taken once; a permutation is then a sum over
 groups costs next to no power (a share of some 4/1024 of the gap; docs/two_sample.md) and no
 validity: groups are exchangeable where rows are. Rows that fill no group keep their label.
 
+Where both sets answer the same prompts, labels are permuted among the answers to a shared prompt,
+and among whole prompts that one side alone has (:mod:`calipers.estimate.prompt_strata`). MMD² is
+then the mean over pairs of rows of *different* prompts: two answers to one prompt are no
+independent draws, and would put MMD² below 0 where nothing differs. Shared and other prompts each
+have an estimate, and the statistic is the mean of the two by their inverse variances over all
+relabellings, which do not depend on which labelling is the true one.
+
 What it does not see: gaps much finer than the typical distance of rows, such as copies or a few
 modes lost among many. In many dimensions distances are alike, and what remains visible is mostly
 the means; a difference along one direction is seen better by
@@ -16,6 +23,7 @@ the means; a difference along one direction is seen better by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,16 +39,20 @@ from calipers.estimate.measures import (
     Tiles,
     centred,
 )
-from calipers.estimate.pairwise import TILE, PairSums, group_sums, median_distance
+from calipers.estimate.pairwise import TILE, group_sums, median_distance
+from calipers.estimate.prompt_groups import PromptGroups
+from calipers.estimate.prompt_strata import PromptStrata, check_prompts
+from calipers.estimate.row_groups import Groups
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
+from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, relabelled
 
-MOST_GROUPS = 1024
-FEWEST_GROUPS = 64  # of the smaller set, where it has as many rows
 EXACT_ROWS = 2_048  # up to here float64 costs next to nothing
 ACROSS = 256  # groups whose sums with all groups before them are taken together
+ONE_PROMPT = "there are no two prompts whose answers can be compared and exchanged"
+Prompts = tuple[ArrayLike, ArrayLike]
+
 TINY = 1e-140  # of smaller widths the square is lost
 FAR = 8.0  # widths from the centre, within which float32 is off by some millionths at most
 
@@ -49,6 +61,7 @@ def mmd_test(
     reference: ArrayLike,
     generated: ArrayLike,
     *,
+    prompts: Prompts | None = None,
     permutations: int = 999,
     seed: int = 0,
     level: float = 0.95,
@@ -62,6 +75,9 @@ def mmd_test(
     ----------
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
+    prompts
+        The number of the prompt that each row answers, shapes ``(n,)`` and ``(m,)``; rows of one
+        number answer one prompt, whichever side they are on. None where no prompts are shared.
     permutations
         How often labels are permuted, from 1: no p-value is below 1/(1 + permutations).
     seed
@@ -74,8 +90,8 @@ def mmd_test(
     Returns
     -------
     TwoSample
-        With MMD² as the statistic. NaN with a reason where a set has a single row, or where the
-        median distance is 0.
+        With MMD² as the statistic. NaN with a reason where a set has a single row, all rows answer
+        one prompt or no labels can be exchanged, or where the median distance is 0.
 
     Raises
     ------
@@ -84,14 +100,18 @@ def mmd_test(
     """
     check_options(permutations, seed, level)
     left, right = check_pair(reference, generated)
-    groups = Groups.of(len(left), len(right))
     sides, sizes = centred(left, right), (len(left), len(right))
+    strata = None if prompts is None else PromptStrata.of(*check_prompts(prompts, *sizes), seed)
+    if strata is None:
+        about: dict[str, object] = {"rows_per_group": Groups.of(*sizes).rows}
+    else:
+        about = {"pairs": "of_different_prompts", "prompts": strata.signature}
     pins = {
         "test": "mmd",
         "kernel": "gaussian",
         "bandwidth": "median",
         "median_rows": MEDIAN_ROWS,
-        "rows_per_group": groups.rows,
+        **about,
         "permutations": permutations,
         "seed": seed,
         "n": sizes[0],
@@ -100,86 +120,140 @@ def mmd_test(
     }
     with workers(threads) as pool:
         width = median_distance(sides, pool, seed=seed, most=MEDIAN_ROWS)
+        summed = None
         if min(sizes) < 2 or width == 0:
             reason = TOO_FEW if min(sizes) < 2 else ALIKE
+        elif strata is None:
+            summed = [_of_rows(sides, width, seed, pool)]
+        else:
+            reason = ONE_PROMPT
+            groups = [PromptGroups.of(part, seed=seed) for part in strata.parts]
+            summed = [
+                _of_prompts(sides, each, width, pool)
+                for each in groups
+                if min(each.pairs(sizes[0])) > 0
+            ]
+        if not summed:
             return TwoSample.undefined(
                 "mmd", reason, permutations=permutations, level=level, pins=pins
             )
-        sums = _sums(sides, groups, width, seed, pool)
-        statistic, null = permuted(
-            lambda chosen: _unbiased(chosen, sums, sizes),
-            [groups.moved],
+        values = relabelled(
+            lambda chosen: _squared(chosen, summed),
+            [stratum for part in summed for stratum in part.strata],
             permutations,
             pool,
             seed=seed,
         )
-    return TwoSample.of("mmd", statistic, null, level=level, pins=pins)
+    combined = values @ _weights(values)
+    return TwoSample.of("mmd", combined[0], combined[1:], level=level, pins=pins)
 
 
-@dataclass(frozen=True)
-class Groups:
-    """How rows are put together for a permutation.
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """The kernel summed over the pairs of groups of rows.
 
     Attributes
     ----------
-    rows
-        Rows of a group.
-    moved
-        Groups of the reference and of the generated set; the rows beyond them stay.
+    sums
+        For every two groups, the last two of rows that stay.
+    pairs
+        How many pairs of rows count within the reference, within the generated set, and across.
+    strata
+        Among how many groups of either set labels are exchanged, stratum by stratum.
     """
 
-    rows: int
-    moved: tuple[int, int]
-
-    @classmethod
-    def of(cls, n: int, m: int) -> Groups:
-        """As many groups as are allowed, with enough of the smaller set among them.
-
-        Examples
-        --------
-        >>> Groups.of(500, 400), Groups.of(4000, 4000)
-        (Groups(rows=1, moved=(500, 400)), Groups(rows=8, moved=(500, 500)))
-        >>> Groups.of(100, 100_000)
-        Groups(rows=1, moved=(100, 924))
-        """
-        smaller = min(n, m)
-        rows = min(-(-(n + m) // MOST_GROUPS), max(1, smaller // FEWEST_GROUPS))
-        few = smaller // rows
-        many = min(max(n, m) // rows, MOST_GROUPS - few)
-        return cls(rows, (few, many) if n <= m else (many, few))
-
-    def labels(self, n: int, m: int) -> NDArray[np.int64]:
-        """The group of every row: those of the reference, of the generated set, then what stays."""
-        one, other = self.moved
-        own = np.arange(n) // self.rows, np.arange(m) // self.rows
-        return np.concatenate(
-            [
-                np.where(own[0] < one, own[0], one + other),
-                np.where(own[1] < other, own[1] + one, one + other + 1),
-            ]
-        )
+    sums: Floats
+    pairs: tuple[int, int, int]
+    strata: list[tuple[int, int]]
 
 
-def _sums(
-    sides: tuple[Rows, Rows], groups: Groups, width: float, seed: int, pool: Workers
-) -> Floats:
-    """Sums of the kernel over the pairs of groups; the last two are of rows that stay."""
-    sizes = [len(side.squares) for side in sides]
+def _of_rows(sides: tuple[Rows, Rows], width: float, seed: int, pool: Workers) -> Summed:
+    """All rows, in groups that are exchanged with each other."""
+    n, m = (len(side.squares) for side in sides)
+    groups = Groups.of(n, m)
+    labels, rows = _dealt(groups, (n, m), seed)
+    count = sum(groups.moved) + 2
+    sums = _sums(sides, rows, labels, width, pool, count=count, together=groups.rows)
+    return Summed(sums, (n * (n - 1), m * (m - 1), n * m), [groups.moved])
+
+
+def _of_prompts(
+    sides: tuple[Rows, Rows], groups: PromptGroups, width: float, pool: Workers
+) -> Summed:
+    """Rows in groups that are exchanged within prompts, or with those of other prompts."""
+    sums = _sums(sides, groups.rows, groups.labels, width, pool, count=groups.count)
+    sums -= _within_prompts(sides, groups, width)
+    return Summed(sums, groups.pairs(len(sides[0].squares)), groups.strata)
+
+
+def _squared(chosen: Chosen, summed: Sequence[Summed]) -> Floats:
+    """MMD² of every part by every relabelling, shape ``(c, parts)``."""
+    ends = np.cumsum([sum(map(sum, part.strata)) for part in summed])[:-1]
+    cut = np.split(chosen, ends, axis=1)
+    return np.stack(
+        [_unbiased(own, each.sums, each.pairs) for own, each in zip(cut, summed, strict=True)],
+        axis=1,
+    )
+
+
+def _weights(values: Floats) -> Floats:
+    """The inverse variance of each part; the same whichever of the labellings is the true one."""
+    variances = values.var(axis=0)
+    weights = np.where(variances > 0, 1 / np.where(variances > 0, variances, 1), 0)
+    count = values.shape[1]
+    return weights / weights.sum() if weights.sum() > 0 else np.full(count, 1 / count)
+
+
+def _dealt(
+    groups: Groups, sizes: tuple[int, int], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The groups, ascending, and the rows that belong to them, counted through both sets."""
     labels = groups.labels(*sizes)
     # Files are often sorted: groups must be of rows that are exchangeable
     rng = np.random.default_rng([seed, *sizes])
     dealt = np.concatenate([rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])])
-    order = dealt[np.argsort(labels, kind="stable")]
+    return np.sort(labels), dealt[np.argsort(labels, kind="stable")]
+
+
+def _sums(
+    sides: tuple[Rows, Rows],
+    order: NDArray[np.intp],
+    labels: NDArray[np.int64],
+    width: float,
+    pool: Workers,
+    *,
+    count: int,
+    together: int = 1,
+) -> Floats:
+    """Sums of the kernel over the pairs of groups; the last two are of rows that stay."""
     rows = Rows.joined(sides, order)
     near = rows.squares.max() <= (FAR * width) ** 2 and width > TINY
-    size = max(1, TILE // groups.rows) * groups.rows  # whole groups
+    size = max(1, TILE // together) * together  # whole groups
     swift = near and len(order) > EXACT_ROWS
     kernel = Gaussian(width)
     tiles: Tiles = SwiftTiles(rows, kernel) if swift else ExactTiles(rows, kernel)
-    return group_sums(tiles, np.sort(labels), sum(groups.moved) + 2, pool, size=size)
+    return group_sums(tiles, labels, count, pool, size=size)
 
 
-def _unbiased(chosen: Chosen, sums: Floats, sizes: tuple[int, int]) -> Floats:
+def _within_prompts(sides: tuple[Rows, Rows], groups: PromptGroups, width: float) -> Floats:
+    """What these sums hold of the pairs of answers to one prompt."""
+    order, count = np.argsort(groups.prompts, kind="stable"), groups.count
+    rows, labels = Rows.joined(sides, groups.rows[order]), groups.labels[order]
+    ends = np.cumsum(np.bincount(groups.prompts))
+    kernel, total = Gaussian(width), np.zeros(count * count)
+    for start, end in zip(
+        (ends - np.bincount(groups.prompts)).tolist(), ends.tolist(), strict=True
+    ):
+        for first in range(start, end, ACROSS):
+            span = (first, min(first + ACROSS, end))
+            values = kernel(rows.span(span), rows.span((start, end)))
+            values[np.arange(len(values)), np.arange(*span) - start] = 0.0
+            places = np.add.outer(labels[slice(*span)] * count, labels[start:end])
+            np.add.at(total, places, values)
+    return total.reshape(count, count)
+
+
+def _unbiased(chosen: Chosen, sums: Floats, pairs: tuple[int, int, int]) -> Floats:
     """MMD² with the chosen groups in the place of the reference, shape ``(c,)``."""
     labels = np.empty((len(chosen), len(sums)))
     labels[:, :-2] = chosen
@@ -187,8 +261,9 @@ def _unbiased(chosen: Chosen, sums: Floats, sizes: tuple[int, int]) -> Floats:
     labels[:, -2] = 1
     within: Any = _within(labels, sums)
     touched = labels @ sums.sum(axis=1)
-    values = PairSums(within, sums.sum() - 2 * touched + within, touched - within, *sizes)
-    return np.asarray(values.unbiased())
+    outside, across = sums.sum() - 2 * touched + within, touched - within
+    values: Floats = within / pairs[0] + outside / pairs[1] - 2 * across / pairs[2]
+    return values
 
 
 def _within(labels: Floats, sums: Floats) -> Floats:
