@@ -93,6 +93,8 @@ class Embedder(ABC):
         False where embedding again is as cheap as reading vectors back from the cache.
     needs_fitting
         Whether it must be fitted to the reference before it embeds.
+    sends
+        Whether samples leave this machine, to a service that may have to be paid.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Embedder(ABC):
     at_once: int = 256
     kept: bool = True
     needs_fitting: bool = False
+    sends: bool = False
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""
@@ -174,7 +177,7 @@ class _Foreign(Embedder):
 
     def __init__(self, own: Any) -> None:
         self.own, self.needs_fitting = own, hasattr(own, "fitted")
-        for name in ("view_signature", "reads", "at_once", "kept"):
+        for name in ("view_signature", "reads", "at_once", "kept", "sends"):
             setattr(self, name, getattr(own, name, getattr(Embedder, name)))
 
     def __getattr__(self, name: str) -> Any:

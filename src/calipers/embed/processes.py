@@ -83,6 +83,7 @@ class SideBySide(Embedder):
         self.name, self.views, self.identity = model.name, model.views, model.identity
         self.signature = model.signature
         self.view_signature, self.reads = model.view_signature, model.reads
+        self.sends = model.sends
         self._step = model.at_once
         self.at_once = self._step * processes
         self._choice, self._processes = choice, processes

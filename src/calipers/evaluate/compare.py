@@ -15,6 +15,7 @@ from calipers.errors import InputError
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.approximate import check_approximate
 from calipers.evaluate.embedding import (
+    Embedded,
     cache_of,
     embed_sides,
     open_embedder,
@@ -22,10 +23,11 @@ from calipers.evaluate.embedding import (
     with_scaling,
 )
 from calipers.evaluate.engines import running_where
+from calipers.evaluate.given_prompts import GivenPrompts, PromptVectors, given_prompts
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides
-from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
 from calipers.evaluate.spaces import PCA
@@ -80,6 +82,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         known, store = held.embed, held.measured(inputs.reference.samples)
     with limit_threads(options.threads), running_where(options, progress), keeping(store):
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
+        embedded = replace(embedded, given=prompts_of_run(inputs, embedded, model, options))
         shown = _shown_keys(choices, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
@@ -107,6 +110,24 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         )
         all_spreads = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
         return with_inference(comparison, inputs, embedded, choices, all_spreads, options)
+
+
+def prompts_of_run(
+    inputs: ComparisonInputs, embedded: Embedded, model: Embedder, options: CompareOptions
+) -> tuple[tuple[GivenPrompts | None, ...], ...]:
+    """Give for every file the prompts that it shares with the reference, as it is to be scored."""
+    if options.shared_prompts == "ignore":
+        return ()
+    residual = options.shared_prompts == "residual" and not options.shared
+    vectors = PromptVectors(model, cache_of(options), options.progress) if residual else None
+    settings = pair_settings(options)
+    return tuple(
+        tuple(
+            given_prompts(embedded.reference, file.shared, file.prompts, vectors, settings)
+            for file in system.files
+        )
+        for system in inputs.systems
+    )
 
 
 class Plan(NamedTuple):

@@ -22,13 +22,13 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
+from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
 from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.groups import group_scores
-from calipers.metrics.pair import Pair, Settings
-from calipers.numeric.distances import Points
+from calipers.metrics.pair import Pair, Settings, Strata
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns
 from calipers.uncertainty.search_quality import SearchQuality
@@ -174,21 +174,35 @@ def score_view(
     level: float | None = None,
     moving: Collection[str] | None = None,
     permutations: int = FEWEST_PERMUTATIONS,
+    given: GivenPrompts | None = None,
 ) -> Scored:
-    """Score one generated set against the reference in one view, as :func:`score_pair` does."""
+    """Score one generated set against the reference in one view, as :func:`score_pair` does.
+
+    With `given` prompts scores are those of answers to other prompts, less what their own prompt
+    leads to expect; tests are of the answers as they are.
+    """
     space, views = space or PairSpace(reference), tuple(reference.views)
     needs = needs_of(choice.metric for choice in choices)
-    pair = space.pair(view, generated, settings, needs, clusters)
+    tested = pair = space.pair(view, generated, settings, needs, clusters)
+    if given is not None:
+        held = {"clusters": clusters or given.clusters, "strata": given.strata}
+        if given.expected:
+            sides = given.sides(view, (reference.views[view], generated.views[view]), settings)
+            pair = pair_of(*sides, given.settings(settings), needs, **held)
+        else:
+            pair = replace(tested, **held)
     scored = _score(pair, choices, groups)
     if level is not None:
         moved = [one for one in choices if moving is None or key(view, one.name, views) in moving]
         spreads, curve_variances, tests = measure_uncertainty(
-            pair, moved, groups, level=level, permutations=permutations
+            pair, moved, groups, level=level, permutations=permutations, tested=tested
         )
         scored = replace(scored, spreads=spreads, curve_variances=curve_variances, tests=tests)
     fields = signature_fields(
         reference, view, settings, scope=space.scope, reference=reference_hash[:16]
     )
+    if given is not None:
+        fields = {**fields, "prompts": given.signature}
     signed = {
         name: score.signed(**fields_of_score(name, score, fields, settings))
         for name, score in scored.scores.items()
@@ -205,20 +219,22 @@ def score_rows(
     choices: Sequence[Choice],
     settings: Settings,
     *,
-    pair: Callable[[Points, Points, Settings, Needs], Pair] = PARTS,
+    pair: Callable[..., Pair] = PARTS,
+    strata: Strata | None = None,
 ) -> dict[str, Score]:
     """Score some rows of both sets, in every view, as a comparison of just these would.
 
     They are projected and quantised by themselves, whatever the space of the whole run, and no
-    replicates are kept; `pair` says how.
+    replicates are kept; `pair` says how. `strata` are those of all rows of both sets.
     """
+    own = None if strata is None else (strata[0][reference[1]], strata[1][generated[1]])
     (left, rows), (right, other_rows) = reference, generated
     views = tuple(left.views)
     scores = {}
     for view, wanted in by_view(choices, views):
         sides = left.views[view][rows], right.views[view][other_rows]
         needs = needs_of(choice.metric for choice in wanted)
-        made = pair(*sides, settings, needs)
+        made = pair(*sides, settings, needs, strata=own)
         for choice in wanted:
             score = replace(choice.score(made), per_sample=None)
             scores[key(view, choice.name, views)] = score

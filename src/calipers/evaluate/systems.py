@@ -15,6 +15,7 @@ from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.confounders import ReferenceTexts, confounders
 from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inference import reference_tests
 from calipers.evaluate.inputs import (
     ComparisonInputs,
@@ -38,7 +39,7 @@ from calipers.evaluate.scoring import SMALL, Scored, average, by_view, merge, sc
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
-from calipers.metrics.pair import Settings
+from calipers.metrics.pair import Settings, Sides
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.kept import kept
 from calipers.numeric.threads import Workers, workers
@@ -67,8 +68,8 @@ def score_systems(
     with progress.task("Scoring", steps) as advance:
         scored = run.score(advance)
         systems = tuple(
-            run.result(system, files, own)
-            for system, files, own in zip(inputs.systems, embedded.systems, scored, strict=True)
+            run.result(*own)
+            for own in zip(inputs.systems, embedded.systems, embedded.prompts, scored, strict=True)
         )
         reference_scores = run.reference_scores()
         if embedded.train is not None:
@@ -179,13 +180,16 @@ class Run:
         abreast = max(map(len, self.inputs.sets)) <= SMALL and not self.options.shared
         settings = replace(self.settings, threads=1) if abreast else self.settings
 
-        def score(job: tuple[InputSet, Embeddings, str, list[Choice]]) -> Scored:
+        def score(
+            job: tuple[InputSet, Embeddings, GivenPrompts | None, str, list[Choice]],
+        ) -> Scored:
             return self._score(*job, settings)
 
+        sides = zip(self.inputs.systems, self.embedded.systems, self.embedded.prompts, strict=True)
         jobs = (
-            (file, rows, view, wanted)
-            for system, embeddings in zip(self.inputs.systems, self.embedded.systems, strict=True)
-            for file, rows in zip(system.files, embeddings, strict=True)
+            (file, rows, given, view, wanted)
+            for system, embeddings, prompts in sides
+            for file, rows, given in zip(system.files, embeddings, prompts, strict=True)
             for view, wanted in self.views
         )
         with workers(self.settings.threads) if abreast else nullcontext(Workers.alone()) as pool:
@@ -206,6 +210,7 @@ class Run:
         self,
         file: InputSet,
         embeddings: Embeddings,
+        given: GivenPrompts | None,
         view: str,
         choices: Sequence[Choice],
         settings: Settings,
@@ -225,6 +230,7 @@ class Run:
             level=self.options.level,
             moving=self.shown,
             permutations=self.permutations,
+            given=given,
         )
 
     def reference_scores(self) -> Mapping[str, Score]:
@@ -246,7 +252,11 @@ class Run:
         )
 
     def result(
-        self, system: InputSystem, embeddings: Sequence[Embeddings], scored: Scored
+        self,
+        system: InputSystem,
+        embeddings: Sequence[Embeddings],
+        prompts: Sequence[GivenPrompts | None],
+        scored: Scored,
     ) -> SystemResult:
         """Bring together what is known of one system."""
         files, notes = system.files, self.embedded.own_notes(embeddings)
@@ -282,8 +292,17 @@ class Run:
             correlations=correlations(scored.spreads),
             spreads=scored.spreads,
             against=self.against,
-            compared=partial(self.space.rows, generated=embeddings[0]),
+            compared=partial(self._compared, generated=embeddings[0], given=prompts[0]),
         )
+
+    def _compared(
+        self, view: str, generated: Embeddings, given: GivenPrompts | None
+    ) -> Sides | None:
+        """Give both sets where their neighbours were looked for; None where nothing was done."""
+        if given is None:
+            return self.space.rows(view, generated)
+        rows = self.embedded.reference.views[view], generated.views[view]
+        return given.sides(view, rows, self.settings)
 
 
 def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:

@@ -103,7 +103,17 @@ def foot(data: Data) -> str:
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
     named = "" if rows and embedder == GIVEN else embedder
-    parts = [*_written(settings), size, *_treated(settings), named, tokenizer, rows, seed, *changed]
+    parts = [
+        *_written(settings),
+        size,
+        *_treated(settings),
+        *_given_prompts(data),
+        named,
+        tokenizer,
+        rows,
+        seed,
+        *changed,
+    ]
     return " · ".join(filter(None, parts))
 
 
@@ -115,6 +125,18 @@ def _written(settings: Data) -> Iterator[str]:
         task = clean(made.get("task") or "")
         yield f"samples of {clean(made.get('model') or '')}"
         yield asked.get(task, task)
+
+
+def _given_prompts(data: Data) -> Iterator[str]:
+    """Say that answers to the same prompts were scored by those to others."""
+    ways = {
+        way: f"by answers to other prompts{more} (--shared-prompts)"
+        for way, more in (("residual", ", less what their own explains"), ("others", ""))
+    }
+    for way, text in ways.items():
+        scores = (s for row in data.get("systems", ()) for s in row.get("scores", {}).values())
+        if any(f"|prompts:{way}" in (score.get("signature") or "") for score in scores):
+            yield text
 
 
 def _treated(settings: Data) -> Iterator[str]:
