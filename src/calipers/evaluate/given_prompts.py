@@ -1,15 +1,16 @@
-"""How two sets are compared where both answer the same prompts: what the prompt brings is left out.
+"""How two sets that answer the same prompts are compared: what the prompt brings is left out.
 
-An answer lies where its prompt puts it, whoever wrote it, so that the reference's answer to the same
-prompt lies next to it, and neighbours find every system as good as the reference. Two things mend
-that:
+An answer lies where its prompt puts it, whoever wrote it, so that the reference's answer to the
+same prompt lies next to it, and neighbours find every system as good as the reference. Two things
+mend that:
 
 - **other prompts**: answers to one prompt are no neighbours of each other, within a set and across
   (:mod:`calipers.estimate.knn.strata`);
 - **residuals**: from the vector of every answer is taken what its prompt leads to expect of it, a
   ridge regression of the reference's answers on the vectors of their prompts, in which no answer to
   the prompt itself takes part (:mod:`calipers.estimate.conditional_mean`). One string for all
-  prompts then lies where no answer does, and so do answers to other prompts.
+  prompts then lies where no answer does; where the prompt explains much, so do answers to other
+  prompts than one's own.
 
 Both sides of a prompt lose the same, so what differs between two answers to it stays as it is. The
 regression knows the reference alone: to add a system changes no score of another.
@@ -203,7 +204,8 @@ def given_prompts(
 
 
 def _unit(rows: NDArray[np.floating]) -> NDArray[np.float64]:
-    return unit_rows(np.asarray(rows, np.float64))
+    scaled: NDArray[np.float64] = unit_rows(np.asarray(rows, np.float64)).astype(np.float64)
+    return scaled
 
 
 def _means(

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
+from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.scoring import SMALL, Rows, choices_for, score_rows
 from calipers.evaluate.spaces import part_of
-from calipers.estimate.knn.strata import largest_stratum
 from calipers.metrics.pair import Settings, Strata
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.kept import content, kept

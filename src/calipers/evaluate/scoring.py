@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from calipers import __version__
 from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
 from calipers.evaluate.given_prompts import GivenPrompts
@@ -185,12 +184,15 @@ def score_view(
     needs = needs_of(choice.metric for choice in choices)
     tested = pair = space.pair(view, generated, settings, needs, clusters)
     if given is not None:
-        held = {"clusters": clusters or given.clusters, "strata": given.strata}
+        together = clusters or given.clusters
         if given.expected:
             sides = given.sides(view, (reference.views[view], generated.views[view]), settings)
-            pair = pair_of(*sides, given.settings(settings), needs, **held)
-        else:
-            pair = replace(tested, **held)
+            own = given.settings(settings)
+            pair = pair_of(*sides, own, needs, clusters=together, strata=given.strata)
+        elif isinstance(space, PairSpace):
+            pair = replace(tested, clusters=together, strata=given.strata)
+        else:  # the cells of a run are counted by its own blocks
+            pair = replace(tested, strata=given.strata)
     scored = _score(pair, choices, groups)
     if level is not None:
         moved = [one for one in choices if moving is None or key(view, one.name, views) in moving]
