@@ -69,7 +69,7 @@ class Answers:
 class Known(Embedder):
     """Vectors by text, each made once, whichever set it stands in."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, sources: Sequence[Answers]) -> None:
         model = load_embedder("minilm")
         self.name, self.views, self.identity = model.name, model.views, model.identity
         self.signature, self.view_signature, self.kept = (
@@ -77,9 +77,15 @@ class Known(Embedder):
             model.view_signature,
             False,
         )
-        listed = sorted(set(texts))
-        made = embed_samples(SampleSet.from_texts(listed, name="all"), model, cache=Cache(None))
-        self._rows = made.views
+        sets = [one.texts for one in sources] + [*dict.fromkeys(one.prompts for one in sources)]
+        listed = [text for texts in sets for text in texts]
+        made = [
+            embed_samples(SampleSet.from_texts(texts, name="some"), model, cache=Cache(None))
+            for texts in sets
+        ]
+        self._rows = {
+            view: np.concatenate([each.views[view] for each in made]) for view in self.views
+        }
         self._place = {text: row for row, text in enumerate(listed)}
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
@@ -266,7 +272,7 @@ def main() -> None:
     if (DATA / "alpaca_eval").is_dir():
         names = (REFERENCE, *SYSTEMS, "alpaca-7b_verbose", "llama-2-7b-chat-hf")
         every: Mapping[str, Answers] = {name: alpaca(name) for name in names}
-        known = Known([text for one in every.values() for text in (*one.texts, *one.prompts)])
+        known = Known(list(every.values()))
         reference, systems = every[REFERENCE], [every[name] for name in SYSTEMS]
         if "told" in asked.parts:
             cases = [*systems, permuted(every["gpt4"], rng)]
@@ -286,7 +292,7 @@ def main() -> None:
         human, model = (lines(stories / f"{name}.jsonl", name) for name in ("human", "gpt2-xl"))
         opening = tuple(" ".join(text.split()[:25]) for text in human.texts)
         human, model = replace(human, prompts=opening), replace(model, prompts=opening)
-        known = Known([*human.texts, *model.texts, *opening])
+        known = Known([human, model])
         by_command(known, human, [model, permuted(model, rng)])
     for family in ("smollm2", "gemma"):
         first = SAMPLES / f"{family}_seed0.jsonl"
@@ -297,8 +303,7 @@ def main() -> None:
                 for name, words in (("seed1", "another"), ("greedy", "greedy"), ("hot", "T = 1.6"))
             ]
             others.append(permuted(others[0], rng))
-            texts = [text for one in (reference, *others) for text in (*one.texts, *one.prompts)]
-            by_command(Known(texts), reference, others)
+            by_command(Known([reference, *others]), reference, others)
 
 
 if __name__ == "__main__":

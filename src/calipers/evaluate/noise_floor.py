@@ -20,7 +20,7 @@ from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs
-from calipers.evaluate.scoring import SMALL, Rows, choices_for, score_rows
+from calipers.evaluate.scoring import SMALL, Rows, choices_for, is_given_prompts, score_rows
 from calipers.evaluate.spaces import part_of
 from calipers.metrics.pair import Settings, Strata
 from calipers.numeric.blocks import Clusters
@@ -231,7 +231,8 @@ class ReferenceHalves:
         threads = 1 if alone else self.settings.threads
         settings = self.settings if given is None else given.settings(self.settings)
         settings = replace(settings, seed=split.seed, threads=threads, restarts=RESTARTS)
-        return score_rows(first, (other, rows), self.choices, settings, pair=part_of, strata=strata)
+        choices = [one for one in self.choices if given is None or is_given_prompts(one)]
+        return score_rows(first, (other, rows), choices, settings, pair=part_of, strata=strata)
 
 
 def _floors(halves: Values, systems: Values, **sizes: int) -> dict[str, NoiseFloor]:

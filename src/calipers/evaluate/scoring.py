@@ -29,7 +29,7 @@ from calipers.metrics.copying import are_near_copies
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings, Strata
 from calipers.score import Score
-from calipers.uncertainty.replicates import columns
+from calipers.uncertainty.replicates import columns, spreads
 from calipers.uncertainty.search_quality import SearchQuality
 from calipers.uncertainty.spread import Spread, mean_spread
 from calipers.uncertainty.two_sample import TwoSample, of_files
@@ -193,23 +193,44 @@ def score_view(
             pair = replace(tested, clusters=together, strata=given.strata)
         else:  # the cells of a run are counted by its own blocks
             pair = replace(tested, strata=given.strata)
-    scored = _score(pair, choices, groups)
+    as_given = [choice for choice in choices if given is None or is_given_prompts(choice)]
+    scored = _score(pair, as_given, groups)
     if level is not None:
-        moved = [one for one in choices if moving is None or key(view, one.name, views) in moving]
-        spreads, curve_variances, tests = measure_uncertainty(
+        moved = [one for one in as_given if moving is None or key(view, one.name, views) in moving]
+        moves, curve_variances, tests = measure_uncertainty(
             pair, moved, groups, level=level, permutations=permutations, tested=tested
         )
-        scored = replace(scored, spreads=spreads, curve_variances=curve_variances, tests=tests)
+        scored = replace(scored, spreads=moves, curve_variances=curve_variances, tests=tests)
+    if len(as_given) < len(choices):
+        rest = [choice for choice in choices if choice not in as_given]
+        copied = _score(tested, rest, None)
+        if level is not None:
+            moved = [one for one in rest if moving is None or key(view, one.name, views) in moving]
+            copied = replace(copied, spreads=spreads(tested, moved))
+        scored = merge([replace(copied, curves={}), scored])
+        scored = replace(scored, neighbours={**scored.neighbours, **_copies(copied)})
     fields = signature_fields(
         reference, view, settings, scope=space.scope, reference=reference_hash[:16]
     )
-    if given is not None:
-        fields = {**fields, "prompts": given.signature}
+    prompts = {} if given is None else {"prompts": given.signature}
+    whole = {choice.name for choice in choices if choice not in as_given}
     signed = {
-        name: score.signed(**fields_of_score(name, score, fields, settings))
+        name: score.signed(
+            **fields_of_score(name, score, fields | ({} if name in whole else prompts), settings)
+        )
         for name, score in scored.scores.items()
     }
     return replace(scored, scores=signed).of_view(view, views)
+
+
+def is_given_prompts(choice: Choice) -> bool:
+    """Whether a score is of the answers given their prompts; a copy is one whatever its prompt."""
+    return choice.metric.family != "copying"
+
+
+def _copies(scored: Scored) -> dict[str, NDArray[Any]]:
+    """Which samples are near copies, where that was measured."""
+    return {name: rows for name, rows in scored.neighbours.items() if name == "copied"}
 
 
 PARTS = partial(pair_of, replicates=False)

@@ -104,7 +104,7 @@ def too_small(near: Neighbourhoods, k: int, *, measured: bool = True) -> str | N
     if min(n, m) <= k:
         return f"k = {k} needs at least {k + 1} samples in each set; found {n} and {m}"
     if near.strata is not None and k <= near.k_max:
-        return "not measured where rows of one stratum (one prompt) are no neighbours"
+        return "not measured where answers to one prompt are not neighbours of each other"
     if near.search != EXACT and k <= near.k_max:
         return "all pairs of samples count, near and far, which an approximate search does not see"
     raise InputError(
