@@ -1,8 +1,9 @@
 """Reference and systems answer the same prompts: which scores tell who answers better?
 
-``python experiments/shared_prompts.py`` prints the tables of docs/shared_prompts.md. It reads
-CALIPERS_DATA (AlpacaEval and WritingPrompts) and, where it is set, CALIPERS_SAMPLES: samples of two
-real language models, two draws of one model for the same prompts among them.
+``python experiments/shared_prompts.py`` prints the tables of docs/shared_prompts.md, and with
+``--write`` puts the first screen of the twelve systems on that page. It reads CALIPERS_DATA
+(AlpacaEval and WritingPrompts) and, where it is set, CALIPERS_SAMPLES: samples of two real language
+models, two draws of one model for the same prompts among them.
 
 What an equal system would score is known without one: labels are swapped within prompts at random
 (:func:`swapped`), so that both sides hold answers of both. A score tells a system from the
@@ -25,13 +26,18 @@ from numpy.typing import NDArray
 
 import calipers
 from calipers.catalogue.choosing import choose, needs_of
-from calipers.embed import Cache, Embedder, embed_samples, load_embedder
+from calipers.embed import Cache, Embedder, Embeddings, embed_samples, load_embedder
 from calipers.embed.embedder import EncodedBatch
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.conditional_mean import ConditionalMean
+from calipers.evaluate.given_prompts import given_prompts
+from calipers.evaluate.intervals import with_intervals
+from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import pair_of
 from calipers.metrics.pair import Settings
+from calipers.report import plain
 from calipers.samples import SampleSet
+from calipers.uncertainty.replicates import spreads
 
 DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SAMPLES = Path(os.environ.get("CALIPERS_SAMPLES", "samples"))
@@ -47,6 +53,8 @@ SYSTEMS = (
     "alpaca-7b",
     "NullModel",
 )
+PARTS = ["told", "mixing", "alarms", "stories", "real", "coverage"]
+MARK = "<!-- by experiments/shared_prompts.py --write -->"
 SETTINGS = Settings(normalise="none", restarts=1, threads=1)
 CHOICES = choose(SCORES, ("meaning",))
 NEEDS = needs_of(choice.metric for choice in CHOICES)
@@ -262,12 +270,91 @@ def by_command(known: Known, reference: Answers, systems: Sequence[Answers]) -> 
             print(f"{system.name} | {way} | {' | '.join(compared(known, reference, system, way))}")
 
 
+# ------------------------------------------------------------------ intervals
+
+
+class Drawn:
+    """Prompts of which the text is their row."""
+
+    readable = True
+
+    def __init__(self, places: Rows) -> None:
+        self.places = places
+
+    def of(self, prompts: Sequence[str]) -> Embeddings:
+        return Embeddings({"meaning": self.places[[int(prompt) for prompt in prompts]]}, {})
+
+
+def coverage(worlds: int, *, prompts: int = 200, d: int = 8) -> None:
+    """Print how often 95 % intervals hold the mean of a score over worlds."""
+    print(f"\ncoverage of 95 % intervals, {worlds} worlds, {prompts} prompts")
+    print("answers a prompt | system | " + " | ".join(SCORES))
+    for answers in (1, 3):
+        for system, moved in (("equal", 0.0), ("moved", 0.3)):
+            found = np.array(
+                [
+                    _interval(np.random.default_rng([world, answers]), prompts, answers, d, moved)
+                    for world in range(worlds)
+                ]
+            )
+            value, low, high = np.moveaxis(found, 2, 0)
+            held = (low <= value.mean(axis=0)) & (value.mean(axis=0) <= high)
+            cells = [f"{share:.3f}" for share in held.mean(axis=0)]
+            print(f"{answers} | {system} | {' | '.join(cells)}", flush=True)
+
+
+def _interval(rng: Rng, prompts: int, answers: int, d: int, moved: float) -> Rows:
+    """Values and both ends, for each score, in one world."""
+    places = rng.standard_normal((prompts, d))
+    numbers = np.repeat(np.arange(prompts), answers)
+    sides = [places[numbers] + 0.3 * rng.standard_normal((len(numbers), d)) for _ in range(2)]
+    sides[1] += moved
+    shared = SharedPrompts(numbers, numbers, "prompt")
+    texts = {number: f"{number:06d}" for number in range(prompts)}
+    reference = Embeddings({"meaning": sides[0]}, {})
+    given = given_prompts(reference, shared, texts, Drawn(places), SETTINGS)
+    assert given is not None
+    rows = given.sides("meaning", (sides[0], sides[1]), SETTINGS)
+    pair = pair_of(*rows, SETTINGS, NEEDS, clusters=given.clusters, strata=given.strata)
+    made = {choice.name: choice.score(pair) for choice in CHOICES}
+    found = with_intervals(made, spreads(pair, CHOICES), 0.95)
+    return np.array([[score.value, *(score.interval or (np.nan,) * 2)] for score in found.values()])
+
+
+# ------------------------------------------------------------------ the first screen
+
+
+def verdict() -> str:
+    """Compare eleven systems of AlpacaEval with the twelfth, as the command does."""
+    folder = DATA / "alpaca_eval"
+    names = sorted(file.name for file in folder.iterdir() if file.is_dir())
+    every = {name: alpaca(name).samples() for name in names}
+    found = calipers.compare(every.pop(REFERENCE), every)
+    return plain(found.document())
+
+
+def write_verdict() -> None:
+    """Put the first screen on its page, between the marks."""
+    page = Path(__file__).parents[1] / "docs" / "shared_prompts.md"
+    before, _, rest = page.read_text().partition(f"{MARK}\n")
+    _, _, after = rest.partition(f"{MARK}\n")
+    page.write_text(f"{before}{MARK}\n\n```text\n{verdict().rstrip()}\n```\n\n{MARK}\n{after}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--swaps", type=int, default=49)
     parser.add_argument("--worlds", type=int, default=20)
-    parser.add_argument("parts", nargs="*", default=["told", "mixing", "alarms", "stories", "real"])
+    parser.add_argument("--write", action="store_true", help="put the first screen on the page")
+    parser.add_argument("parts", nargs="*", default=PARTS, help=f"of {', '.join(PARTS)}, verdict")
     asked = parser.parse_args()
+    if asked.write:
+        write_verdict()
+        return
+    if "verdict" in asked.parts:
+        print(verdict())
+    if "coverage" in asked.parts:
+        coverage(max(asked.worlds, 100))
     rng = np.random.default_rng(0)
     if (DATA / "alpaca_eval").is_dir():
         names = (REFERENCE, *SYSTEMS, "alpaca-7b_verbose", "llama-2-7b-chat-hf")
