@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.embed import Embedder
+from calipers.embed import Embedder, Embeddings
 from calipers.embed.embedder import EncodedBatch
+from calipers.evaluate.given_prompts import PromptVectors, given_prompts
 from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import shared_prompts
+from calipers.metrics.pair import Settings
 from calipers.report import plain
 from calipers.samples import SampleSet
 
@@ -173,6 +175,17 @@ def test_few_shared_prompts_leave_all_answers_in():
     assert "prompts:" not in found["other"].scores["precision"].signature
 
 
+def test_systems_that_are_scored_in_unlike_ways_are_named():
+    world = World()
+    human, good = world.answers("human"), world.answers("good")
+    plain_texts = SampleSet.from_texts(list(world.answers("free")), name="free")
+    found = compared(human, good, plain_texts)
+    [caution] = [each for each in found.cautions if each.kind == "prompts"]
+    assert "good given their prompts; free without regard to prompts" in caution.text
+    assert caution.remedy == "--shared-prompts ignore"
+    assert not [each for each in compared(human, good).cautions if each.kind == "prompts"]
+
+
 def test_a_service_is_sent_no_prompts():
     class Service(Written):
         sends = True
@@ -207,3 +220,82 @@ def test_an_unknown_way_is_refused():
     world = World(n=30)
     with pytest.raises(calipers.InputError, match="shared_prompts"):
         compared(world.answers("a"), world.answers("b"), shared_prompts="twins")
+
+
+@pytest.mark.parametrize(
+    ("options", "way"),
+    [
+        ({"shared": True}, "others"),
+        ({"projection": "union"}, "residual"),
+        ({"distance": "cosine"}, "residual"),
+        ({"axes": "reference"}, "residual"),
+        ({"cluster": "prompt"}, "residual"),
+        ({"advice": True}, "residual"),
+        ({"ties": "open"}, "residual"),
+    ],
+)
+def test_other_options_hold_beside_it(options, way):
+    world = World()
+    human, good = world.answers("human"), world.answers("good")
+    if "cluster" in options:
+        human, good = (each.with_clusters(world.prompts) for each in (human, good))
+    found = compared(human, good, level=0.95, floor=True, **options)
+    score = found["good"].scores["precision"]
+    assert f"|prompts:{way}" in score.signature
+    assert score.interval is not None
+    assert score.floor is not None
+    assert score.value > 0.7
+
+
+def test_files_of_one_system_and_copies():
+    world = World()
+    human, other = world.answers("human"), world.answers("other")
+    seeds = {"good": [world.answers("one"), world.answers("two")], "copy": human}
+    found = calipers.compare(
+        human,
+        {**seeds, "other": other},
+        embedder=Written(),
+        metrics="precision,near_copies,authenticity,mauve_star",
+        level=0.95,
+        floor=True,
+    )
+    assert found["copy"].scores["near_copies"].value == 1.0
+    assert found["copy"].scores["authenticity"].value == 0.0
+    copies = found["other"].scores["near_copies"]
+    assert copies.value < 1.0
+    assert "prompts:" not in copies.signature
+    assert "among:" not in copies.signature
+    assert copies.floor is None
+    assert found["good"].scores["precision"].floor is not None
+    assert len(found["good"].seeds) == 2
+    assert found["good"].explain().outside_count is not None
+
+
+def test_the_two_sides_may_be_swapped_within_prompts():
+    # What is expected of an answer knows no answer to its prompt, so twins have one expectation
+    world = World()
+    human, good = world.answers("human"), world.answers("good")
+    rows = [np.array([[float(x) for x in text.split()] for text in each]) for each in (human, good)]
+    shared = shared_prompts(human, good, paired=False)
+    assert shared is not None
+    texts = texts_of_prompts(human, good, shared)
+    reference = Embeddings({"meaning": rows[0]}, {})
+    settings = Settings(normalise="none")
+    given = given_prompts(reference, shared, texts, PromptVectors(Written(), None, None), settings)
+    assert given is not None
+    ours, theirs = given.sides("meaning", (rows[0], rows[1]), settings)
+    np.testing.assert_allclose(ours - theirs, rows[0] - rows[1], atol=1e-5)
+    assert given.explained["meaning"] > 0.8
+    # An outlying answer moves what is expected of others, and nothing of its own
+    moved = rows[0].copy()
+    moved[3] += 10.0
+    again = given_prompts(
+        Embeddings({"meaning": moved}, {}),
+        shared,
+        texts,
+        PromptVectors(Written(), None, None),
+        settings,
+    )
+    assert again is not None
+    before, after = given.expected["meaning"][0], again.expected["meaning"][0]
+    assert not np.allclose(before, after, atol=1e-3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -45,6 +45,10 @@ from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.samples.wording import first_names
+
+NAMED = 3
+"""Systems that a caution names."""
 
 
 @two_sides(CompareOptions)
@@ -91,6 +95,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         first = (
             *size_cautions(inputs, keep_sizes=options.keep_sizes),
             *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
+            *unlike_prompts(inputs, embedded),
         )
         comparison = replace(
             comparison,
@@ -128,6 +133,27 @@ def prompts_of_run(
         )
         for system in inputs.systems
     )
+
+
+def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Caution]:
+    """Warn where some systems are scored given their prompts, and others are not."""
+    ways: dict[str, list[str]] = {}
+    for system, files in zip(inputs.systems, embedded.prompts, strict=True):
+        for way in dict.fromkeys("" if one is None else one.signature for one in files):
+            ways.setdefault(way, []).append(system.name)
+    if len(ways) > 1:
+        words = {
+            "residual": "given their prompts",
+            "others": "by answers to other prompts as they are embedded",
+            "": "without regard to prompts, since they share too few with the reference",
+        }
+        told = "; ".join(f"{first_names(names, NAMED)} {words[way]}" for way, names in ways.items())
+        yield Caution(
+            "prompts",
+            "systems scored in unlike ways",
+            f"systems are scored in unlike ways, so that their scores are not comparable: {told}",
+            "--shared-prompts ignore",
+        )
 
 
 class Plan(NamedTuple):

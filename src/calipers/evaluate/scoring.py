@@ -207,8 +207,13 @@ def score_view(
         if level is not None:
             moved = [one for one in rest if moving is None or key(view, one.name, views) in moving]
             copied = replace(copied, spreads=spreads(tested, moved))
-        scored = merge([replace(copied, curves={}), scored])
-        scored = replace(scored, neighbours={**scored.neighbours, **_copies(copied)})
+        merged = merge([replace(copied, curves={}), scored])
+        names = [choice.name for choice in choices if choice.name in merged.scores]
+        scored = replace(
+            merged,
+            scores={name: merged.scores[name] for name in [*names, *merged.scores]},
+            neighbours={**merged.neighbours, **_copies(copied)},
+        )
     fields = signature_fields(
         reference, view, settings, scope=space.scope, reference=reference_hash[:16]
     )
