@@ -618,6 +618,7 @@ CLASSIFIER = (
         meaning="area under the ROC curve of a classifier between the sets; 0.5 is no gap",
         tells="area under the ROC curve of a classifier between the sets; 0.5 is no gap",
         read="calipers.metrics.classifier:read_classifier_auc",
+        replicates="calipers.uncertainty.classifier_auc:classifier_auc_spread",
         source=f"{JMLR}, section 4.3",
         blind=LINEAR,
     ),

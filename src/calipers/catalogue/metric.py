@@ -117,8 +117,8 @@ class Metric:
         What the pass over the distances must measure for it, beyond the balls of the shared k.
     replicates
         How it is read without a block of rows: ``"counts"`` that the estimates keep, a
-        ``module:function`` that knows sums of its own, ``"parts"`` of the sets where nothing is
-        kept, or ``"none"`` where not even these tell how much it moves.
+        ``module:function`` that knows sums of its own, or how much it moves, ``"parts"`` of the
+        sets where nothing is kept, or ``"none"`` where not even these tell how much it moves.
     on_request
         Whether it is left out unless it, its family or all was asked for.
     slow

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from calipers.catalogue.choosing import Choice, check_extras, choose, key
+from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
@@ -26,6 +26,7 @@ from calipers.evaluate.engines import running_where
 from calipers.evaluate.given_prompts import GivenPrompts, PromptVectors, given_prompts
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
+from calipers.evaluate.intervals import AUC
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.reference import Reference
@@ -195,6 +196,8 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=options.estimator)
+    if options.level is not None and all(choice.key != AUC for choice in choices):
+        choices = (*choices, find(AUC))  # what the test against the reference shows
     check_extras(choices, equal_sizes=inputs.one_size)
     check_approximate(choices, options.neighbours)
     return Plan(inputs, options, model, choices, texts)

@@ -22,12 +22,13 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
 from calipers.evaluate.given_prompts import GivenPrompts
-from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
+from calipers.evaluate.intervals import AUC, FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
+from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.groups import group_scores
-from calipers.metrics.pair import Pair, Settings, Strata
+from calipers.metrics.pair import Pair, Settings, Sides, Strata
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns, spreads
 from calipers.uncertainty.search_quality import SearchQuality
@@ -113,6 +114,7 @@ def score_pair(
     reference_hash: str,
     groups: Groups | None = None,
     clusters: PairClusters | None = None,
+    shared: SharedPrompts | None = None,
     space: Space | None = None,
     level: float | None = None,
     moving: Collection[str] | None = None,
@@ -128,6 +130,8 @@ def score_pair(
         Of the samples, where scores by group are wanted too.
     clusters
         Which rows of each set belong together; None where all are independent.
+    shared
+        Which rows of both sets answer one prompt; None where they share none.
     space
         Where a whole run is compared; without it the pair has a space of its own.
     level
@@ -150,6 +154,7 @@ def score_pair(
             reference_hash=reference_hash,
             groups=groups,
             clusters=clusters,
+            shared=shared,
             space=space,
             level=level,
             moving=moving,
@@ -169,6 +174,7 @@ def score_view(
     reference_hash: str,
     groups: Groups | None = None,
     clusters: PairClusters | None = None,
+    shared: SharedPrompts | None = None,
     space: Space | None = None,
     level: float | None = None,
     moving: Collection[str] | None = None,
@@ -183,45 +189,45 @@ def score_view(
     space, views = space or PairSpace(reference), tuple(reference.views)
     needs = needs_of(choice.metric for choice in choices)
     tested = pair = space.pair(view, generated, settings, needs, clusters)
+    if shared is not None:
+        tested = pair = replace(pair, prompts=(shared.reference, shared.generated))
     if given is not None:
-        together = clusters or given.clusters
-        if given.expected:
-            sides = given.sides(view, (reference.views[view], generated.views[view]), settings)
-            own = given.settings(settings)
-            pair = pair_of(*sides, own, needs, clusters=together, strata=given.strata)
-        elif isinstance(space, PairSpace):
-            pair = replace(tested, clusters=together, strata=given.strata)
-        else:  # the cells of a run are counted by its own blocks
-            pair = replace(tested, strata=given.strata)
+        sides = reference.views[view], generated.views[view]
+        pair = _given_prompts(tested, given, given.sides(view, sides, settings), space)
     as_given = [choice for choice in choices if given is None or is_given_prompts(choice)]
+    rest = [choice for choice in choices if choice not in as_given]
     scored = _score(pair, as_given, groups)
+
+    def moved(wanted: Sequence[Choice]) -> list[Choice]:
+        return [
+            one
+            for one in wanted
+            if moving is None or one.name == AUC or key(view, one.name, views) in moving
+        ]
+
     if level is not None:
-        moved = [one for one in as_given if moving is None or key(view, one.name, views) in moving]
         moves, curve_variances, tests = measure_uncertainty(
-            pair, moved, groups, level=level, permutations=permutations, tested=tested
+            pair, moved(as_given), groups, level=level, permutations=permutations, tested=tested
         )
+        moves = {**moves, **(spreads(tested, moved(rest)) if rest else {})}
         scored = replace(scored, spreads=moves, curve_variances=curve_variances, tests=tests)
-    if len(as_given) < len(choices):
-        rest = [choice for choice in choices if choice not in as_given]
-        copied = _score(tested, rest, None)
-        if level is not None:
-            moved = [one for one in rest if moving is None or key(view, one.name, views) in moving]
-            copied = replace(copied, spreads=spreads(tested, moved))
-        merged = merge([replace(copied, curves={}), scored])
+    if rest:
+        whole = _score(tested, rest, None)
+        merged = merge([whole, scored])
         names = [choice.name for choice in choices if choice.name in merged.scores]
         scored = replace(
             merged,
             scores={name: merged.scores[name] for name in [*names, *merged.scores]},
-            neighbours={**merged.neighbours, **_copies(copied)},
+            neighbours={**merged.neighbours, **_copies(whole)},
         )
     fields = signature_fields(
         reference, view, settings, scope=space.scope, reference=reference_hash[:16]
     )
-    prompts = {} if given is None else {"prompts": given.signature}
-    whole = {choice.name for choice in choices if choice not in as_given}
+    prompts = fields if given is None else {**fields, "prompts": given.signature}
+    others = {choice.name for choice in rest}
     signed = {
         name: score.signed(
-            **fields_of_score(name, score, fields | ({} if name in whole else prompts), settings)
+            **fields_of_score(name, score, fields if name in others else prompts, settings)
         )
         for name, score in scored.scores.items()
     }
@@ -229,8 +235,25 @@ def score_view(
 
 
 def is_given_prompts(choice: Choice) -> bool:
-    """Whether a score is of the answers given their prompts; a copy is one whatever its prompt."""
-    return choice.metric.family != "copying"
+    """Whether a score is of the answers given their prompts.
+
+    A copy is one whatever its prompt, and classifiers keep a prompt together by themselves.
+    """
+    return choice.metric.family not in ("copying", "classifier")
+
+
+def _given_prompts(pair: Pair, given: GivenPrompts, sides: Sides, space: Space) -> Pair:
+    """Give a pair as it is scored given its prompts, from the pair as it is tested.
+
+    `sides` are the rows less what their prompts lead to expect of them.
+    """
+    together = pair.clusters or given.clusters
+    if given.expected:
+        settings = given.settings(pair.settings)
+        return pair_of(*sides, settings, pair.needs, clusters=together, strata=given.strata)
+    if isinstance(space, PairSpace):
+        return replace(pair, clusters=together, strata=given.strata)
+    return replace(pair, strata=given.strata)  # the cells of a run are counted by its own blocks
 
 
 def _copies(scored: Scored) -> dict[str, NDArray[Any]]:

@@ -226,6 +226,7 @@ class Run:
             reference_hash=self.reference.content_hash,
             groups=pair_groups(reference.samples, file.samples, self.inputs.group),
             clusters=pair_clusters(reference, file),
+            shared=file.shared,
             space=self.space,
             level=self.options.level,
             moving=self.shown,
@@ -291,6 +292,7 @@ class Run:
             },
             correlations=correlations(scored.spreads),
             spreads=scored.spreads,
+            prompts=None if files[0].shared is None else files[0].shared.overlap(),
             against=self.against,
             compared=partial(self._compared, generated=embeddings[0], given=prompts[0]),
         )

@@ -25,6 +25,7 @@ __all__ = ["Pair", "Settings"]
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Sides = tuple[Points, Points]
 Strata = tuple[NDArray[np.int64], NDArray[np.int64]]
+Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 Made = TypeVar("Made")
 
 
@@ -56,6 +57,8 @@ class Pair:
     strata
         A number for every row of either set, such as its prompt: rows of one number are no
         neighbours of each other. None where all rows may be.
+    prompts
+        The number of the prompt that each row of either set answers; None where they share none.
     """
 
     reference: Points
@@ -67,6 +70,7 @@ class Pair:
     project: Callable[[], Sides] | None = None
     clusters: tuple[Clusters, Clusters] | None = None
     strata: Strata | None = None
+    prompts: Prompts | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -102,6 +106,9 @@ class Pair:
             given=given,
             project=None if self.project is None else lambda: cut(self.projected),
             strata=None if self.strata is None else (self.strata[0][ours], self.strata[1][theirs]),
+            prompts=None
+            if self.prompts is None
+            else (self.prompts[0][ours], self.prompts[1][theirs]),
         )
 
     @lazily

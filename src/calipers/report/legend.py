@@ -106,6 +106,7 @@ def foot(data: Data) -> str:
     parts = [
         *_written(settings),
         size,
+        *_within_prompts(systems),
         *_treated(settings),
         *_given_prompts(data),
         named,
@@ -137,6 +138,14 @@ def _given_prompts(data: Data) -> Iterator[str]:
         scores = (s for row in data.get("systems", ()) for s in row.get("scores", {}).values())
         if any(f"|prompts:{way}" in (score.get("signature") or "") for score in scores):
             yield text
+
+
+def _within_prompts(systems: Sequence[Data]) -> Iterator[str]:
+    """Say how many prompts the systems share with the reference, within which they are tested."""
+    counts = sorted(int((system.get("prompts") or {}).get("shared") or 0) for system in systems)
+    if counts and counts[-1]:
+        low = f"{counts[0]:,} to " if counts[0] < counts[-1] else ""
+        yield f"tested within {low}{counts[-1]:,} shared prompts"
 
 
 def _treated(settings: Data) -> Iterator[str]:

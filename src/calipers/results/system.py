@@ -14,6 +14,7 @@ from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 from calipers.explain.pair import LEVEL
 from calipers.results.caution import Caution
+from calipers.results.prompts import PromptOverlap
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
@@ -127,6 +128,8 @@ class SystemResult(Plain):
     compared
         Gives, by a view, both sets as they were compared, where that does not follow from the two
         alone; None where nothing is known of it.
+    prompts
+        How many prompts it shares with the reference, of several files the first; None where none.
     cautions
         Those of its warnings that could change a verdict, the worst first.
     spreads
@@ -149,8 +152,17 @@ class SystemResult(Plain):
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
     cautions: tuple[Caution, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    prompts: PromptOverlap | None = None
 
-    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations", "cautions")
+    _optional = (
+        "seeds",
+        "curves",
+        "neighbours",
+        "confounders",
+        "correlations",
+        "cautions",
+        "prompts",
+    )
     _apart = ("samples", "curve_errors", "against", "explained", "compared", "spreads")
 
     @property
@@ -206,6 +218,7 @@ class SystemResult(Plain):
             "cautions": self.cautions,
             "confounders": self.confounders,
             "correlations": self.correlations,
+            **({} if self.prompts is None else {"prompts": self.prompts}),
         }
 
     def _of_samples(self) -> Mapping[str, Any]:
