@@ -311,8 +311,8 @@ def _interval(rng: Rng, prompts: int, answers: int, d: int, moved: float) -> Row
     sides[1] += moved
     shared = SharedPrompts(numbers, numbers, "prompt")
     texts = {number: f"{number:06d}" for number in range(prompts)}
-    reference = Embeddings({"meaning": sides[0]}, {})
-    given = given_prompts(reference, shared, texts, Drawn(places), SETTINGS)
+    both = (Embeddings({"meaning": rows}, {}) for rows in sides)
+    given = given_prompts(*both, shared, texts, Drawn(places), SETTINGS)
     assert given is not None
     rows = given.sides("meaning", (sides[0], sides[1]), SETTINGS)
     pair = pair_of(*rows, SETTINGS, NEEDS, clusters=given.clusters, strata=given.strata)

@@ -8,9 +8,9 @@ import pytest
 import calipers
 from calipers.embed import Embedder, Embeddings
 from calipers.embed.embedder import EncodedBatch
-from calipers.evaluate.given_prompts import PromptVectors, given_prompts
+from calipers.evaluate.given_prompts import PromptVectors, addressed, given_prompts
 from calipers.evaluate.prompt_texts import texts_of_prompts
-from calipers.evaluate.shared_prompts import shared_prompts
+from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.metrics.pair import Settings
 from calipers.report import plain
 from calipers.samples import SampleSet
@@ -91,6 +91,28 @@ def test_answers_to_other_prompts_are_told():
     # Among answers to other prompts as they are, nobody can see that
     others = compared(human, mixed, shared_prompts="others")
     assert others["permuted"].scores["precision"].value > 0.8
+    # A caution says so, since how much a score shows depends on what prompts explain
+    [caution] = [each for each in found["permuted"].cautions if each.kind == "prompts"]
+    assert "50 % is chance" in caution.text
+    assert "rows stand in another order" in caution.text
+    assert not [each for each in found["good"].cautions if each.kind == "prompts"]
+
+
+def test_how_well_answers_belong_to_their_prompts():
+    # Three answers at 0, 60 and 120 degrees; the second set answers 0 and 120, and then swapped
+    turns = np.deg2rad([0.0, 60.0, 120.0])
+    places = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    rows = np.arange(3)
+    same = SharedPrompts(rows, rows, "prompt")
+    assert addressed(places, places, same) == 1.0
+    # 0 answers 120, which all are closer than; 60 its own; 120 answers 0
+    assert addressed(places, places[::-1].copy(), same) == pytest.approx(1 / 3)
+    # One string lies as close to every answer as to any
+    assert addressed(places, np.tile(places[1], (3, 1)), same) == pytest.approx(
+        (0.25 + 1 + 0.25) / 3
+    )
+    two = SharedPrompts(np.array([5, 5, 9]), np.array([9, 5, 7]), "prompt")
+    assert addressed(places, places[[2, 0, 1]], two) == 1.0
 
 
 def test_the_signature_and_the_screen_say_how():
@@ -281,7 +303,9 @@ def test_the_two_sides_may_be_swapped_within_prompts():
     texts = texts_of_prompts(human, good, shared)
     reference = Embeddings({"meaning": rows[0]}, {})
     settings = Settings(normalise="none")
-    given = given_prompts(reference, shared, texts, PromptVectors(Written(), None, None), settings)
+    vectors = PromptVectors(Written(), None, None)
+    generated = Embeddings({"meaning": rows[1]}, {})
+    given = given_prompts(reference, generated, shared, texts, vectors, settings)
     assert given is not None
     ours, theirs = given.sides("meaning", (rows[0], rows[1]), settings)
     np.testing.assert_allclose(ours - theirs, rows[0] - rows[1], atol=1e-5)
@@ -289,13 +313,8 @@ def test_the_two_sides_may_be_swapped_within_prompts():
     # An outlying answer moves what is expected of others, and nothing of its own
     moved = rows[0].copy()
     moved[3] += 10.0
-    again = given_prompts(
-        Embeddings({"meaning": moved}, {}),
-        shared,
-        texts,
-        PromptVectors(Written(), None, None),
-        settings,
-    )
+    outlying = Embeddings({"meaning": moved}, {})
+    again = given_prompts(outlying, generated, shared, texts, vectors, settings)
     assert again is not None
     before, after = given.expected["meaning"][0], again.expected["meaning"][0]
     assert not np.allclose(before, after, atol=1e-3)

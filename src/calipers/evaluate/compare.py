@@ -129,10 +129,10 @@ def prompts_of_run(
     settings = pair_settings(options)
     return tuple(
         tuple(
-            given_prompts(embedded.reference, file.shared, file.prompts, vectors, settings)
-            for file in system.files
+            given_prompts(embedded.reference, rows, file.shared, file.prompts, vectors, settings)
+            for file, rows in zip(system.files, files, strict=True)
         )
-        for system in inputs.systems
+        for system, files in zip(inputs.systems, embedded.systems, strict=True)
     )
 
 

@@ -18,7 +18,7 @@ regression knows the reference alone: to add a system changes no score of anothe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -33,8 +33,10 @@ from calipers.evaluate.labels import PairClusters
 from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.metrics.pair import Settings, Sides
 from calipers.numeric.blocks import cluster_sets
+from calipers.numeric.distances import Points
 from calipers.numeric.kept import content
 from calipers.progress import Progress
+from calipers.results.caution import Caution
 from calipers.samples import SampleSet
 
 Numbers = NDArray[np.int64]
@@ -43,6 +45,9 @@ Texts = Mapping[int, str]
 FEWEST = 20
 """Shared prompts below which all answers are compared, and prompts of known text below which
 nothing is predicted from them."""
+
+LOOKED_AT = 2_000
+"""Answers of either side that are looked at for whether they belong to their prompts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +63,10 @@ class GivenPrompts:
         to other prompts are neighbours as they were embedded.
     explained
         By view, the share of the variance of the reference that its prompts explain.
+    addressed
+        By the main view, the share of reference answers to other prompts that lie further from an
+        answer than one to its own prompt does, on average; 0.5 where answers belong to other
+        prompts than their rows name. NaN where few prompts are shared.
     """
 
     reference: Numbers
@@ -66,6 +75,7 @@ class GivenPrompts:
         default_factory=dict
     )
     explained: Mapping[str, float] = field(default_factory=dict)
+    addressed: float = np.nan
 
     @property
     def strata(self) -> tuple[Numbers, Numbers]:
@@ -152,6 +162,7 @@ class PromptVectors:
 
 def given_prompts(
     reference: Embeddings,
+    generated: Embeddings,
     shared: SharedPrompts | None,
     texts: Texts,
     vectors: PromptVectors | None,
@@ -161,8 +172,8 @@ def given_prompts(
 
     Parameters
     ----------
-    reference
-        The reference, as it was embedded.
+    reference, generated
+        Both sets, as they were embedded.
     shared
         Which prompt each row answers.
     texts
@@ -177,7 +188,12 @@ def given_prompts(
     most = max(map(largest_stratum, (shared.reference, shared.generated)))
     if min(len(shared.reference), len(shared.generated)) - most <= settings.k:
         return None  # hardly an answer to another prompt
-    plain = GivenPrompts(shared.reference, shared.generated)
+    main = next(iter(reference.views))
+    plain = GivenPrompts(
+        shared.reference,
+        shared.generated,
+        addressed=addressed(reference.views[main], generated.views[main], shared),
+    )
     own = np.unique(shared.reference).tolist()
     fitted = sorted((texts[number], number) for number in own if number in texts)
     if vectors is None or not vectors.readable or len(fitted) < FEWEST:
@@ -201,6 +217,58 @@ def given_prompts(
         expected[view] = sides[0], sides[1]
         explained[view] = made.explained
     return replace(plain, expected=expected, explained=explained)
+
+
+def addressed(reference: Points, generated: Points, shared: SharedPrompts) -> float:
+    """How much closer answers lie to the reference's answers to their own prompt than to others.
+
+    Parameters
+    ----------
+    reference, generated
+        Rows of both sets by one view.
+    shared
+        Which prompt each row answers.
+
+    Returns
+    -------
+    float
+        The mean share of reference answers to other prompts that lie further off than the first one
+        to the own prompt, ties counted half, over at most :data:`LOOKED_AT` answers and as many of
+        the reference; 0.5 by chance.
+    """
+    firsts = np.unique(shared.reference, return_index=True)[1]
+    rows = np.sort(firsts[np.isin(shared.reference[firsts], shared.prompts)])[:LOOKED_AT]
+    numbers = shared.reference[rows]
+    asked = np.flatnonzero(np.isin(shared.generated, numbers))[:LOOKED_AT]
+    ours, theirs = _unit(reference[rows]), _unit(generated[asked])
+    cosines = np.round(theirs @ ours.T, 9)
+    order = np.argsort(numbers)
+    place = order[np.searchsorted(numbers, shared.generated[asked], sorter=order)]
+    own = cosines[np.arange(len(asked)), place][:, None]
+    further = (cosines < own) + 0.5 * (cosines == own)
+    return float(((further.sum(axis=1) - 0.5) / (len(rows) - 1)).mean())
+
+
+UNRELATED = 0.6
+"""Answers this close to those of their own prompt, or less, hardly belong to it."""
+
+EXPLAINS = 0.05
+"""Prompts that explain less of the reference's answers than this show nothing of that."""
+
+
+def unaddressed(given: Sequence[GivenPrompts | None]) -> Iterator[Caution]:
+    """Warn where answers seem to belong to other prompts than their rows name."""
+    known = [one for one in given if one is not None and one.explained]
+    close = [one for one in known if next(iter(one.explained.values())) >= EXPLAINS]
+    lowest = min((one.addressed for one in close), default=1.0)
+    if lowest < UNRELATED:
+        yield Caution(
+            "prompts",
+            "hardly answers the prompts of its rows",
+            "its answers lie hardly closer to the reference's answers to the same prompts than to "
+            f"those to others (closer than {lowest:.0%} of them; 50 % is chance): either it does "
+            "not answer its prompts, or its rows stand in another order than their prompts",
+        )
 
 
 def _unit(rows: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.confounders import ReferenceTexts, confounders
 from calipers.evaluate.embedding import Embedded
-from calipers.evaluate.given_prompts import GivenPrompts
+from calipers.evaluate.given_prompts import GivenPrompts, unaddressed
 from calipers.evaluate.inference import reference_tests
 from calipers.evaluate.inputs import (
     ComparisonInputs,
@@ -273,6 +273,7 @@ class Run:
                 search_caution([each], key.rpartition(".")[0])
                 for key, each in scored.searches.items()
             ),
+            *unaddressed(prompts),
             *(Caution("ratios", "separated without one error", note) for note in scored.notes),
         )
         empty = empty_cautions(self.inputs.reference.samples, files)
