@@ -105,6 +105,9 @@ class Metric:
         ``module:function`` that gives the range by the name and other options.
     equal
         What a set scores against itself by the default options; None where that depends on the set.
+    chance
+        What sets score that cannot be told apart: a value beyond it is chance, or an artefact, and
+        ranks as this does; None where there is no such value.
     ranked
         Whether an end of the range is good, so that the best of a column can be told.
     headline
@@ -155,6 +158,7 @@ class Metric:
     better: Better = "higher"
     ranged: str | None = None
     equal: float | None = None
+    chance: float | None = None
     ranked: bool = True
     headline: bool = False
     scaled: bool = False

@@ -142,10 +142,13 @@ def _given_prompts(data: Data) -> Iterator[str]:
 
 def _within_prompts(systems: Sequence[Data]) -> Iterator[str]:
     """Say how many prompts the systems share with the reference, within which they are tested."""
-    counts = sorted(int((system.get("prompts") or {}).get("shared") or 0) for system in systems)
+    found = [system.get("prompts") or {} for system in systems]
+    counts = sorted(int(each.get("shared") or 0) for each in found)
     if counts and counts[-1]:
         low = f"{counts[0]:,} to " if counts[0] < counts[-1] else ""
-        yield f"tested within {low}{counts[-1]:,} shared prompts"
+        rows = any(each.get("by") == "paired" for each in found)
+        unit = "pairs of rows" if rows else "shared prompts"
+        yield f"tested within {low}{counts[-1]:,} {unit}"
 
 
 def _treated(settings: Data) -> Iterator[str]:
