@@ -100,6 +100,8 @@ class Embedder(ABC):
         Whether it must be fitted to the reference before it embeds.
     leaves_out
         Whether words that it does not know leave no trace in a vector, as in a mean over words.
+    sends
+        Whether samples leave this machine, to a service that may have to be paid.
     """
 
     name: str
@@ -112,6 +114,7 @@ class Embedder(ABC):
     kept: bool = True
     needs_fitting: bool = False
     leaves_out: bool = False
+    sends: bool = False
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""
@@ -182,7 +185,7 @@ class _Foreign(Embedder):
 
     def __init__(self, own: Any) -> None:
         self.own, self.needs_fitting = own, hasattr(own, "fitted")
-        for name in ("view_signature", "reads", "at_once", "kept", "leaves_out"):
+        for name in ("view_signature", "reads", "at_once", "kept", "leaves_out", "sends"):
             setattr(self, name, getattr(own, name, getattr(Embedder, name)))
 
     def __getattr__(self, name: str) -> Any:

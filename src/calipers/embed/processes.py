@@ -85,6 +85,7 @@ class SideBySide(Embedder):
         self.signature = model.signature
         self.view_signature, self.reads = model.view_signature, model.reads
         self.leaves_out = model.leaves_out
+        self.sends = model.sends
         self._step = model.at_once
         self.at_once = self._step * processes
         self._choice, self._processes = choice, processes

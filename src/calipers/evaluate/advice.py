@@ -17,6 +17,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.scoring import Rows, choices_for, score_rows
 from calipers.metrics.pair import Settings
@@ -73,8 +74,11 @@ def advise(
             inputs.reference.clusters,
             [file.clusters for file in system.files],
             len(files) * -(-orders // len(files)),
+            given,
         )
-        for system, files in zip(inputs.systems, embedded.systems, strict=True)
+        for system, files, given in zip(
+            inputs.systems, embedded.systems, embedded.prompts, strict=True
+        )
     ]
     large_enough = [parts for parts in nested if chosen and parts.smallest // PARTS[0] > settings.k]
     steps = sum(parts.steps for parts in large_enough)
@@ -105,6 +109,7 @@ class NestedParts:
     clusters: Clusters | None
     file_clusters: Sequence[Clusters | None]
     orders: int
+    given: Sequence[GivenPrompts | None]
     whole: dict[int, Scores] = field(default_factory=dict)
 
     @property
@@ -132,6 +137,9 @@ class NestedParts:
         """Score the parts of one random order, from eighths to the whole."""
         which = order % len(self.files)
         file, ours, theirs = self.files[which], self.clusters, self.file_clusters[which]
+        given = self.given[which]
+        if given is not None and (ours is None or theirs is None):
+            ours, theirs = given.clusters
         n, m = len(self.reference), len(file)
         rng = np.random.default_rng([self.settings.seed, STREAM, order])
         # Rows that continue the same prompts, or belong together, stay in one part
@@ -144,18 +152,27 @@ class NestedParts:
         levels = []
         for count in PARTS[:-1]:
             pieces = zip(_cut(left, count), _cut(right, count), strict=True)
-            levels.append([self._score(file, *rows, advance) for rows in pieces])
+            levels.append([self._score(file, *rows, advance, given) for rows in pieces])
         if which not in self.whole:
-            self.whole[which] = self._score(file, np.arange(n), np.arange(m), advance)
+            self.whole[which] = self._score(file, np.arange(n), np.arange(m), advance, given)
         return [*levels, [self.whole[which]]]
 
     def _score(
-        self, file: Embeddings, reference_rows: Rows, file_rows: Rows, advance: Advance
+        self,
+        file: Embeddings,
+        reference_rows: Rows,
+        file_rows: Rows,
+        advance: Advance,
+        given: GivenPrompts | None,
     ) -> Scores:
         cells = bucket_count(self.settings.buckets, len(self.reference), len(file))
-        settings = replace(self.settings, buckets=cells)
-        sides = (self.reference, reference_rows), (file, file_rows)
-        scores = score_rows(*sides, self.choices, settings)
+        reference, settings, strata = self.reference, self.settings, None
+        if given is not None:
+            reference, file = given.embeddings(reference, file, settings)
+            settings, strata = given.settings(settings), given.strata
+        sides = (reference, reference_rows), (file, file_rows)
+        settings = replace(settings, buckets=cells)
+        scores = score_rows(*sides, self.choices, settings, strata=strata)
         advance(1)
         return scores
 

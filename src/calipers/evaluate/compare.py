@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from calipers.errors import InputError
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.approximate import check_approximate
 from calipers.evaluate.embedding import (
+    Embedded,
     cache_of,
     embed_sides,
     open_embedder,
@@ -22,11 +23,12 @@ from calipers.evaluate.embedding import (
     with_scaling,
 )
 from calipers.evaluate.engines import running_where
+from calipers.evaluate.given_prompts import GivenPrompts, PromptVectors, given_prompts
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.intervals import AUC
 from calipers.evaluate.option import two_sides
-from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
 from calipers.evaluate.spaces import PCA
@@ -44,6 +46,10 @@ from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.samples.wording import first_names
+
+NAMED = 3
+"""Systems that a caution names."""
 
 
 @two_sides(CompareOptions)
@@ -82,6 +88,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         known, store = held.embed, held.measured(inputs.reference.samples)
     with limit_threads(options.threads), running_where(options, progress), keeping(store):
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
+        embedded = replace(embedded, given=prompts_of_run(inputs, embedded, model, options))
         shown = _shown_keys(asked, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
@@ -90,6 +97,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         first = (
             *size_cautions(inputs, keep_sizes=options.keep_sizes),
             *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
+            *unlike_prompts(inputs, embedded),
         )
         comparison = replace(
             comparison,
@@ -109,6 +117,45 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         )
         all_spreads = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
         return with_inference(comparison, inputs, embedded, choices, all_spreads, options)
+
+
+def prompts_of_run(
+    inputs: ComparisonInputs, embedded: Embedded, model: Embedder, options: CompareOptions
+) -> tuple[tuple[GivenPrompts | None, ...], ...]:
+    """Give for every file the prompts that it shares with the reference, as it is to be scored."""
+    if options.shared_prompts == "ignore":
+        return ()
+    residual = options.shared_prompts == "residual" and not options.shared
+    vectors = PromptVectors(model, cache_of(options), options.progress) if residual else None
+    settings = pair_settings(options)
+    return tuple(
+        tuple(
+            given_prompts(embedded.reference, rows, file.shared, file.prompts, vectors, settings)
+            for file, rows in zip(system.files, files, strict=True)
+        )
+        for system, files in zip(inputs.systems, embedded.systems, strict=True)
+    )
+
+
+def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Caution]:
+    """Warn where some systems are scored given their prompts, and others are not."""
+    ways: dict[str, list[str]] = {}
+    for system, files in zip(inputs.systems, embedded.prompts, strict=True):
+        for way in dict.fromkeys("" if one is None else one.signature for one in files):
+            ways.setdefault(way, []).append(system.name)
+    if len(ways) > 1:
+        words = {
+            "residual": "given their prompts",
+            "others": "by answers to other prompts as they are embedded",
+            "": "without regard to prompts, since they share too few with the reference",
+        }
+        told = "; ".join(f"{first_names(names, NAMED)} {words[way]}" for way, names in ways.items())
+        yield Caution(
+            "prompts",
+            "systems scored in unlike ways",
+            f"systems are scored in unlike ways, so that their scores are not comparable: {told}",
+            "--shared-prompts ignore",
+        )
 
 
 class Plan(NamedTuple):

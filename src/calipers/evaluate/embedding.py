@@ -20,6 +20,7 @@ from calipers.embed import (
 from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
+from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import (
     Embedding,
@@ -169,11 +170,21 @@ def usual_embedder(samples: SampleSet) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Embeddings of all sets, laid out as the inputs are."""
+    """Embeddings of all sets, laid out as the inputs are.
+
+    `given` are for every file the prompts that it shares with the reference, where it is scored as
+    they ask for; None for one that is not, and empty where none is.
+    """
 
     reference: Embeddings
     systems: tuple[tuple[Embeddings, ...], ...]
     train: Embeddings | None = None
+    given: tuple[tuple[GivenPrompts | None, ...], ...] = ()
+
+    @property
+    def prompts(self) -> tuple[tuple[GivenPrompts | None, ...], ...]:
+        """The prompts of every file, None for one that is scored as it is."""
+        return self.given or tuple((None,) * len(files) for files in self.systems)
 
     @property
     def shared_notes(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ systems alone (``overlap``), texts with or without a reference (``text``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.end_of_text import cut_at_end
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes, TextOptions
+from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.subsample import subsample_rows
@@ -51,7 +52,8 @@ class InputSet:
 
     `ended` tells which texts were cut at a mark that ends them, behind which nothing else was cut
     off; None where texts are taken as they are. `shared` numbers the prompts of a generated set and
-    of the reference that it is compared with; None where they share none.
+    of the reference that it is compared with; None where they share none. `prompts` are the texts
+    of those that are known, by their numbers.
     """
 
     samples: SampleSet
@@ -59,6 +61,7 @@ class InputSet:
     clusters: Clusters | None = None
     ended: NDArray[np.bool_] | None = None
     shared: SharedPrompts | None = None
+    prompts: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,13 @@ def read_sides(
         [shared_prompts(reference_set, samples, paired=paired) for samples in system.sets]
         for system in systems
     ]
+    texts = [
+        [
+            {} if found is None else texts_of_prompts(reference_set, samples, found)
+            for samples, found in zip(system.sets, own, strict=True)
+        ]
+        for system, own in zip(systems, shared, strict=True)
+    ]
     if options.strip_prompt:
         without, systems, train_set = _without_prompts(reference_set, systems, train_set)
         reference_set = cast(SampleSet, without)
@@ -257,10 +267,10 @@ def read_sides(
     first = reduced(reference_set, most)
     cut = [
         [
-            replace(reduced(samples, size), shared=following(found))
-            for samples, found in zip(system.sets, own, strict=True)
+            replace(reduced(samples, size), shared=following(found), prompts=known)
+            for samples, found, known in zip(system.sets, own, ours, strict=True)
         ]
-        for system, own in zip(systems, shared, strict=True)
+        for system, own, ours in zip(systems, shared, texts, strict=True)
     ]
     every = [first.samples, *(file.samples for files in cut for file in files)]
     clusters = iter(clusters_of(every, about.cluster))

@@ -91,8 +91,11 @@ def measure_uncertainty(
     *,
     level: float,
     permutations: int,
+    tested: Pair | None = None,
 ) -> tuple[Spreads, Mapping[str, NDArray[Any]], Mapping[str, TwoSample]]:
     """Tell how much the scores and the curves of a pair move, and whether its sets differ at all.
+
+    `tested` are the same two sets as they are tested, where they are scored otherwise.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def measure_uncertainty(
     curves = {} if left_out is None else curve_variances(pair, left_out)
     of_others, tests = _side_by_side(
         lambda: spreads(pair, others),
-        lambda: _tests(pair, level, permutations),
+        lambda: _tests(tested or pair, level, permutations),
         threads=pair.settings.threads,
     )
     return of_kept | of_others, curves, tests

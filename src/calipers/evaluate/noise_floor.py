@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
+from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs
-from calipers.evaluate.scoring import SMALL, Rows, choices_for, score_rows
+from calipers.evaluate.scoring import SMALL, Rows, choices_for, is_given_prompts, score_rows
 from calipers.evaluate.spaces import part_of
-from calipers.metrics.pair import Settings
+from calipers.metrics.pair import Settings, Strata
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.kept import content, kept
 from calipers.numeric.threads import Workers, workers
@@ -94,17 +96,19 @@ def measure_floors(
         keys = tuple(choice.key for choice in choices)
         return "halves", keys, replace(settings, threads=None), count, own
 
-    scored: dict[int, Values] = kept(key, dict)
+    scored: dict[Hashable, Values] = kept(key, dict)
     halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters, scored)
-    systems = list(zip(inputs.systems, embedded.systems, strict=True))
-    fit = [(system, files) for system, files in systems if halves.size(files) > settings.k]
-    steps = count * (len({halves.size(files) for _, files in fit}) + len(fit))
+    systems = [
+        (system, files, Answers(files, [file.clusters for file in system.files], given))
+        for system, files, given in zip(
+            inputs.systems, embedded.systems, embedded.prompts, strict=True
+        )
+    ]
+    fit = [(system, answers) for system, _, answers in systems if halves.fits(answers)]
+    steps = count * (len({halves.kind(answers) for _, answers in fit}) + len(fit))
     with progress.task("Measuring the noise floor", steps) as advance:
-        floors = {
-            system.name: halves.floors(files, advance, [file.clusters for file in system.files])
-            for system, files in fit
-        }
-    without = [(system.name, files) for system, files in systems if system.name not in floors]
+        floors = {system.name: halves.floors(answers, advance) for system, answers in fit}
+    without = [(system.name, files) for system, files, _ in systems if system.name not in floors]
     return Floors(floors, _missing(halves, without))
 
 
@@ -123,6 +127,20 @@ def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
 
 
 @dataclass(frozen=True, eq=False)
+class Answers:
+    """The files of one system, which of their rows belong together, and the prompts they share."""
+
+    files: Sequence[Embeddings]
+    clusters: Sequence[Clusters | None]
+    given: Sequence[GivenPrompts | None]
+
+    @property
+    def shared(self) -> GivenPrompts | None:
+        """The prompts of the first file, for what is asked of all."""
+        return self.given[0]
+
+
+@dataclass(frozen=True, eq=False)
 class ReferenceHalves:
     """What the floors of all systems share: the reference, and its halves once scored, by size."""
 
@@ -131,42 +149,63 @@ class ReferenceHalves:
     settings: Settings
     splits: int
     clusters: Clusters | None = None
-    scored: dict[int, Values] = field(default_factory=dict)
+    scored: dict[Hashable, Values] = field(default_factory=dict)
 
-    def size(self, files: Sequence[Embeddings]) -> int:
+    def size(self, files: Sequence[Embeddings], given: GivenPrompts | None = None) -> int:
         """Samples on each side, for one system."""
-        return floor_size(len(self.reference), min(map(len, files)), self.clusters)
+        clusters = self.clusters
+        if clusters is None and given is not None:
+            clusters = given.clusters[0]
+        return floor_size(len(self.reference), min(map(len, files)), clusters)
 
-    def floors(
-        self,
-        files: Sequence[Embeddings],
-        advance: Advance,
-        clusters: Sequence[Clusters | None],
-    ) -> dict[str, NoiseFloor]:
-        """Measure the floors of one system, with all its files and the clusters of each."""
-        size, beside = self.size(files), []
-        known = self.scored.get(size)
+    def fits(self, answers: Answers) -> bool:
+        """Whether halves have neighbours enough."""
+        size, given = self.size(answers.files, answers.shared), answers.shared
+        mates = 1 if given is None else max(map(largest_stratum, given.strata))
+        return size - mates >= self.settings.k
+
+    def kind(self, answers: Answers) -> Hashable:
+        """What the halves of the reference depend on beside their number."""
+        keys = [None if given is None else given.key for given in answers.given]
+        return self.size(answers.files, answers.shared), tuple(dict.fromkeys(keys))
+
+    def floors(self, answers: Answers, advance: Advance) -> dict[str, NoiseFloor]:
+        """Measure the floors of one system, with all its files.
+
+        Of rows that answer the same prompts, those of one prompt lie in one half.
+        """
+        size, beside, files = self.size(answers.files, answers.shared), [], answers.files
+        kind = self.kind(answers)
+        known = self.scored.get(kind)
         halves: Values = []
 
         def rows_of(split: int) -> Split:
-            file, theirs = files[split % len(files)], clusters[split % len(files)]
+            place = split % len(files)
+            own, theirs, given = self.clusters, answers.clusters[place], answers.given[place]
+            together = None if own is None or theirs is None else (own, theirs)
+            if together is None and given is not None:
+                together = given.clusters
             return split_rows(
                 len(self.reference),
-                len(file),
+                len(files[place]),
                 size=size,
                 seed=self.settings.seed,
                 split=split,
-                clusters=None
-                if self.clusters is None or theirs is None
-                else (self.clusters, theirs),
+                clusters=together,
             )
 
         def score(split: int) -> Values:
-            rows, file = rows_of(split), files[split % len(files)]
-            others = [(file, rows.generated)]
+            place, rows = split % len(files), rows_of(split)
+            reference, file, given = self.reference, files[place], answers.given[place]
+            strata = None
+            if given is not None:
+                reference, file = given.embeddings(reference, file, self.settings)
+                strata = given.strata
+            others = [(file, rows.generated, strata)]
             if known is None:
-                others.append((self.reference, rows.second))
-            return [self._score(rows, *other, abreast) for other in others]
+                own = None if strata is None else (strata[0], strata[0])
+                others.append((reference, rows.second, own))
+            return [self._score((reference, rows.first), rows, *o, abreast, given) for o in others]
 
         abreast = size <= SMALL
         threads = self.settings.threads
@@ -175,15 +214,25 @@ class ReferenceHalves:
                 beside.append(scores[0])
                 halves.extend(scores[1:])
                 advance(len(scores))
-        halves = self.scored.setdefault(size, halves if known is None else known)
+        halves = self.scored.setdefault(kind, halves if known is None else known)
         return _floors(halves, beside, n=len(self.reference), m=sum(map(len, files)), size=size)
 
-    def _score(self, split: Split, other: Embeddings, rows: Rows, alone: bool) -> dict[str, Score]:
+    def _score(
+        self,
+        first: tuple[Embeddings, Rows],
+        split: Split,
+        other: Embeddings,
+        rows: Rows,
+        strata: Strata | None,
+        alone: bool,
+        given: GivenPrompts | None,
+    ) -> dict[str, Score]:
         """Score rows of a set against the first half of a split, on one thread or on all."""
         threads = 1 if alone else self.settings.threads
-        settings = replace(self.settings, seed=split.seed, threads=threads, restarts=RESTARTS)
-        sides = (self.reference, split.first), (other, rows)
-        return score_rows(*sides, self.choices, settings, pair=part_of)
+        settings = self.settings if given is None else given.settings(self.settings)
+        settings = replace(settings, seed=split.seed, threads=threads, restarts=RESTARTS)
+        choices = [one for one in self.choices if given is None or is_given_prompts(one)]
+        return score_rows(first, (other, rows), choices, settings, pair=part_of, strata=strata)
 
 
 def _floors(halves: Values, systems: Values, **sizes: int) -> dict[str, NoiseFloor]:

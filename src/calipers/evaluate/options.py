@@ -217,6 +217,7 @@ AXES = one_of("union", "reference")
 ENGINES = one_of("local", "ray")
 SEARCHES = one_of("exact", "approximate")
 NORMALISE = one_of("l2", "none", optional=True)
+SHARED_PROMPTS = one_of("residual", "others", "ignore")
 KEYS = Rule("name at least one metric", _keys, _check_keys, "LIST")
 NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
 THREE_WAY = Rule("", lambda text: None, three_way, "")
@@ -1346,6 +1347,24 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
 @options_class
 class CompareOptions(Embedding, SearchEngine, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
+
+    shared_prompts: str = option(
+        "residual",
+        "What is done where the reference and a system answer the same prompts, so that every "
+        "system lies close to the reference: residual compares each answer with those to other "
+        "prompts, less what its own prompt leads to expect of it; others does the first alone; "
+        "ignore compares all answers as they are.",
+        SHARED_PROMPTS,
+        panel=MEASUREMENT,
+        kept=True,
+        common=True,
+        doc='What is done where both sides answer the same prompts: ``"residual"`` compares each '
+        "answer with those to other prompts, less what its own prompt leads to expect of it, by a "
+        'ridge regression on the reference; ``"others"`` does the first alone, as does the '
+        "former where the texts of the prompts are not known or the embedder does not read them; "
+        '``"ignore"`` compares all answers as they are, so that precision and recall by meaning '
+        "are close to 1 whoever answered.",
+    )
 
 
 def _over(text: str) -> str:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from calipers import __version__
 from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
+from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.intervals import AUC, FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
 from calipers.evaluate.shared_prompts import SharedPrompts
@@ -29,10 +29,9 @@ from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.estimates import Remark
 from calipers.metrics.groups import group_scores
-from calipers.metrics.pair import Pair, Settings
-from calipers.numeric.distances import Points
+from calipers.metrics.pair import Pair, Settings, Sides, Strata
 from calipers.score import Score
-from calipers.uncertainty.replicates import columns
+from calipers.uncertainty.replicates import columns, spreads
 from calipers.uncertainty.search_quality import SearchQuality
 from calipers.uncertainty.spread import Spread, mean_spread
 from calipers.uncertainty.two_sample import TwoSample, of_files
@@ -201,32 +200,86 @@ def score_view(
     level: float | None = None,
     moving: Collection[str] | None = None,
     permutations: int = FEWEST_PERMUTATIONS,
+    given: GivenPrompts | None = None,
 ) -> Scored:
-    """Score one generated set against the reference in one view, as :func:`score_pair` does."""
+    """Score one generated set against the reference in one view, as :func:`score_pair` does.
+
+    With `given` prompts scores are those of answers to other prompts, less what their own prompt
+    leads to expect; tests are of the answers as they are.
+    """
     space, views = space or PairSpace(reference), tuple(reference.views)
     needs = needs_of(choice.metric for choice in choices)
-    pair = space.pair(view, generated, settings, needs, clusters)
+    tested = pair = space.pair(view, generated, settings, needs, clusters)
     if shared is not None:
-        pair = replace(pair, prompts=(shared.reference, shared.generated))
-    scored = _score(pair, choices, groups)
-    if level is not None:
-        moved = [
+        tested = pair = replace(pair, prompts=(shared.reference, shared.generated))
+    if given is not None:
+        sides = reference.views[view], generated.views[view]
+        pair = _given_prompts(tested, given, given.sides(view, sides, settings), space)
+    as_given = [choice for choice in choices if given is None or is_given_prompts(choice)]
+    rest = [choice for choice in choices if choice not in as_given]
+    scored = _score(pair, as_given, groups)
+
+    def moved(wanted: Sequence[Choice]) -> list[Choice]:
+        return [
             one
-            for one in choices
+            for one in wanted
             if moving is None or one.name == AUC or key(view, one.name, views) in moving
         ]
-        spreads, curve_variances, tests = measure_uncertainty(
-            pair, moved, groups, level=level, permutations=permutations
+
+    if level is not None:
+        moves, curve_variances, tests = measure_uncertainty(
+            pair, moved(as_given), groups, level=level, permutations=permutations, tested=tested
         )
-        scored = replace(scored, spreads=spreads, curve_variances=curve_variances, tests=tests)
+        moves = {**moves, **(spreads(tested, moved(rest)) if rest else {})}
+        scored = replace(scored, spreads=moves, curve_variances=curve_variances, tests=tests)
+    if rest:
+        whole = _score(tested, rest, None)
+        merged = merge([whole, scored])
+        names = [choice.name for choice in choices if choice.name in merged.scores]
+        scored = replace(
+            merged,
+            scores={name: merged.scores[name] for name in [*names, *merged.scores]},
+            neighbours={**merged.neighbours, **_copies(whole)},
+        )
     fields = signature_fields(
         reference, view, settings, scope=space.scope, reference=reference_hash[:16]
     )
+    prompts = fields if given is None else {**fields, "prompts": given.signature}
+    others = {choice.name for choice in rest}
     signed = {
-        name: score.signed(**fields_of_score(name, score, fields, settings))
+        name: score.signed(
+            **fields_of_score(name, score, fields if name in others else prompts, settings)
+        )
         for name, score in scored.scores.items()
     }
     return replace(scored, scores=signed).of_view(view, views)
+
+
+def is_given_prompts(choice: Choice) -> bool:
+    """Whether a score is of the answers given their prompts.
+
+    A copy is one whatever its prompt, and classifiers keep a prompt together by themselves.
+    """
+    return choice.metric.family not in ("copying", "classifier")
+
+
+def _given_prompts(pair: Pair, given: GivenPrompts, sides: Sides, space: Space) -> Pair:
+    """Give a pair as it is scored given its prompts, from the pair as it is tested.
+
+    `sides` are the rows less what their prompts lead to expect of them.
+    """
+    together = pair.clusters or given.clusters
+    if given.expected:
+        settings = given.settings(pair.settings)
+        return pair_of(*sides, settings, pair.needs, clusters=together, strata=given.strata)
+    if isinstance(space, PairSpace):
+        return replace(pair, clusters=together, strata=given.strata)
+    return replace(pair, strata=given.strata)  # the cells of a run are counted by its own blocks
+
+
+def _copies(scored: Scored) -> dict[str, NDArray[Any]]:
+    """Which samples are near copies, where that was measured."""
+    return {name: rows for name, rows in scored.neighbours.items() if name == "copied"}
 
 
 PARTS = partial(pair_of, replicates=False)
@@ -238,20 +291,22 @@ def score_rows(
     choices: Sequence[Choice],
     settings: Settings,
     *,
-    pair: Callable[[Points, Points, Settings, Needs], Pair] = PARTS,
+    pair: Callable[..., Pair] = PARTS,
+    strata: Strata | None = None,
 ) -> dict[str, Score]:
     """Score some rows of both sets, in every view, as a comparison of just these would.
 
     They are projected and quantised by themselves, whatever the space of the whole run, and no
-    replicates are kept; `pair` says how.
+    replicates are kept; `pair` says how. `strata` are those of all rows of both sets.
     """
+    own = None if strata is None else (strata[0][reference[1]], strata[1][generated[1]])
     (left, rows), (right, other_rows) = reference, generated
     views = tuple(left.views)
     scores = {}
     for view, wanted in by_view(choices, views):
         sides = left.views[view][rows], right.views[view][other_rows]
         needs = needs_of(choice.metric for choice in wanted)
-        made = pair(*sides, settings, needs)
+        made = pair(*sides, settings, needs, strata=own)
         for choice in wanted:
             score = replace(choice.score(made), per_sample=None)
             scores[key(view, choice.name, views)] = score

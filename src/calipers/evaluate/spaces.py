@@ -32,7 +32,7 @@ from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
-from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.metrics.pair import Pair, Settings, Sides, Strata
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
 
@@ -100,12 +100,13 @@ def pair_of(
     needs: Needs,
     *,
     clusters: PairClusters | None = None,
+    strata: Strata | None = None,
     replicates: bool = True,
 ) -> Pair:
     """Bring two sets of embeddings to where their neighbours and their distributions are compared.
 
-    The projection is made when a metric first needs it. Without `replicates` the estimates keep
-    none, which saves time where nothing reads them.
+    The projection is made when a metric first needs it. Rows of one stratum are no neighbours.
+    Without `replicates` the estimates keep none, which saves time where nothing reads them.
     """
     given = reference, generated
     kind = Pair if replicates else _WithoutBlocks
@@ -114,9 +115,18 @@ def pair_of(
         return _prepared(given, PCA, settings)
 
     if settings.projection == "union":
-        return kind(*project(), settings, needs, given=given, clusters=clusters)
-    rows = _prepared(given, None, settings)
-    return kind(*rows, settings, needs, given=given, project=project, clusters=clusters)
+        rows, elsewhere = project(), None
+    else:
+        rows, elsewhere = _prepared(given, None, settings), project
+    return kind(
+        *rows,
+        settings,
+        needs,
+        given=given,
+        project=elsewhere,
+        clusters=clusters,
+        strata=strata,
+    )
 
 
 def neighbour_rows(reference: Points, generated: Points, settings: Settings) -> Sides:
@@ -149,7 +159,14 @@ class _WithoutBlocks(Pair):
         return
 
 
-def part_of(reference: Points, generated: Points, settings: Settings, needs: Needs) -> Pair:
+def part_of(
+    reference: Points,
+    generated: Points,
+    settings: Settings,
+    needs: Needs,
+    *,
+    strata: Strata | None = None,
+) -> Pair:
     """Bring parts of two sets to where their neighbours and their distributions are compared.
 
     Nothing keeps replicates, and cells are made among the rows where neighbours are looked for:
@@ -158,13 +175,13 @@ def part_of(reference: Points, generated: Points, settings: Settings, needs: Nee
     """
     given = reference, generated
     if settings.projection == "union":
-        return pair_of(reference, generated, settings, needs, replicates=False)
+        return pair_of(reference, generated, settings, needs, strata=strata, replicates=False)
     rows = _prepared(given, None, settings)
 
     def project() -> Sides:
         return _prepared(given, PCA, settings)
 
-    return _Part(*rows, settings, needs, given=given, project=project)
+    return _Part(*rows, settings, needs, given=given, project=project, strata=strata)
 
 
 class _Part(_WithoutBlocks):

@@ -16,6 +16,7 @@ from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.confounders import ReferenceTexts, confounders
 from calipers.evaluate.confounders_rows import measure_far_rows
 from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.given_prompts import GivenPrompts, unaddressed
 from calipers.evaluate.inference import reference_tests
 from calipers.evaluate.inputs import (
     ComparisonInputs,
@@ -48,14 +49,14 @@ from calipers.evaluate.scoring import (
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
-from calipers.metrics.pair import Settings
+from calipers.metrics.pair import Settings, Sides
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.kept import kept
 from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
-from calipers.results.reading import Sides, too_little, unread_cautions
+from calipers.results.reading import SideReadings, too_little, unread_cautions
 from calipers.results.system import Against
 from calipers.score import Score
 
@@ -78,8 +79,8 @@ def score_systems(
     with progress.task("Scoring", steps) as advance:
         scored = run.score(advance)
         systems = tuple(
-            run.result(system, files, own)
-            for system, files, own in zip(inputs.systems, embedded.systems, scored, strict=True)
+            run.result(*own)
+            for own in zip(inputs.systems, embedded.systems, embedded.prompts, scored, strict=True)
         )
         reference_scores = run.reference_scores()
         if embedded.train is not None:
@@ -190,13 +191,16 @@ class Run:
         abreast = max(map(len, self.inputs.sets)) <= SMALL and not self.options.shared
         settings = replace(self.settings, threads=1) if abreast else self.settings
 
-        def score(job: tuple[InputSet, Embeddings, str, list[Choice]]) -> Scored:
+        def score(
+            job: tuple[InputSet, Embeddings, GivenPrompts | None, str, list[Choice]],
+        ) -> Scored:
             return self._score(*job, settings)
 
+        sides = zip(self.inputs.systems, self.embedded.systems, self.embedded.prompts, strict=True)
         jobs = (
-            (file, rows, view, wanted)
-            for system, embeddings in zip(self.inputs.systems, self.embedded.systems, strict=True)
-            for file, rows in zip(system.files, embeddings, strict=True)
+            (file, rows, given, view, wanted)
+            for system, embeddings, prompts in sides
+            for file, rows, given in zip(system.files, embeddings, prompts, strict=True)
             for view, wanted in self.views
         )
         with workers(self.settings.threads) if abreast else nullcontext(Workers.alone()) as pool:
@@ -223,7 +227,7 @@ class Run:
         """What messages call the embedder."""
         return self.embedded.reference.signature.get("embedder", "the embedder")
 
-    def sides(self, embeddings: Sequence[Embeddings]) -> Sides:
+    def sides(self, embeddings: Sequence[Embeddings]) -> SideReadings:
         """What was read of a system and of the reference."""
         return (("its", read_of(embeddings)), ("the reference's", self.reference.reading))
 
@@ -245,6 +249,7 @@ class Run:
         self,
         file: InputSet,
         embeddings: Embeddings,
+        given: GivenPrompts | None,
         view: str,
         choices: Sequence[Choice],
         settings: Settings,
@@ -265,6 +270,7 @@ class Run:
             level=self.options.level,
             moving=self.shown,
             permutations=self.permutations,
+            given=given,
         )
 
     def reference_scores(self) -> Mapping[str, Score]:
@@ -287,7 +293,11 @@ class Run:
         )
 
     def result(
-        self, system: InputSystem, embeddings: Sequence[Embeddings], scored: Scored
+        self,
+        system: InputSystem,
+        embeddings: Sequence[Embeddings],
+        prompts: Sequence[GivenPrompts | None],
+        scored: Scored,
     ) -> SystemResult:
         """Bring together what is known of one system."""
         files, notes = system.files, self.embedded.own_notes(embeddings)
@@ -307,6 +317,7 @@ class Run:
                 search_caution([each], key.rpartition(".")[0])
                 for key, each in scored.searches.items()
             ),
+            *unaddressed(prompts),
             *(Caution("ratios", each.brief, each.text) for each in scored.remarks),
         )
         empty = empty_cautions(self.inputs.reference.samples, files)
@@ -328,7 +339,7 @@ class Run:
             spreads=scored.spreads,
             prompts=None if files[0].shared is None else files[0].shared.overlap(),
             against=self.against,
-            compared=partial(self.space.rows, generated=embeddings[0]),
+            compared=partial(self._compared, generated=embeddings[0], given=prompts[0]),
             withheld=withheld,
         )
 
@@ -339,6 +350,15 @@ class Run:
         for view, rows in self.embedded.reference.views.items():
             found = (measure_far_rows(rows, file.views[view]) for file in embeddings)
             yield from (far.caution() for far in list(filter(None, found))[:1])
+
+    def _compared(
+        self, view: str, generated: Embeddings, given: GivenPrompts | None
+    ) -> Sides | None:
+        """Give both sets where their neighbours were looked for; None where nothing was done."""
+        if given is None:
+            return self.space.rows(view, generated)
+        rows = self.embedded.reference.views[view], generated.views[view]
+        return given.sides(view, rows, self.settings)
 
 
 def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:

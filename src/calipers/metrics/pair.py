@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calipers.catalogue.needs import CLIPPED_K, EVERYTHING, SPREAD, Needs
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.estimate.knn.strata import largest_stratum
 from calipers.estimate.moments import Moments
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Curves, Estimates, Quantise, Settings
@@ -23,6 +24,7 @@ __all__ = ["Pair", "Settings"]
 
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Sides = tuple[Points, Points]
+Strata = tuple[NDArray[np.int64], NDArray[np.int64]]
 Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 Made = TypeVar("Made")
 
@@ -52,6 +54,9 @@ class Pair:
         where it is where neighbours are looked for.
     clusters
         Which rows of each set belong together; None where all are independent.
+    strata
+        A number for every row of either set, such as its prompt: rows of one number are no
+        neighbours of each other. None where all rows may be.
     prompts
         The number of the prompt that each row of either set answers; None where they share none.
     """
@@ -64,6 +69,7 @@ class Pair:
     given: Sides | None = None
     project: Callable[[], Sides] | None = None
     clusters: tuple[Clusters, Clusters] | None = None
+    strata: Strata | None = None
     prompts: Prompts | None = None
 
     @property
@@ -99,6 +105,7 @@ class Pair:
             needs,
             given=given,
             project=None if self.project is None else lambda: cut(self.projected),
+            strata=None if self.strata is None else (self.strata[0][ours], self.strata[1][theirs]),
             prompts=None
             if self.prompts is None
             else (self.prompts[0][ours], self.prompts[1][theirs]),
@@ -141,7 +148,7 @@ class Pair:
 
         Metrics whose own k the sets are too small for find nothing here; the others still score.
         """
-        k, largest = self.settings.k, min(len(self.reference), len(self.generated)) - 1
+        k, largest = self.settings.k, self.others
         return neighbourhoods(
             self.reference,
             self.generated,
@@ -151,8 +158,16 @@ class Pair:
             distance=self.settings.distance,
             supports=supports_of(self.needs, k, largest),
             blocks=self.blocks,
+            strata=self.strata,
             threads=self.settings.threads,
         )
+
+    @property
+    def others(self) -> int:
+        """How many neighbours every row of either set has."""
+        sizes = len(self.reference), len(self.generated)
+        mates = (1, 1) if self.strata is None else map(largest_stratum, self.strata)
+        return min(n - own for n, own in zip(sizes, mates, strict=True))
 
     @lazily
     def estimates(self) -> Estimates:

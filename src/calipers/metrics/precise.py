@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
+from calipers.estimate.knn.strata import largest_stratum
 from calipers.metrics.reading import read_off
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Sides = tuple[Points, Points]
+Rows = tuple[slice | Flags, Flags]
+EVERY = slice(None)
 
 
 def precise_recall(
@@ -140,7 +144,7 @@ def precise_recall_score(
 ) -> Score:
     """Share of reference rows in the balls that the precise generated rows span."""
     precise = _precise(near, k)
-    covered = _covered(near, reference, generated[precise], k, threads)
+    covered = _covered(near, (reference, generated), (EVERY, precise), k, threads)
     if covered is None:
         return read_off(near, "precise_recall", np.nan, k, reason=_too_few(precise, k + 1))
     return read_off(near, "precise_recall", float(covered.mean()), k, per_sample=covered)
@@ -171,13 +175,14 @@ def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
     near, k, threads = pair.neighbourhoods, pair.settings.k, pair.settings.threads
     left, right = pair.labels
     precise = _precise(near, k)
-    if np.count_nonzero(precise) <= k:
-        return np.full(left.count, np.nan), np.full(right.count, np.nan)
     blocks = Blocks(left.labels, left.count), Blocks(right.labels[precise], right.count)
-    spanned = _spanned(near, pair.reference, pair.generated[precise], k, threads, blocks)
+    sides = pair.reference, pair.generated
+    if not _span(near, precise, k):
+        return np.full(left.count, np.nan), np.full(right.count, np.nan)
+    spanned = _spanned(near, sides, (EVERY, precise), k, threads, blocks)
     ours = [spanned.without("generated", block, k=k) for block in range(right.count)]
     theirs = [
-        _covered(near, pair.reference[kept], pair.generated[still], k, threads)
+        _covered(near, sides, (kept, still), k, threads)
         for kept, still in _without_reference(near, left, k)
     ]
     return (
@@ -242,29 +247,41 @@ def _without_reference(
 
 
 def _covered(
-    near: Neighbourhoods, reference: Points, precise: Points, k: int, threads: int | None
+    near: Neighbourhoods, sides: Sides, rows: Rows, k: int, threads: int | None
 ) -> Flags | None:
     """Which reference rows lie in a ball of the precise rows; None where these are too few."""
-    if len(precise) <= k:
+    if not _span(near, rows[1], k):
         return None
-    spanned = _spanned(near, reference, precise, k, threads)
+    spanned = _spanned(near, sides, rows, k, threads)
     covered: Flags = spanned.generated.inside[:, k - 1] > 0
     return covered
 
 
+def _span(near: Neighbourhoods, precise: Flags, k: int) -> bool:
+    """Whether the precise rows are enough to span balls."""
+    mates = 1
+    if near.strata is not None and precise.any():
+        mates = largest_stratum(near.strata.generated[precise])
+    return int(precise.sum()) - mates >= k
+
+
 def _spanned(
     near: Neighbourhoods,
-    reference: Points,
-    precise: Points,
+    sides: Sides,
+    rows: Rows,
     k: int,
     threads: int | None,
     blocks: tuple[Blocks, Blocks] | None = None,
 ) -> Neighbourhoods:
     """The balls that the precise rows span among themselves, and the reference's."""
+    strata = None
+    if near.strata is not None:
+        strata = near.strata.reference[rows[0]], near.strata.generated[rows[1]]
     return measure_neighbourhoods(
-        reference,
-        precise,
+        sides[0][rows[0]],
+        sides[1][rows[1]],
         k=k,
+        strata=strata,
         ties=near.ties,
         distance=near.distance,
         blocks=blocks,

@@ -67,13 +67,14 @@ def read_off(
     `pins` are what else does; `more` is passed on to :func:`scored`.
     """
     n, m = sizes(near)
-    made = {"k": k, "ties": near.ties, "distance": near.distance, **searched(near)}
+    made = {"k": k, "ties": near.ties, "distance": near.distance, **chosen(near)}
     return scored(metric, value, {**made, **(pins or {}), "n": n, "m": m}, **more)
 
 
-def searched(near: Neighbourhoods) -> dict[str, object]:
-    """How neighbours were found, for signatures; nothing where none was missed."""
-    return {} if near.search == EXACT else {"neighbours": near.search}
+def chosen(near: Neighbourhoods) -> dict[str, object]:
+    """How neighbours were found and among whom, for signatures; nothing where all were."""
+    found: dict[str, object] = {} if near.search == EXACT else {"neighbours": near.search}
+    return found if near.strata is None else found | {"among": "other_strata"}
 
 
 def share(
@@ -102,6 +103,8 @@ def too_small(near: Neighbourhoods, k: int, *, measured: bool = True) -> str | N
     n, m = sizes(near)
     if min(n, m) <= k:
         return f"k = {k} needs at least {k + 1} samples in each set; found {n} and {m}"
+    if near.strata is not None and k <= near.k_max:
+        return "not measured where answers to one prompt are not neighbours of each other"
     if near.search != EXACT and k <= near.k_max:
         return "all pairs of samples count, near and far, which an approximate search does not see"
     raise InputError(

@@ -108,6 +108,7 @@ def foot(data: Data) -> str:
         size,
         *_within_prompts(systems),
         *_treated(settings),
+        *_given_prompts(data),
         named,
         tokenizer,
         rows,
@@ -125,6 +126,18 @@ def _written(settings: Data) -> Iterator[str]:
         task = clean(made.get("task") or "")
         yield f"samples of {clean(made.get('model') or '')}"
         yield asked.get(task, task)
+
+
+def _given_prompts(data: Data) -> Iterator[str]:
+    """Say that answers to the same prompts were scored by those to others."""
+    ways = {
+        way: f"by answers to other prompts{more} (--shared-prompts)"
+        for way, more in (("residual", ", less what their own explains"), ("others", ""))
+    }
+    for way, text in ways.items():
+        scores = (s for row in data.get("systems", ()) for s in row.get("scores", {}).values())
+        if any(f"|prompts:{way}" in (score.get("signature") or "") for score in scores):
+            yield text
 
 
 def _within_prompts(systems: Sequence[Data]) -> Iterator[str]:

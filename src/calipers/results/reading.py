@@ -87,11 +87,11 @@ class SetReading(Plain):
         return max(self.empty, 0.0 if self.left_out else self.unread)
 
 
-Sides = Sequence[tuple[str, SetReading | None]]
+SideReadings = Sequence[tuple[str, SetReading | None]]
 """Sets by whose they are, as a sentence says it: ``its``, ``the reference's``."""
 
 
-def too_little(embedder: str, sides: Sides) -> str | None:
+def too_little(embedder: str, sides: SideReadings) -> str | None:
     """Say why sets cannot be compared by an embedder that knows too few of their words.
 
     None where it knows enough of all of them.
@@ -108,7 +108,7 @@ def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | N
     return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {REMEDY}"
 
 
-def unread_text(embedder: str, sides: Sides) -> str:
+def unread_text(embedder: str, sides: SideReadings) -> str:
     """Say how many words of sets an embedder does not know.
 
     Examples
@@ -131,7 +131,7 @@ def unread_text(embedder: str, sides: Sides) -> str:
 
 
 def unread_cautions(
-    embedder: str, sides: Sides, *, remedy: str = REMEDY, option: str = "--embedder"
+    embedder: str, sides: SideReadings, *, remedy: str = REMEDY, option: str = "--embedder"
 ) -> Iterator[Caution]:
     """Say on the first screen what an embedder did not read, where it is enough to say."""
     lost = [(whose, found) for whose, found in sides if found and found.lost >= WORTH_SAYING]

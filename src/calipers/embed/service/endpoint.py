@@ -118,6 +118,7 @@ class Endpoint(Embedder):
     reads = frozenset({"texts"})
     at_once = 1024
     kept = False
+    sends = True
 
     def __init__(
         self,

@@ -29,6 +29,14 @@ from calipers.estimate.knn.balls import (
 )
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import EXACT, LocalPasses, Passes, SettledCounts, chosen_passes
+from calipers.estimate.knn.strata import (
+    Strata,
+    capped_without_mates,
+    largest_stratum,
+    nearest_others,
+    of_others,
+    without_mates,
+)
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.kept import chosen_store, content
@@ -54,19 +62,34 @@ class Work:
     distance: Distance
     supports: Supports
     passes: Passes
+    strata: Strata | None = None
 
-    def side(self, points: Sieve, blocks: Blocks, *, keep: bool = False) -> Side:
-        """Find the balls of one set; with `keep` its neighbours are kept, where a store is."""
+    def side(
+        self,
+        points: Sieve,
+        blocks: Blocks,
+        *,
+        keep: bool = False,
+        labels: NDArray[np.int64] | None = None,
+    ) -> Side:
+        """Find the balls of one set; with `keep` its neighbours are kept, where a store is.
+
+        `labels` are the strata of its rows, where those of one stratum are no neighbours.
+        """
         keep = keep and (blocks.count > 0 or len(points.points) <= SMALL_PART)
         # One neighbour more tells whether ties go on beyond the rim of a capped ball
-        others, spare = len(points.points) - 1, int(self.supports.capped is not None)
+        mates = 0 if labels is None else largest_stratum(labels) - 1
+        others = len(points.points) - 1 - mates
+        spare = int(self.supports.capped is not None)
         if blocks.count:
             spare = spare_for_blocks(self.k, blocks.count)
         if blocks.halvings:  # enough that k of them lie in the same half, by every halving
             spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
             kept = min(self.k_max + spare, others)
-            nearest = self._nearest_within(points, kept, keep=keep)
+            nearest = self._nearest_within(points, kept + mates, keep=keep)
+            if labels is not None:
+                nearest = of_others(nearest, labels, kept)
             radii, short = radii_of(
                 nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
             )
@@ -99,7 +122,13 @@ class Work:
         n, m = len(reference.points.points), len(generated.points.points)
         blocks = reference.radii.sizes[1]
         kept = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
-        return self.passes.count(reference, generated, closed=self.closed, kept=kept)
+        if self.strata is None:
+            return self.passes.count(reference, generated, closed=self.closed, kept=kept)
+        if self.supports.across:  # so that as many of other strata are among them
+            more = self.strata.largest
+            kept = min(n, kept[0] + more[0]), min(m, kept[1] + more[1])
+        found = self.passes.count(reference, generated, closed=self.closed, kept=kept)
+        return without_mates(self.strata, (reference, generated), found, closed=self.closed)
 
     def _nearest_across(self, owners: int, blocks: int) -> int:
         """How many nearest owners of every guest to keep."""
@@ -114,9 +143,19 @@ def spare_for_blocks(k: int, blocks: int) -> int:
     return max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
 
 
-def _largest_k(k: int, k_max: int, reference: Points, generated: Points) -> int:
+def _largest_k(
+    k: int, k_max: int, reference: Points, generated: Points, strata: Strata | None
+) -> int:
     """Return the largest k that is asked for, or say which set is too small for it."""
     largest = max(k, check_whole("k_max", k_max, 1))
+    if strata is not None:
+        own = zip(("reference", "generated"), (reference, generated), strata.largest, strict=True)
+        for name, points, mates in own:
+            if len(points) - mates < largest:
+                raise InputError(
+                    f"k = {largest} needs at least {largest} samples of other strata for every "
+                    f"sample; of {len(points)} in the {name} set, {mates} are of one stratum"
+                )
     for name, points in (("reference", reference), ("generated", generated)):
         if len(points) < largest + 1:
             raise InputError(
@@ -279,6 +318,9 @@ class Neighbourhoods:
         The block of every row, for replicates.
     search
         How neighbours were found: ``"exact"``, or by which search that may miss some.
+    strata
+        The stratum of every row, where rows of one are no neighbours of each other. The nearest row
+        of the other set may be one of them all the same.
     """
 
     reference: Balls
@@ -290,6 +332,7 @@ class Neighbourhoods:
     reference_blocks: Blocks
     generated_blocks: Blocks
     search: str = EXACT
+    strata: Strata | None = None
 
     def without(self, side: SideName, block: int, *, k: int) -> Neighbourhoods:
         """Return the counts with one block of rows of one of the sets left out.
@@ -355,6 +398,7 @@ def neighbourhoods(
     distance: Distance = "euclidean",
     supports: Supports = NO_SUPPORTS,
     blocks: tuple[Blocks, Blocks] | None = None,
+    strata: tuple[ArrayLike, ArrayLike] | None = None,
     threads: int | None = None,
     block_size: int | None = None,
 ) -> Neighbourhoods:
@@ -378,6 +422,10 @@ def neighbourhoods(
         Further supports to measure in the same pass.
     blocks
         Block labels of both sets; with them, counts of delete-one-block replicates are kept.
+    strata
+        A whole number for every row of either set: rows of one number are no neighbours of each
+        other, so that none spans or lies in the other's ball. Smaller balls and those of one radius
+        are then not measured.
     threads, block_size
         Where and in what pieces the work is done. Neither changes a count.
 
@@ -399,6 +447,7 @@ def neighbourhoods(
         distance=distance,
         supports=supports,
         blocks=blocks,
+        strata=strata,
         threads=threads,
         block_size=block_size,
     )
@@ -414,6 +463,7 @@ def measure_neighbourhoods(
     distance: Distance = "euclidean",
     supports: Supports = NO_SUPPORTS,
     blocks: tuple[Blocks, Blocks] | None = None,
+    strata: tuple[ArrayLike, ArrayLike] | None = None,
     threads: int | None = None,
     block_size: int | None = None,
 ) -> Neighbourhoods:
@@ -421,7 +471,8 @@ def measure_neighbourhoods(
     check_whole("k", k, 1)
     check_supports(supports)
     check_whole("threads", 1 if threads is None else threads, 1)
-    k_max = _largest_k(k, max(k_max or k, supports.k_max), left, right)
+    apart = None if strata is None else Strata.of(strata, len(left), len(right))
+    k_max = _largest_k(k, max(k_max or k, supports.k_max), left, right, apart)
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))
     check_whole("block_size", 1 if block_size is None else block_size, 1)
@@ -431,17 +482,18 @@ def measure_neighbourhoods(
         left, right = directions(left, right)
     points = sieves(left, right, threads=threads)
     passes = (chosen_passes() or LocalPasses(threads, block_size)).prepared(*points)
-    if passes.search != EXACT:  # balls that pairs count for however far apart they are
+    if passes.search != EXACT or apart is not None:  # balls that far pairs count for too
         supports = replace(supports, smaller=None, spread=None)
-    work = Work(k, k_max, ties == "closed", distance, supports, passes)
+    work = Work(k, k_max, ties == "closed", distance, supports, passes, apart)
+    labels = (None, None) if apart is None else (apart.reference, apart.generated)
     sides = [
-        work.side(points[0], blocks[0], keep=True),
-        work.side(points[1], blocks[1]),
+        work.side(points[0], blocks[0], keep=True, labels=labels[0]),
+        work.side(points[1], blocks[1], labels=labels[1]),
     ]
     found = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
-        reference=_balls(work, sides[0], found[0]),
-        generated=_balls(work, sides[1], found[1]),
+        reference=_balls(work, sides[0], found[0], labels),
+        generated=_balls(work, sides[1], found[1], labels[::-1]),
         ties=ties,
         distance=distance,
         supports=supports,
@@ -449,6 +501,7 @@ def measure_neighbourhoods(
         reference_blocks=blocks[0],
         generated_blocks=blocks[1],
         search=passes.search,
+        strata=apart,
     )
 
 
@@ -529,22 +582,37 @@ def _columns(counts: Counts, k: int) -> Counts:
     return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
-def _balls(work: Work, side: Side, settled: SettledCounts) -> Balls:
-    """Bring what the passes found to what the metrics read."""
+def _balls(
+    work: Work,
+    side: Side,
+    settled: SettledCounts,
+    labels: tuple[NDArray[np.int64] | None, NDArray[np.int64] | None],
+) -> Balls:
+    """Bring what the passes found to what the metrics read.
+
+    `labels` are the strata of the owners and of the guests, where these count.
+    """
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
-    found = settled.counts
-    across = across_without = None
+    found, (own, guests) = settled.counts, labels
+    beyond = beyond_without = capped = None
     if asked.across:
-        across, across_without = (
-            as_distance(squared, work.distance) for squared in settled.across(side)
+        others = settled
+        if own is not None and guests is not None:
+            others = nearest_others(settled, (own, guests))
+        beyond, beyond_without = (
+            as_distance(squared, work.distance) for squared in others.across(side)
         )
+    if asked.capped is not None:
+        capped = capped_own(side, closed=work.closed)
+        if own is not None:
+            capped = capped_without_mates(capped, side, own, closed=work.closed)
     replicates = Replicates(
         found.held_without,
         found.held_from,
         found.inside_without,
         as_distance(side.radii.without, work.distance),
-        across_without,
+        beyond_without,
         as_distance(side.radii.halves, work.distance),
         found.held_halves,
         found.inside_halves,
@@ -557,9 +625,9 @@ def _balls(work: Work, side: Side, settled: SettledCounts) -> Balls:
         nearest=settled.nearest.index[:, 0],
         distance=as_distance(settled.nearest.squared[:, 0], work.distance),
         capped=None if asked.capped is None else found.capped,
-        capped_own=None if asked.capped is None else capped_own(side, closed=work.closed),
+        capped_own=capped,
         realism=None if asked.smaller is None else root(settled.ratio),
         missed=None if asked.spread is None else root(found.missed),
-        across=across,
+        across=beyond,
         replicates=replicates if side.radii.without.shape[1] else None,
     )

@@ -1,0 +1,44 @@
+"""The texts of the prompts that two sets share: from their rows, or from how answers begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from calipers.evaluate.confounders_copies import SHORTEST_PROMPT
+from calipers.evaluate.confounders_texts import common_words, fold
+from calipers.evaluate.shared_prompts import WHOLE, SharedPrompts
+from calipers.samples import SampleSet
+
+
+def texts_of_prompts(
+    reference: SampleSet, generated: SampleSet, shared: SharedPrompts
+) -> dict[int, str]:
+    """Give the text of every prompt that is known, by its number.
+
+    Rows name it, those of the reference first; where none do, it is the opening that the first
+    answer of either side to the prompt have in common.
+    """
+    if shared.by == "openings":
+        return dict(_openings(reference, generated, shared))
+    found: dict[int, str] = {}
+    for samples, numbers in ((reference, shared.reference), (generated, shared.generated)):
+        for number, prompt in zip(numbers.tolist(), samples.prompts or (), strict=False):
+            if prompt.strip():
+                found.setdefault(number, prompt)
+    return found
+
+
+def _openings(
+    reference: SampleSet, generated: SampleSet, shared: SharedPrompts
+) -> Iterator[tuple[int, str]]:
+    theirs: dict[int, str] = {}
+    for number, text in zip(shared.generated.tolist(), generated, strict=True):
+        theirs.setdefault(number, text)
+    for number, text in zip(shared.reference.tolist(), reference, strict=True):
+        other = theirs.pop(number, None)
+        if other is None:
+            continue
+        one = fold(text, WHOLE)
+        words = common_words(one, fold(other, WHOLE))
+        if words >= SHORTEST_PROMPT:
+            yield number, " ".join(one.split(" ")[:words])
