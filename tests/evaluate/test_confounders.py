@@ -455,6 +455,73 @@ def test_a_reference_that_keeps_the_prompts_which_generated_rows_name_is_seen(rn
     assert (cut.prompts.continued, cut.warnings) == (0, ())
 
 
+def test_a_reference_whose_rows_name_no_prompts_is_searched_for_those_of_the_other_side(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    reference, generated = ([f"{p} {story(rng)}" for p in prompts] for _ in range(2))
+    found = check(reference, generated, prompts=(None, prompts))
+    assert (found.prompts.reference, found.prompts.reference_others) == (None, 1)
+    (warning,) = found.warnings
+    assert warning.startswith(
+        "100 % of its texts begin with their own prompt, and 100 % of the reference's texts with "
+        "one of these; the reference's rows name none; this raises"
+    )
+    turned = check(reference, generated, prompts=(prompts, None))
+    assert (turned.prompts.generated, turned.prompts.generated_others) == (None, 1)
+    (warning,) = turned.warnings
+    assert warning.startswith(
+        "100 % of the reference's texts begin with their own prompt, and 100 % of its texts with "
+        "one of these; its rows name none; this raises"
+    )
+
+
+def test_a_side_that_names_no_prompts_may_begin_with_others(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    kept, without = [f"{p} {story(rng)}" for p in prompts], stories(rng)
+    warning = check(without, kept, prompts=(None, prompts)).warnings[-1]
+    assert "0 % of the reference's texts with one of these; the reference's rows name none" in (
+        warning
+    )
+    assert "unless the reference's texts begin with others, this alone sets the two" in warning
+    warning = check(kept, without, prompts=(prompts, None)).warnings[-1]
+    assert "and 0 % of its texts with one of these; its rows name none; unless its texts" in warning
+
+
+def test_a_long_reference_that_keeps_the_prompts_of_few_outputs(rng):
+    prompts = [story(rng, 10) for _ in range(400)]
+    reference = [f"{p} {story(rng)}" for p in prompts]
+    few = prompts[:12]
+    generated = [f"{prompt} {story(rng)}" for prompt in few]
+    (warning,) = check(reference, generated, prompts=(None, few)).warnings
+    assert "and 100 % of these begin a text of the reference" in warning
+    assert "this raises" in warning
+
+
+def test_answers_that_restate_a_prompt_of_its_own_field_lose_no_words(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    sides = [
+        [f"The answer to {p} is {story(rng)}" if row % 5 == 0 else story(rng)
+         for row, p in enumerate(prompts)]
+        for _ in range(2)
+    ]  # fmt: skip
+    for known in ((prompts, prompts), (None, prompts), (prompts, None)):
+        (caution,) = check(*sides, prompts=known).cautions
+        assert caution.kind == "openings"
+        assert caution.remedy == ""
+        assert "the prompts that rows name do not begin them" in caution.text
+        assert "--" not in caution.text
+    (caution,) = check(*sides).cautions
+    assert caution.remedy.startswith("--skip-words")
+
+
+def test_what_nearly_all_texts_begin_with_is_a_prompt_though_rows_name_others(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    sides = [[f"{p} {story(rng)}" for p in prompts] for _ in range(2)]
+    names = [story(rng, 4) for _ in prompts]
+    (caution,) = check(*sides, prompts=(names, names)).cautions
+    assert caution.remedy == "--skip-words 10"
+    assert "if it is another prompt than rows name" in caution.text
+
+
 def test_a_form_that_people_share_is_no_prompt(rng):
     sides = [[f"Once upon a time there was {story(rng)}" for _ in range(200)] for _ in range(2)]
     found = check(*sides)
@@ -546,6 +613,14 @@ def check_language(reference, *generated):
 
 def about_language(found):
     return [text for text in found.warnings if "hardly occur" in text]
+
+
+def test_a_set_that_repeats_one_text_has_no_language(rng):
+    english = prose(rng, ENGLISH)
+    assert check_language(english, english[:30]).language is not None
+    found = check_language(english, [story(rng, 40)] * 30)
+    assert found.language is None
+    assert about_language(found) == []
 
 
 @pytest.mark.slow

@@ -53,6 +53,9 @@ stories."""
 FEWEST_WORDS = 12
 """Words of a text that tell; a title of six may well hold none of the 50."""
 
+FEWEST_TEXTS = 20
+"""Different texts of a set whose most frequent words are its language's and not those of a few."""
+
 MORE_TEXTS = 0.05
 """A twentieth of the texts: fewer are poems, tables and quotations."""
 
@@ -201,8 +204,9 @@ class Language:
         n, m = self.n, self.m
         if beyond_chance(self.generated_foreign, self.expected, m, n, least=MORE_TEXTS):
             text = (
-                f"in {percent(self.generated_foreign)} of its texts the reference's most frequent "
-                f"words hardly occur ({percent(self.expected)} of the reference's), such as "
+                f"in {percent(self.generated_foreign)} of its texts of {FEWEST_WORDS} words or "
+                "more the reference's most frequent words hardly occur "
+                f"({percent(self.expected)} of the reference's), such as "
                 f"{self.example!r}: they are in another language, or no prose; leave them out or "
                 "compare them apart"
             )
@@ -210,9 +214,10 @@ class Language:
             return Caution("language", f"{share} in another language, or no prose", text)
         if beyond_chance(self.reference_foreign, self.reference_expected, n, m, least=MORE_TEXTS):
             text = (
-                f"in {percent(self.reference_foreign)} of the reference's texts its most frequent "
-                f"words hardly occur ({percent(self.reference_expected)} of its own): they are in "
-                "another language, or no prose; leave them out or compare them apart"
+                f"in {percent(self.reference_foreign)} of the reference's texts of {FEWEST_WORDS} "
+                "words or more its most frequent words hardly occur "
+                f"({percent(self.reference_expected)} of its own): they are in another language, "
+                "or no prose; leave them out or compare them apart"
             )
             share = brief_share(self.reference_foreign)
             return Caution("language", f"reference: {share} in another language", text)
@@ -222,8 +227,9 @@ class Language:
 def measure_language(reference: TextFacts, generated: Sequence[TextFacts]) -> Language | None:
     """Hold the most frequent words of each side against the texts of both.
 
-    None where most texts are too short to tell, their script has no spaces, or a set has no words
-    that stand in all its texts.
+    None where most texts are too short to tell, their script has no spaces, a set has no words that
+    stand in all its texts, or says nearly the same over and over: fewer than `FEWEST_TEXTS` of its
+    texts differ, where it has as many.
     """
     theirs, ours = _texts([reference]), _texts(generated)
     if theirs is None or ours is None:
@@ -254,7 +260,7 @@ class _Texts(NamedTuple):
 
 
 def _texts(sets: Sequence[TextFacts]) -> _Texts | None:
-    """Take the texts that tell; None where those are less than half of all."""
+    """Take the texts that tell; None where those are less than half of all, or nearly all alike."""
     long = [
         (words, shortened(" ".join(text[: 2 * NAME_LENGTH].split())))
         for facts in sets
@@ -262,6 +268,8 @@ def _texts(sets: Sequence[TextFacts]) -> _Texts | None:
         if len(words) >= FEWEST_WORDS and len(text) <= LONG_WORDS * len(words)
     ]
     if not long or 2 * len(long) < sum(len(facts.sampled) for facts in sets):
+        return None
+    if len({tuple(words) for words, _ in long}) < min(FEWEST_TEXTS, len(long)):
         return None
     return _Texts([words for words, _ in long], [text for _, text in long])
 
