@@ -6,15 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calipers.estimate.discriminant import Measure, area, cross_fit, held_out
 from calipers.numeric.threads import workers
 from calipers.uncertainty.two_sample import permuted
-from calipers.uncertainty.two_sample_classifier import (
-    Measure,
-    area,
-    classifier_test,
-    cross_fit,
-    held_out,
-)
+from calipers.uncertainty.two_sample_classifier import classifier_test
 from calipers.uncertainty.two_sample_mmd import mmd_test
 
 Rows = np.ndarray

@@ -12,17 +12,13 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from calipers.errors import InputError
+from calipers.estimate.discriminant import _deal, area, cross_fit, held_out
+from calipers.estimate.row_groups import Groups
 from calipers.metrics.mmd import mmd
 from calipers.numeric.threads import Workers, workers
 from calipers.uncertainty.two_sample import TwoSample, permuted, subsets, threshold
-from calipers.uncertainty.two_sample_classifier import (
-    _deal,
-    area,
-    classifier_test,
-    cross_fit,
-    held_out,
-)
-from calipers.uncertainty.two_sample_mmd import Groups, mmd_test
+from calipers.uncertainty.two_sample_classifier import classifier_test
+from calipers.uncertainty.two_sample_mmd import mmd_test
 
 TESTS = {"mmd": mmd_test, "classifier": classifier_test}
 every = pytest.mark.parametrize("name", TESTS)
@@ -75,7 +71,7 @@ def test_p_values_are_uniform_where_nothing_differs(name, sizes):
 
 
 def test_groups_of_rows_and_rows_that_stay_are_as_valid(monkeypatch):
-    module = sys.modules["calipers.uncertainty.two_sample_mmd"]
+    module = sys.modules["calipers.estimate.row_groups"]
     monkeypatch.setattr(module, "MOST_GROUPS", 64)
     monkeypatch.setattr(module, "FEWEST_GROUPS", 16)
     assert module.Groups.of(101, 150) == module.Groups(rows=4, moved=(25, 37))
@@ -365,6 +361,7 @@ def test_number_of_folds(rng):
 
 
 MODULE = sys.modules["calipers.uncertainty.two_sample_mmd"]
+GROUPS = sys.modules["calipers.estimate.row_groups"]
 
 
 def brute_kernel(x, y):
@@ -442,7 +439,7 @@ def test_groups_of_mmd(sizes):
 def test_groups_of_mmd_permute_like_rows(rng, monkeypatch):
     x, y = rng.standard_normal((512, 3)), rng.standard_normal((512, 3)) + 0.1
     alone = mmd_test(x, y, permutations=1_999)
-    monkeypatch.setattr(MODULE, "MOST_GROUPS", 256)
+    monkeypatch.setattr(GROUPS, "MOST_GROUPS", 256)
     grouped = mmd_test(x, y, permutations=1_999)
     assert "|rows_per_group:1|" in alone.signature
     assert "|rows_per_group:4|" in grouped.signature
@@ -452,8 +449,8 @@ def test_groups_of_mmd_permute_like_rows(rng, monkeypatch):
 
 
 def test_sorted_files_are_dealt_to_groups_of_mmd_at_random(rng, monkeypatch):
-    monkeypatch.setattr(MODULE, "MOST_GROUPS", 64)
-    monkeypatch.setattr(MODULE, "FEWEST_GROUPS", 16)
+    monkeypatch.setattr(GROUPS, "MOST_GROUPS", 64)
+    monkeypatch.setattr(GROUPS, "FEWEST_GROUPS", 16)
     sets = (np.sort(rng.standard_normal((2, 512, 1)), axis=1) for _ in range(20))
     found = [mmd_test(*pair, permutations=19, threads=1).p_value for pair in sets]
     assert 0.2 < np.mean(found) < 0.8  # groups of neighbours would look alike in both: p near 1

@@ -138,6 +138,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
         skip_bad=options.skip_bad,
         keep_sizes=options.keep_sizes,
         labels=options,
+        paired=bool(options.paired),
     )
     options = with_scaling(options, inputs.reference.samples)
     check_inference(options, inputs)

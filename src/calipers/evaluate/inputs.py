@@ -19,7 +19,9 @@ from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.end_of_text import cut_at_end
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes, TextOptions
+from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.subsample import subsample_rows
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
 from calipers.samples import SampleSet, System, as_sample_set
@@ -44,13 +46,15 @@ class InputSet:
     """A set as it will be compared, how many samples there were, and which belong together.
 
     `ended` tells which texts were cut at a mark that ends them, behind which nothing else was cut
-    off; None where texts are taken as they are.
+    off; None where texts are taken as they are. `shared` numbers the prompts of a generated set and
+    of the reference that it is compared with; None where they share none.
     """
 
     samples: SampleSet
     n_given: int
     clusters: Clusters | None = None
     ended: NDArray[np.bool_] | None = None
+    shared: SharedPrompts | None = None
 
 
 @dataclass(frozen=True)
@@ -209,13 +213,15 @@ def read_sides(
     skip_bad: bool = False,
     keep_sizes: bool = False,
     labels: Labels | None = None,
+    paired: bool = False,
 ) -> ComparisonInputs:
     """Read a reference and generated sets, and cut the generated ones to one size.
 
     Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
     smallest of them, since coverage falls where the generated set alone is smaller. The training
     set stays whole: a copy of a sample that was cut away would not be seen. With `match_length`
-    the texts of all three are cut to so many words.
+    the texts of all three are cut to so many words. Which rows answer the same prompts is seen
+    before, or said with `paired`: that row i of each answers prompt i.
     """
     about, most = labels or Labels(), options.max_samples
     reading = Reader(options.field, about.group, about.cluster, skip_bad)
@@ -226,6 +232,10 @@ def read_sides(
         _refuse_paths("train", about.train)
         train_set = Reader(options.field, skip_bad=skip_bad).one(about.train, "train")
     _check_kinds(reference_set, systems, train_set)
+    shared = [
+        [shared_prompts(reference_set, samples, paired=paired) for samples in system.sets]
+        for system in systems
+    ]
     if options.strip_prompt:
         without, systems, train_set = _without_prompts(reference_set, systems, train_set)
         reference_set = cast(SampleSet, without)
@@ -234,8 +244,20 @@ def read_sides(
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
         return _cut(samples, limit, options, seed=seed, words=about.match_length)
 
+    def following(found: SharedPrompts | None) -> SharedPrompts | None:
+        if found is None:
+            return None
+        sizes = (len(found.reference), most), (len(found.generated), size)
+        return found.rows(*(subsample_rows(n, left or n, seed=seed) for n, left in sizes))
+
     first = reduced(reference_set, most)
-    cut = [[reduced(samples, size) for samples in system.sets] for system in systems]
+    cut = [
+        [
+            replace(reduced(samples, size), shared=following(found))
+            for samples, found in zip(system.sets, own, strict=True)
+        ]
+        for system, own in zip(systems, shared, strict=True)
+    ]
     every = [first.samples, *(file.samples for files in cut for file in files)]
     clusters = iter(clusters_of(every, about.cluster))
     first = replace(first, clusters=next(clusters))

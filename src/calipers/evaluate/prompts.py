@@ -248,13 +248,18 @@ class KnownPrompts:
         what = f"as much as the prompts have, {words} words,"
         return Cut(samples, np.array(starts, np.int64), what)
 
+    def begun_by(self, text: str) -> str | None:
+        """Give the longest known prompt, folded, that a text begins with; None for none."""
+        if not self.lengths:
+            return None
+        words = fold(text, self.lengths[0]).split(" ")
+        begun = (" ".join(words[:length]) for length in self.lengths if length <= len(words))
+        return next((prompt for prompt in begun if prompt in self.prompts), None)
+
     def _words(self, text: str) -> int:
         """The words of the longest known prompt that a text begins with; 0 for none."""
-        if not self.lengths:
-            return 0
-        words = fold(text, self.lengths[0]).split(" ")
-        fitting = (length for length in self.lengths if length <= len(words))
-        return next((n for n in fitting if " ".join(words[:n]) in self.prompts), 0)
+        prompt = self.begun_by(text)
+        return 0 if prompt is None else prompt.count(" ") + 1
 
 
 def behind_prompt(text: str, prompt: str) -> int:
@@ -336,19 +341,19 @@ def _without_openings(
 ) -> tuple[SampleSet, tuple[SampleSet, ...]]:
     theirs = [fold(text, WHOLE) for text in reference]
     ours = [[fold(text, WHOLE) for text in samples] for samples in generated]
-    found = [_openings(texts, theirs) for texts in ours]
-    for samples, texts, openings in zip(generated, ours, found, strict=True):
-        _check_shared(samples, texts, openings)
+    found = [openings(texts, theirs) for texts in ours]
+    for samples, texts, own in zip(generated, ours, found, strict=True):
+        _check_shared(samples, texts, own)
     cuts = _words_to_cut(len(theirs), found)
     _cut_without_partner(cuts, theirs, ours)
     if (length := same_length(cuts.reference[cuts.reference > 0])) is not None:
         own = [
-            length * ((cut > 0) | openings.copies)
-            for cut, openings in zip(cuts.generated, found, strict=True)
+            length * ((cut > 0) | shared.copies)
+            for cut, shared in zip(cuts.generated, found, strict=True)
         ]
         cuts = Words(np.full(len(theirs), length), own)
-    for samples, texts, words, openings in zip(generated, ours, cuts.generated, found, strict=True):
-        _check_alike(samples, texts, (words > 0) | openings.copies)
+    for samples, texts, words, shared in zip(generated, ours, cuts.generated, found, strict=True):
+        _check_alike(samples, texts, (words > 0) | shared.copies)
     sides = zip((reference, *generated), (cuts.reference, *cuts.generated), strict=True)
     first, *others = (_opening_cut(samples, words) for samples, words in sides)
     if first.share < NEARLY_ALL:
@@ -367,8 +372,14 @@ class Words(NamedTuple):
     generated: list[NDArray[np.int64]]
 
 
-def _openings(ours: Sequence[str], theirs: Sequence[str]) -> Openings:
-    """Hold texts against the reference: row by row, or each against the text most like it."""
+def openings(ours: Sequence[str], theirs: Sequence[str]) -> Openings:
+    """Hold texts against the reference: row by row, or each against the text most like it.
+
+    Parameters
+    ----------
+    ours, theirs
+        The folded texts of the generated set and of the reference.
+    """
     if len(ours) == len(theirs):
         words = np.array([common_words(*pair) for pair in zip(ours, theirs, strict=True)], np.int64)
         words[words < SHORTEST_PROMPT] = 0
@@ -434,6 +445,26 @@ def _check_alike(samples: SampleSet, texts: Sequence[str], done: NDArray[np.bool
         )
 
 
+def words_of_prompts(
+    theirs: Sequence[str], ours: Sequence[str], found: Openings
+) -> tuple[Rows, Rows]:
+    """Tell which texts continue the prompt of which.
+
+    Returns
+    -------
+    partner, continued
+        For each generated text the reference text whose prompt it continues, shape ``(m,)``; for
+        each reference text that no generated one is held against, a generated text of the same
+        prompt, shape ``(n,)``. -1 for none.
+    """
+    cuts = _words_to_cut(len(theirs), [found])
+    partner = np.where((cuts.generated[0] > 0) | found.copies, found.partner, -1)
+    continued = np.full(len(theirs), -1, np.intp)
+    for row, text, _ in _sharing_prompt(cuts, theirs, [ours]):
+        continued[row] = text
+    return partner, continued
+
+
 def _words_to_cut(n: int, found: Sequence[Openings]) -> Words:
     """Let a reference text and those that continue it lose the words that all of them share.
 
@@ -456,17 +487,31 @@ def _words_to_cut(n: int, found: Sequence[Openings]) -> Words:
 
 def _cut_without_partner(cuts: Words, theirs: Sequence[str], ours: Sequence[Sequence[str]]) -> None:
     """Cut reference texts that nobody continues, but whose prompt another text of theirs shares."""
+    for row, _, words in _sharing_prompt(cuts, theirs, ours):
+        cuts.reference[row] = words
+
+
+def _sharing_prompt(
+    cuts: Words, theirs: Sequence[str], ours: Sequence[Sequence[str]]
+) -> list[tuple[int, int, int]]:
+    """Find reference texts that nobody continues, a text that shares their prompt, and its words.
+
+    Generated texts are counted through all sets.
+    """
     rows = np.flatnonzero(cuts.reference == 0)
     if not len(rows):
-        return
+        return []
     words = np.concatenate(cuts.generated).tolist()
     texts = [text for side in ours for text in side]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     in_order = [texts[row] for row in order]
+    found = []
     for row in rows.tolist():
         place, shared = _nearest(theirs[row], in_order)
         cut = min(shared, words[order[place]])
-        cuts.reference[row] = cut if cut >= SHARED_WORDS else 0
+        if cut >= SHARED_WORDS:
+            found.append((row, order[place], cut))
+    return found
 
 
 def _opening_cut(samples: SampleSet, words: NDArray[np.int64]) -> Cut:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -58,6 +59,9 @@ class TwoSample:
         One line that pins every choice behind the numbers.
     reason
         Why they are NaN; None otherwise.
+    estimate
+        How large the gap is, for a person to read: the area under the ROC curve, or MMD². It is
+        the statistic, unless another statistic finds more.
     """
 
     test: TestName
@@ -69,6 +73,12 @@ class TwoSample:
     permutations: int
     signature: str = ""
     reason: str | None = None
+    estimate: float = np.nan
+
+    def __post_init__(self) -> None:
+        """The statistic is the estimate where nothing else is."""
+        if np.isnan(self.estimate):
+            object.__setattr__(self, "estimate", self.statistic)
 
     @property
     def distinguishable(self) -> bool | None:
@@ -168,6 +178,7 @@ def of_files(parts: Sequence[TwoSample]) -> TwoSample:
     return replace(
         parts[0],
         statistic=float(np.mean([test.statistic for test in parts])),
+        estimate=float(np.mean([test.estimate for test in parts])),
         p_value=min(1.0, 2 * float(np.mean([test.p_value for test in parts]))),
     )
 
@@ -205,6 +216,22 @@ def permuted(
     seed
         Of the relabellings.
     """
+    values = relabelled(statistic, strata, permutations, pool, seed=seed)
+    return float(values[0]), values[1:]
+
+
+def relabelled(
+    statistic: Callable[[Chosen], NDArray[np.float64]],
+    strata: list[tuple[int, int]],
+    permutations: int,
+    pool: Workers,
+    *,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Give what :func:`permuted` does as one array, the labels as they are first.
+
+    A statistic may have several values for each relabelling, shape ``(c, values)``.
+    """
     ours = np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
     chunk = int(np.clip(PLACES // len(ours), 1, 64))
     layout = tuple(strata)
@@ -218,8 +245,7 @@ def permuted(
         rows = [np.unpackbits(bits, axis=1, count=len(ours)).view(np.bool_) for bits in drawn]
         return statistic(np.vstack([ours, *rows] if first == 0 else rows))
 
-    values = np.concatenate(list(pool.map(work, range(0, permutations, step))))
-    return float(values[0]), values[1:]
+    return np.concatenate(list(pool.map(work, range(0, permutations, step))))
 
 
 @lru_cache(maxsize=KEPT)
@@ -228,8 +254,17 @@ def _drawn(
 ) -> NDArray[np.uint8]:
     """One chunk of relabellings as bits, kept for the next system of the same size."""
     rng = np.random.default_rng([seed, start, 0, 1])  # no stream that a test draws rows from
-    chosen = np.hstack([subsets(rng, count, a, a + b) for a, b in strata])
+    # Strata of one size are drawn at once: there may be thousands, one for each prompt
+    runs = [(size, len(list(run))) for size, run in groupby(strata)]
+    chosen = np.hstack([_in_turn(rng, count, *sizes, times) for sizes, times in runs])
     return np.packbits(chosen, axis=1)
+
+
+def _in_turn(rng: np.random.Generator, count: int, ours: int, theirs: int, times: int) -> Chosen:
+    """Relabel so many equal strata, shape ``(count, times · places)``."""
+    places = ours + theirs
+    chosen = subsets(rng, times * count, ours, places).reshape(times, count, places)
+    return chosen.transpose(1, 0, 2).reshape(count, times * places)
 
 
 def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Chosen:

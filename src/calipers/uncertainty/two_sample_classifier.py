@@ -1,15 +1,22 @@
 """The classifier two-sample test: can a plane tell held-out samples of the two sets apart?
 
 Lopez-Paz and Oquab (ICLR 2017) with two changes: labels are permuted, so the p-value is exact at
-every size, and every row is judged, each by a classifier that was trained on the other folds. The
-statistic is the area under the ROC curve, the mean over the folds: it uses how far a row lies from
-the plane and not only on which side, and finds more than accuracy does (docs/two_sample.md).
-
-The classifier is a regularised linear discriminant: the difference of the training means, times
-the inverse of the training covariance, shrunk towards a multiple of the identity by d/(d + n + m).
-Covariance and shrinkage are of all rows whatever their label, so each fold is factorised once, and
-a permutation costs two matrix products. Labels are permuted within folds, which keeps these
+every size, and every row is judged, each by a classifier that was trained on the other folds
+(:mod:`calipers.estimate.discriminant`). The statistic is the area under the ROC curve, the mean
+over the folds: it uses how far a row lies from the plane and not only on which side, and finds more
+than accuracy does (docs/two_sample.md). Labels are permuted within folds, which keeps these
 balanced.
+
+**Where both sets answer the same prompts**, folds keep a prompt together, and labels are permuted
+among the answers to each shared prompt; among whole prompts where one side alone has them
+(:mod:`calipers.estimate.prompt_strata` says why that is exact). The statistic is the area over the
+rows of a fold about the mean of their prompt: of one answer on either side it is Wilcoxon's
+signed-rank statistic of the differences. What is told beside it (``estimate``) is the area within
+prompts, the chance to tell which of two answers to one prompt is the reference's: that means the
+same however many answers a prompt has, but as a statistic it is a sign test, which finds less.
+Of sets that share some of their prompts, the two parts are added up. Each is weighted by how much
+it would see of a gap along any one direction, sqrt(pairs · tr Σ⁻¹ / d), over its standard deviation
+in all relabellings. Neither depends on which labelling is the true one, so the sum is as exact.
 
 What it does not see: whatever no plane separates, such as equal means with another spread, or modes
 lost on all sides of the mean. :func:`calipers.uncertainty.two_sample_mmd.mmd_test` sees such gaps
@@ -19,32 +26,27 @@ kernel drowns in the spread of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.numeric.compile import kernel
-from calipers.numeric.distances import Points
-from calipers.numeric.row_sets import RowSets
-from calipers.numeric.scratch import scratch
-from calipers.numeric.threads import Workers, workers
+from calipers.estimate.discriminant import Part, mean_area, parts_of
+from calipers.estimate.prompt_strata import PromptStrata, check_prompts
+from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_pair, check_whole
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
+from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, relabelled
 
 Floats = NDArray[np.float64]
-Measure = Callable[[Floats, Chosen], Floats]
-
-LEAST = 1e-9  # mean eigenvalue, over that of all rows; less is none
-ROUNDING = np.int64(2**13 - 1)  # last bits of a score that rounding, not the row, decides
+Prompts = tuple[ArrayLike, ArrayLike]
 
 
 def classifier_test(
     reference: ArrayLike,
     generated: ArrayLike,
     *,
+    prompts: Prompts | None = None,
     permutations: int = 999,
     folds: int = 5,
     seed: int = 0,
@@ -57,10 +59,14 @@ def classifier_test(
     ----------
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
+    prompts
+        The number of the prompt that each row answers, shapes ``(n,)`` and ``(m,)``; rows of one
+        number answer one prompt, whichever side they are on. None where no prompts are shared.
     permutations
         How often labels are permuted, from 1: no p-value is below 1/(1 + permutations).
     folds
-        In how many parts each set is dealt, at random, from 2.
+        In how many parts each set is dealt, at random, from 2; whole prompts are, where these are
+        known.
     seed
         Of the folds and the permutations.
     level
@@ -71,8 +77,9 @@ def classifier_test(
     Returns
     -------
     TwoSample
-        With the held-out area under the ROC curve as the statistic: 0.5 is chance, 1 a perfect
-        classifier. NaN with a reason where a set has fewer rows than there are folds.
+        With the held-out area under the ROC curve as the estimate: 0.5 is chance, 1 a perfect
+        classifier. It is the statistic too, unless prompts are shared. NaN with a reason where
+        there are fewer rows in a set, or fewer prompts, than folds.
 
     Raises
     ------
@@ -83,11 +90,15 @@ def classifier_test(
     check_whole("folds", folds, 2)
     left, right = check_pair(reference, generated)
     n, m = len(left), len(right)
+    strata = None
+    if prompts is not None:
+        strata = PromptStrata.of(*check_prompts(prompts, n, m), seed)
     pins = {
         "test": "classifier",
         "model": "linear_discriminant",
         "shrinkage": "d/(d+n+m)",
-        "statistic": "auc",
+        "statistic": "auc" if strata is None else "auc_about_prompts",
+        **({} if strata is None else {"prompts": strata.signature}),
         "folds": folds,
         "permutations": permutations,
         "seed": seed,
@@ -95,168 +106,51 @@ def classifier_test(
         "m": m,
         "d": left.shape[1],
     }
-    if min(n, m) < folds:
-        reason = f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
-        return TwoSample.undefined(
-            "classifier", reason, permutations=permutations, level=level, pins=pins
-        )
     with workers(threads) as pool:
-        parts = cross_fit(left, right, pool, folds=folds, seed=seed)
-        statistic, null = permuted(
-            lambda chosen: held_out(chosen, parts, area),
-            [part.sizes for part in parts],
+        parts = parts_of(left, right, pool, folds=folds, seed=seed, strata=strata)
+        if not parts:
+            return TwoSample.undefined(
+                "classifier",
+                too_few(n, m, folds, strata),
+                permutations=permutations,
+                level=level,
+                pins=pins,
+            )
+        areas = relabelled(
+            lambda chosen: _areas(chosen, parts),
+            [stratum for part in parts for stratum in part.strata],
             permutations,
             pool,
             seed=seed,
         )
-    return TwoSample.of("classifier", statistic, null, level=level, pins=pins)
+    values = areas @ _weights(areas, parts)
+    found = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
+    return found if strata is None else replace(found, estimate=mean_area(parts))
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """A fold: its rows, and what the classifier for it needs that depends on no label.
-
-    Attributes
-    ----------
-    rows
-        Centred rows, those of the reference first, shape ``(r, d)``.
-    sizes
-        How many of them are of the reference, and how many of the generated set.
-    solved
-        The rows by the inverse of the shrunk covariance of all rows outside the fold, shape
-        ``(d, r)``.
-    """
-
-    rows: Floats
-    sizes: tuple[int, int]
-    solved: Floats
+def too_few(n: int, m: int, folds: int, strata: PromptStrata | None) -> str:
+    """Say why sets cannot be dealt to folds."""
+    if strata is None:
+        return f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
+    one, other = strata.prompts
+    return (
+        f"{folds} folds need at least {folds} prompts that both sets answer, or as many of either "
+        f"that the other does not; there are {len(strata.sizes)}, and {one} and {other}"
+    )
 
 
-def cross_fit(
-    left: Points, right: Points, pool: Workers, *, folds: int, seed: int, share: float | None = None
-) -> list[Fold]:
-    """Deal both sets to folds, and factorise what the classifier for each of them needs.
-
-    `share` is how far its covariance is shrunk, in [0, 1]; :func:`shrinkage` by default.
-    """
-    n, m, d = len(left), len(right), left.shape[1]
-    fold = _deal(n, m, folds, seed)
-    sizes = [
-        (int(np.sum(fold[:n] == which)), int(np.sum(fold[n:] == which))) for which in range(folds)
-    ]
-    cut = _standard(left, right, [np.flatnonzero(fold == which) for which in range(folds)])
-    moments = list(pool.map(lambda part: part.T @ part, cut))
-    total = np.sum(moments, axis=0)
-    share = shrinkage(n + m, d) if share is None else share
-    # Made here, since other threads do not know how much memory may be taken
-    solved = [scratch(own.T.shape, np.float64) for own in cut]
-
-    def part(which: int) -> Fold:
-        own, outside = cut[which], total - moments[which]
-        solve = _inverse(outside, -own.sum(axis=0), n + m - len(own), share, d)
-        return Fold(own, sizes[which], np.matmul(solve, own.T, out=solved[which]))
-
-    return list(pool.map(part, range(folds)))
+def _areas(chosen: Chosen, parts: Sequence[Part]) -> Floats:
+    """The area of every part by every relabelling, shape ``(c, parts)``."""
+    ends = np.cumsum([sum(map(sum, part.strata)) for part in parts])[:-1]
+    cut = np.split(chosen, ends, axis=1)
+    return np.stack([part.areas(own) for part, own in zip(parts, cut, strict=True)], axis=1)
 
 
-def _standard(left: Points, right: Points, folds: list[NDArray[np.intp]]) -> list[Floats]:
-    """The rows of each fold about the mean of all, in units of their spread.
-
-    They have no more dimensions than there are rows in all.
-    """
-    rows, d = RowSets((left, right)), left.shape[1]
-    given = max(float(np.abs(part).max()) for _, part in rows.blocks()) or 1.0
-    total, squares = np.zeros(d), 0.0
-    for _, part in rows.blocks():
-        total += (part.astype(np.float64) / given).sum(axis=0)
-    mean = total / len(rows)
-    for _, part in rows.blocks():
-        moved = part.astype(np.float64) / given - mean
-        squares += float(np.einsum("ij,ij->", moved, moved))
-    spread = np.sqrt(squares / (len(rows) * d))
-    if spread < 1e-12:  # all rows are one, up to rounding
-        return [np.zeros((len(index), 1)) for index in folds]
-    cut = [rows.copied(index, np.float64) for index in folds]
-    for own in cut:
-        own /= given
-        own -= mean
-        own /= spread
-    if d <= len(rows):
-        return cut
-    # Turned into their own span, rows keep their products: a classifier sees no more of them
-    turned = np.linalg.qr(np.concatenate(cut).T).R.T
-    return np.split(turned, np.cumsum([len(own) for own in cut])[:-1])
-
-
-def _deal(n: int, m: int, folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of every row; sizes differ by one at most, in either set and in both together."""
-    rng = np.random.default_rng([seed, n, m])
-    sides = np.arange(n) % folds, (np.arange(m) + n) % folds
-    return np.concatenate([rng.permutation(side) for side in sides])
-
-
-def shrinkage(rows: int, d: int) -> float:
-    """Tell how far to shrink the covariance of so many rows towards a multiple of the identity.
-
-    A ridge of d/rows times the mean eigenvalue: next to none where rows abound, half of all where
-    there are as many dimensions as rows.
-
-    Examples
-    --------
-    >>> round(shrinkage(8_000, 130), 3), shrinkage(300, 300)
-    (0.016, 0.5)
-    """
-    return d / (d + rows)
-
-
-def _inverse(moment: Floats, total: Floats, count: int, share: float, d: int) -> Floats:
-    """Of the shrunk covariance, from the sum of products and the sum of so many rows."""
-    mean = total / count
-    covariance = moment / count - np.outer(mean, mean)
-    level = np.trace(covariance) / d
-    ridged = (1 - share) * covariance + share * max(level, LEAST) * np.eye(len(covariance))
-    return np.linalg.inv(ridged)
-
-
-def held_out(chosen: Chosen, parts: list[Fold], measure: Measure) -> Floats:
-    """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
-    labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
-    ours = [own.astype(np.float64) @ fold.rows for own, fold in zip(labels, parts, strict=True)]
-    totals = [fold.rows.sum(axis=0) for fold in parts]
-    every, total = sum(ours), np.sum(totals, axis=0)
-    n, m = np.sum([fold.sizes for fold in parts], axis=0)
-    values = []
-    for fold, own, ones, sums in zip(parts, labels, ours, totals, strict=True):
-        one, other = every - ones, total - sums
-        one /= n - fold.sizes[0]
-        other = (other - (n - fold.sizes[0]) * one) / (m - fold.sizes[1])
-        # How far rows lie on the reference's side of a plane, wherever that stands: as areas need
-        values.append(measure((one - other) @ fold.solved, own))
-    return np.asarray(np.mean(values, axis=0))
-
-
-def area(scores: Floats, labels: Chosen) -> Floats:
-    """Area under the ROC curve of every row of scores, shape ``(c, r)``; ties count half."""
-    codes = np.ascontiguousarray(scores + 0.0).view(np.int64)  # no negative zeros
-    codes = (codes & ~ROUNDING) | labels  # the label rides along in the last bit
-    ordered = np.sort(codes.view(np.float64), axis=1).view(np.int64)
-    areas = np.empty(len(scores))
-    _areas(ordered, areas)
-    return areas
-
-
-@kernel
-def _areas(ordered: Any, areas: Any) -> None:
-    for i in range(ordered.shape[0]):
-        places, wins, below, above = ordered.shape[1], 0.0, 0, 0
-        j = 0
-        while j < places:
-            value, ones, zeros = ordered[i, j] | 1, 0, 0
-            while j < places and (ordered[i, j] | 1) == value:
-                ones += ordered[i, j] & 1
-                zeros += 1 - (ordered[i, j] & 1)
-                j += 1
-            wins += ones * (below + 0.5 * zeros)
-            below += zeros
-            above += ones
-        areas[i] = wins / (above * below)
+def _weights(areas: Floats, parts: Sequence[Part]) -> Floats:
+    """What each part counts; the same whichever of the labellings is the true one."""
+    if len(parts) == 1:
+        return np.ones(1)
+    spread = areas.std(axis=0)
+    seen = np.sqrt([part.information for part in parts])
+    weights = np.where(spread > 0, seen / np.where(spread > 0, spread, 1), 0)
+    return weights / weights.sum() if weights.sum() > 0 else np.full(len(parts), 1 / len(parts))

@@ -8,6 +8,11 @@ kernel over the pairs of groups are taken once; a permutation is then a sum over
 groups costs next to no power (a share of some 4/1024 of the gap; docs/two_sample.md) and no
 validity: groups are exchangeable where rows are. Rows that fill no group keep their label.
 
+Where both sets answer the same prompts, labels are permuted among the answers to a shared prompt,
+and among whole prompts that one side alone has (:mod:`calipers.estimate.prompt_strata`). MMD² is
+then the mean over pairs of rows of *different* prompts: two answers to one prompt are no
+independent draws, and would put MMD² below 0 where nothing differs.
+
 What it does not see: gaps much finer than the typical distance of rows, such as copies or a few
 modes lost among many. In many dimensions distances are alike, and what remains visible is mostly
 the means; a difference along one direction is seen better by
@@ -16,7 +21,6 @@ the means; a difference along one direction is seen better by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,16 +35,21 @@ from calipers.estimate.measures import (
     Tiles,
     centred,
 )
-from calipers.estimate.pairwise import TILE, PairSums, group_sums, median_distance
+from calipers.estimate.pairwise import TILE, group_sums, median_distance
+from calipers.estimate.prompt_groups import PromptGroups
+from calipers.estimate.prompt_strata import PromptStrata, check_prompts
+from calipers.estimate.row_groups import Groups
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
 from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
 
-MOST_GROUPS = 1024
-FEWEST_GROUPS = 64  # of the smaller set, where it has as many rows
 EXACT_ROWS = 2_048  # up to here float64 costs next to nothing
 ACROSS = 256  # groups whose sums with all groups before them are taken together
+ONE_PROMPT = "there are no two prompts whose answers can be compared and exchanged"
+Prompts = tuple[ArrayLike, ArrayLike]
+Pairs = tuple[int, int, int]
+
 TINY = 1e-140  # of smaller widths the square is lost
 FAR = 8.0  # widths from the centre, within which float32 is off by some millionths at most
 
@@ -49,6 +58,7 @@ def mmd_test(
     reference: ArrayLike,
     generated: ArrayLike,
     *,
+    prompts: Prompts | None = None,
     permutations: int = 999,
     seed: int = 0,
     level: float = 0.95,
@@ -62,6 +72,9 @@ def mmd_test(
     ----------
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
+    prompts
+        The number of the prompt that each row answers, shapes ``(n,)`` and ``(m,)``; rows of one
+        number answer one prompt, whichever side they are on. None where no prompts are shared.
     permutations
         How often labels are permuted, from 1: no p-value is below 1/(1 + permutations).
     seed
@@ -74,8 +87,8 @@ def mmd_test(
     Returns
     -------
     TwoSample
-        With MMD² as the statistic. NaN with a reason where a set has a single row, or where the
-        median distance is 0.
+        With MMD² as the statistic. NaN with a reason where a set has a single row, all rows answer
+        one prompt or no labels can be exchanged, or where the median distance is 0.
 
     Raises
     ------
@@ -84,14 +97,20 @@ def mmd_test(
     """
     check_options(permutations, seed, level)
     left, right = check_pair(reference, generated)
-    groups = Groups.of(len(left), len(right))
     sides, sizes = centred(left, right), (len(left), len(right))
+    if prompts is None:
+        groups: Groups | PromptGroups = Groups.of(*sizes)
+        about: dict[str, object] = {"rows_per_group": groups.rows}
+    else:
+        strata = PromptStrata.of(*check_prompts(prompts, *sizes), seed)
+        groups = PromptGroups.of(strata, seed=seed)
+        about = {"pairs": "of_different_prompts", "prompts": strata.signature}
     pins = {
         "test": "mmd",
         "kernel": "gaussian",
         "bandwidth": "median",
         "median_rows": MEDIAN_ROWS,
-        "rows_per_group": groups.rows,
+        **about,
         "permutations": permutations,
         "seed": seed,
         "n": sizes[0],
@@ -100,86 +119,90 @@ def mmd_test(
     }
     with workers(threads) as pool:
         width = median_distance(sides, pool, seed=seed, most=MEDIAN_ROWS)
-        if min(sizes) < 2 or width == 0:
-            reason = TOO_FEW if min(sizes) < 2 else ALIKE
+        if (reason := _undefined(sizes, width, groups)) is not None:
             return TwoSample.undefined(
                 "mmd", reason, permutations=permutations, level=level, pins=pins
             )
-        sums = _sums(sides, groups, width, seed, pool)
+        if isinstance(groups, Groups):
+            labels, rows = _dealt(groups, sizes, seed)
+            sums = _sums(
+                sides, rows, labels, width, pool, count=sum(groups.moved) + 2, together=groups.rows
+            )
+            strata_of, pairs = [groups.moved], _pairs(*sizes)
+        else:
+            sums = _sums(sides, groups.rows, groups.labels, width, pool, count=groups.count)
+            sums -= _within_prompts(sides, groups, width)
+            strata_of, pairs = groups.strata, groups.pairs(sizes[0])
         statistic, null = permuted(
-            lambda chosen: _unbiased(chosen, sums, sizes),
-            [groups.moved],
-            permutations,
-            pool,
-            seed=seed,
+            lambda chosen: _unbiased(chosen, sums, pairs), strata_of, permutations, pool, seed=seed
         )
     return TwoSample.of("mmd", statistic, null, level=level, pins=pins)
 
 
-@dataclass(frozen=True)
-class Groups:
-    """How rows are put together for a permutation.
-
-    Attributes
-    ----------
-    rows
-        Rows of a group.
-    moved
-        Groups of the reference and of the generated set; the rows beyond them stay.
-    """
-
-    rows: int
-    moved: tuple[int, int]
-
-    @classmethod
-    def of(cls, n: int, m: int) -> Groups:
-        """As many groups as are allowed, with enough of the smaller set among them.
-
-        Examples
-        --------
-        >>> Groups.of(500, 400), Groups.of(4000, 4000)
-        (Groups(rows=1, moved=(500, 400)), Groups(rows=8, moved=(500, 500)))
-        >>> Groups.of(100, 100_000)
-        Groups(rows=1, moved=(100, 924))
-        """
-        smaller = min(n, m)
-        rows = min(-(-(n + m) // MOST_GROUPS), max(1, smaller // FEWEST_GROUPS))
-        few = smaller // rows
-        many = min(max(n, m) // rows, MOST_GROUPS - few)
-        return cls(rows, (few, many) if n <= m else (many, few))
-
-    def labels(self, n: int, m: int) -> NDArray[np.int64]:
-        """The group of every row: those of the reference, of the generated set, then what stays."""
-        one, other = self.moved
-        own = np.arange(n) // self.rows, np.arange(m) // self.rows
-        return np.concatenate(
-            [
-                np.where(own[0] < one, own[0], one + other),
-                np.where(own[1] < other, own[1] + one, one + other + 1),
-            ]
-        )
+def _undefined(sizes: tuple[int, int], width: float, groups: Groups | PromptGroups) -> str | None:
+    """Say why there is no statistic; None where there is one."""
+    if min(sizes) < 2:
+        return TOO_FEW
+    if isinstance(groups, PromptGroups) and (not groups.strata or min(groups.pairs(sizes[0])) < 1):
+        return ONE_PROMPT
+    return ALIKE if width == 0 else None
 
 
-def _sums(
-    sides: tuple[Rows, Rows], groups: Groups, width: float, seed: int, pool: Workers
-) -> Floats:
-    """Sums of the kernel over the pairs of groups; the last two are of rows that stay."""
-    sizes = [len(side.squares) for side in sides]
+def _pairs(n: int, m: int) -> Pairs:
+    """The pairs of different rows within the reference, within the generated set, and across."""
+    return n * (n - 1), m * (m - 1), n * m
+
+
+def _dealt(
+    groups: Groups, sizes: tuple[int, int], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The groups, ascending, and the rows that belong to them, counted through both sets."""
     labels = groups.labels(*sizes)
     # Files are often sorted: groups must be of rows that are exchangeable
     rng = np.random.default_rng([seed, *sizes])
     dealt = np.concatenate([rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])])
-    order = dealt[np.argsort(labels, kind="stable")]
+    return np.sort(labels), dealt[np.argsort(labels, kind="stable")]
+
+
+def _sums(
+    sides: tuple[Rows, Rows],
+    order: NDArray[np.intp],
+    labels: NDArray[np.int64],
+    width: float,
+    pool: Workers,
+    *,
+    count: int,
+    together: int = 1,
+) -> Floats:
+    """Sums of the kernel over the pairs of groups; the last two are of rows that stay."""
     rows = Rows.joined(sides, order)
     near = rows.squares.max() <= (FAR * width) ** 2 and width > TINY
-    size = max(1, TILE // groups.rows) * groups.rows  # whole groups
+    size = max(1, TILE // together) * together  # whole groups
     swift = near and len(order) > EXACT_ROWS
     kernel = Gaussian(width)
     tiles: Tiles = SwiftTiles(rows, kernel) if swift else ExactTiles(rows, kernel)
-    return group_sums(tiles, np.sort(labels), sum(groups.moved) + 2, pool, size=size)
+    return group_sums(tiles, labels, count, pool, size=size)
 
 
-def _unbiased(chosen: Chosen, sums: Floats, sizes: tuple[int, int]) -> Floats:
+def _within_prompts(sides: tuple[Rows, Rows], groups: PromptGroups, width: float) -> Floats:
+    """What these sums hold of the pairs of answers to one prompt."""
+    order, count = np.argsort(groups.prompts, kind="stable"), groups.count
+    rows, labels = Rows.joined(sides, groups.rows[order]), groups.labels[order]
+    ends = np.cumsum(np.bincount(groups.prompts))
+    kernel, total = Gaussian(width), np.zeros(count * count)
+    for start, end in zip(
+        (ends - np.bincount(groups.prompts)).tolist(), ends.tolist(), strict=True
+    ):
+        for first in range(start, end, ACROSS):
+            span = (first, min(first + ACROSS, end))
+            values = kernel(rows.span(span), rows.span((start, end)))
+            values[np.arange(len(values)), np.arange(*span) - start] = 0.0
+            places = np.add.outer(labels[slice(*span)] * count, labels[start:end])
+            np.add.at(total, places, values)
+    return total.reshape(count, count)
+
+
+def _unbiased(chosen: Chosen, sums: Floats, pairs: Pairs) -> Floats:
     """MMD² with the chosen groups in the place of the reference, shape ``(c,)``."""
     labels = np.empty((len(chosen), len(sums)))
     labels[:, :-2] = chosen
@@ -187,8 +210,9 @@ def _unbiased(chosen: Chosen, sums: Floats, sizes: tuple[int, int]) -> Floats:
     labels[:, -2] = 1
     within: Any = _within(labels, sums)
     touched = labels @ sums.sum(axis=1)
-    values = PairSums(within, sums.sum() - 2 * touched + within, touched - within, *sizes)
-    return np.asarray(values.unbiased())
+    outside, across = sums.sum() - 2 * touched + within, touched - within
+    values: Floats = within / pairs[0] + outside / pairs[1] - 2 * across / pairs[2]
+    return values
 
 
 def _within(labels: Floats, sums: Floats) -> Floats:

@@ -1,0 +1,138 @@
+"""Rows that keep one label when labels are permuted within prompts: few groups for many rows.
+
+A permutation of sums over groups of rows costs the square of the number of groups. Where the rows
+are too many for each to be a group, prompts with equally many answers are bundled: the first
+answers of all prompts of a bundle have one label, and so have the second ones. Where that is not
+enough, since few prompts have equally many, some answers of a prompt have one label too. Either is
+a part of all permutations within prompts, and as exact. Answers that fill no group keep their
+label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.prompt_strata import Index, PromptStrata
+from calipers.estimate.row_groups import MOST_GROUPS, Groups
+
+
+@dataclass(frozen=True, eq=False)
+class PromptGroups:
+    """The rows of a test by groups that keep one label.
+
+    Attributes
+    ----------
+    rows
+        The rows that take part, counted through both sets, group by group.
+    labels
+        The group of each, ascending; the last two are of reference and generated rows that stay.
+    prompts
+        The prompt of each, numbered from 0.
+    strata
+        For each stratum in turn, how many groups are of the reference and of the generated set:
+        groups stand stratum by stratum, those of the reference first.
+    """
+
+    rows: Index
+    labels: NDArray[np.int64]
+    prompts: NDArray[np.int64]
+    strata: list[tuple[int, int]]
+
+    @property
+    def count(self) -> int:
+        """How many groups there are, and the two of rows that stay."""
+        return sum(map(sum, self.strata)) + 2
+
+    def pairs(self, n: int) -> tuple[int, int, int]:
+        """Count the pairs of rows of different prompts: of the reference, of the other, across.
+
+        `n` rows are of the reference, in all.
+        """
+        own = self.rows < n
+        one, other = (
+            np.bincount(self.prompts[side], minlength=self.prompts.max(initial=-1) + 1)
+            for side in (own, ~own)
+        )
+        totals = int(one.sum()), int(other.sum())
+        return (
+            totals[0] ** 2 - int((one**2).sum()),
+            totals[1] ** 2 - int((other**2).sum()),
+            totals[0] * totals[1] - int((one * other).sum()),
+        )
+
+    @classmethod
+    def of(cls, strata: PromptStrata, *, seed: int) -> PromptGroups:
+        """Group the rows, those of shared prompts to about :data:`MOST_GROUPS` groups.
+
+        The others are grouped prompt by prompt, to as many again.
+        """
+        sizes = np.array(strata.sizes, np.int64).reshape(-1, 2)
+        bundle, unit = _fineness(sizes)
+        rng = np.random.default_rng([seed, len(sizes), 4])
+        groups = np.full(len(strata.shared), -1, np.int64)
+        starts = np.cumsum(sizes.sum(axis=1)) - sizes.sum(axis=1)
+        layout: list[tuple[int, int]] = []
+        made = 0
+        for (n, m, rows), places in _classes(sizes, unit):
+            for prompts in np.array_split(rng.permutation(places), -(-len(places) // bundle)):
+                for prompt in prompts.tolist():
+                    a, b = sizes[prompt]
+                    own, other = starts[prompt] + rng.permutation(a), a + rng.permutation(b)
+                    groups[own[: n * rows]] = made + np.repeat(np.arange(n), rows)
+                    theirs = starts[prompt] + other[: m * rows]
+                    groups[theirs] = made + n + np.repeat(np.arange(m), rows)
+                layout.append((n, m))
+                made += n + m
+        numbers = np.repeat(np.arange(len(sizes)), sizes.sum(axis=1))
+        sides = np.concatenate([np.repeat([0, 1], pair) for pair in sizes]) if len(sizes) else []
+        stays = [np.asarray(sides, np.int64)]
+        if len(strata.alone):
+            one, other = strata.prompts
+            dealt = Groups.of(one, other)
+            labels = dealt.labels(one, other)
+            order = np.concatenate([rng.permutation(one), one + rng.permutation(other)])
+            own = np.empty(one + other, np.int64)
+            own[order] = np.where(labels < sum(dealt.moved), labels + made, -1)
+            groups = np.concatenate([groups, np.repeat(own, strata.answers)])
+            stays.append(np.repeat(np.repeat([0, 1], strata.prompts), strata.answers))
+            further = len(sizes) + np.arange(one + other)
+            numbers = np.concatenate([numbers, np.repeat(further, strata.answers)])
+            layout.append(dealt.moved)
+            made += sum(dealt.moved)
+        labels = np.where(groups < 0, made + np.concatenate(stays), groups)
+        sorted_rows = np.argsort(labels, kind="stable")
+        rows = np.concatenate([strata.shared, strata.alone])
+        return cls(rows[sorted_rows], labels[sorted_rows], numbers[sorted_rows], layout)
+
+
+def _classes(
+    sizes: NDArray[np.int64], unit: int
+) -> list[tuple[tuple[int, int, int], NDArray[np.intp]]]:
+    """Put prompts together that have equally many groups of equally many answers."""
+    rows = np.minimum(unit, sizes.min(axis=1, initial=unit))
+    keys = np.column_stack([sizes // rows[:, None], rows])
+    found, inverse = np.unique(keys, axis=0, return_inverse=True)
+    return [
+        ((int(n), int(m), int(each)), np.flatnonzero(inverse.ravel() == place))
+        for place, (n, m, each) in enumerate(found)
+    ]
+
+
+def _fineness(sizes: NDArray[np.int64]) -> tuple[int, int]:
+    """Tell how many prompts to bundle, and how many answers of a prompt to put together."""
+    bundle, unit = 1, 1
+    while len(sizes) and _count(sizes, bundle, unit) > MOST_GROUPS and unit <= sizes.max():
+        if _count(sizes, 2 * bundle, unit) < 0.9 * _count(sizes, bundle, unit):
+            bundle *= 2
+        else:
+            unit *= 2
+    return bundle, unit
+
+
+def _count(sizes: NDArray[np.int64], bundle: int, unit: int) -> int:
+    """How many groups that gives."""
+    classes = _classes(sizes, unit)
+    return sum((n + m) * -(-len(places) // bundle) for (n, m, _), places in classes)

@@ -1,0 +1,60 @@
+"""Groups of rows that keep one label when labels are permuted.
+
+A permutation of sums over groups costs the square of their number, and no look at the rows. Groups
+are exchangeable where rows are, so that moving them costs no validity, and next to no power
+(docs/two_sample.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_GROUPS = 1024
+FEWEST_GROUPS = 64  # of the smaller set, where it has as many rows
+
+
+@dataclass(frozen=True)
+class Groups:
+    """How rows are put together for a permutation.
+
+    Attributes
+    ----------
+    rows
+        Rows of a group.
+    moved
+        Groups of the reference and of the generated set; the rows beyond them stay.
+    """
+
+    rows: int
+    moved: tuple[int, int]
+
+    @classmethod
+    def of(cls, n: int, m: int) -> Groups:
+        """As many groups as are allowed, with enough of the smaller set among them.
+
+        Examples
+        --------
+        >>> Groups.of(500, 400), Groups.of(4000, 4000)
+        (Groups(rows=1, moved=(500, 400)), Groups(rows=8, moved=(500, 500)))
+        >>> Groups.of(100, 100_000)
+        Groups(rows=1, moved=(100, 924))
+        """
+        smaller = min(n, m)
+        rows = min(-(-(n + m) // MOST_GROUPS), max(1, smaller // FEWEST_GROUPS))
+        few = smaller // rows
+        many = min(max(n, m) // rows, MOST_GROUPS - few)
+        return cls(rows, (few, many) if n <= m else (many, few))
+
+    def labels(self, n: int, m: int) -> NDArray[np.int64]:
+        """The group of every row: those of the reference, of the generated set, then what stays."""
+        one, other = self.moved
+        own = np.arange(n) // self.rows, np.arange(m) // self.rows
+        return np.concatenate(
+            [
+                np.where(own[0] < one, own[0], one + other),
+                np.where(own[1] < other, own[1] + one, one + other + 1),
+            ]
+        )
