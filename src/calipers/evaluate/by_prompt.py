@@ -1,4 +1,4 @@
-"""``by_prompt``: many samples for each prompt, scored prompt by prompt, pooled over prompts."""
+"""``by_prompt``: samples for the same prompts, scored prompt by prompt, pooled over prompts."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ LONGEST = 60
 def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt:
     """Tell how varied the samples of a prompt are, and how alike systems answer the same prompts.
 
-    Each set has several samples for each prompt; the files of one system are taken together, so
-    that k files with one sample for each prompt are k samples. Only prompts that all sets have
-    count. Scores are means over prompts, with intervals over prompts; tests permute labels within
-    prompts.
+    Each set has one or several samples for each prompt; the files of one system are taken together,
+    so that k files with one sample for each prompt are k samples. How alike systems answer, and
+    whether they answer differently, one sample tells; how varied the samples of a prompt are,
+    several. Only prompts that all sets have count. Scores are means over prompts, with intervals
+    over prompts; tests permute labels within prompts.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
     sets = [*([] if first is None else [System(first.name, (first,))]), *systems]
     labels = [_prompts_of(each, options.by_prompt) for each in sets]
     shared, lost = _shared(sets, labels)
-    k = _samples_for_each(labels if first is None else labels[1:], shared, options.k)
+    own = labels if first is None else labels[1:]
+    k = _samples_for_each(own, shared, options.k, alone=len(labels) == 1)
     model = open_embedder(options, [one for each in sets for one in each.sets], fit_on_all=True)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
@@ -253,7 +255,11 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int) -> Answers:
 
 
 def _samples_for_each(
-    systems: Sequence[Sequence[StringColumn]], shared: Sequence[str], asked: int | None
+    systems: Sequence[Sequence[StringColumn]],
+    shared: Sequence[str],
+    asked: int | None,
+    *,
+    alone: bool,
 ) -> int:
     """How many samples of a prompt count for scores that grow with their number."""
     sizes = []
@@ -261,16 +267,16 @@ def _samples_for_each(
         counts = Counter(prompt for column in columns for prompt in column)
         sizes += [counts[prompt] for prompt in shared]
     several = [size for size in sizes if size > 1]
-    if not several:
+    if not several and alone:
         raise InputError(
-            "no system has more than one sample for a prompt; give several files of a system "
-            "(NAME=GLOB), or files with several rows of each prompt"
+            "a single system with one sample for each prompt has nothing to be compared with; give "
+            "several files of the system (NAME=GLOB), several systems, or a reference"
         )
     if asked is not None and asked > max(sizes):
         raise InputError(
             f"k is {asked}, but no prompt of a system has more than {max(sizes)} samples"
         )
-    return min(several) if asked is None else asked
+    return min(several, default=1) if asked is None else asked
 
 
 def _summary(system: System, answers: Answers) -> SetSummary:
@@ -300,6 +306,14 @@ def _cautions(shared: Sequence[str], answers: Sequence[Answers]) -> Iterable[str
         yield (
             f"{counted(len(shared), 'prompt')} tell little of others: intervals are over prompts, "
             "and rest on how far these differ"
+        )
+    single = [each.name for each in answers if each.sizes.max() == 1]
+    if single:
+        names = f"{first_names(single, 4)} {'have' if single[1:] else 'has'}"
+        who = "every set has" if len(single) == len(answers) else names
+        yield (
+            f"{who} one sample of each prompt, so that how varied the samples of a prompt are is "
+            "not measured, nor how alike such a set answers itself"
         )
     for each in answers:
         if each.texts is None:

@@ -32,7 +32,11 @@ Floats = NDArray[np.float64]
 COSINE = (-1.0, 1.0)
 SHARE = (0.0, 1.0)
 
-ONE_SAMPLE = "it has one sample for each prompt"
+ONE_SAMPLE = "one sample of a prompt has no variety (k is 1)"
+OF_SEVERAL = (
+    *("distinct_k", "distinct_texts", "vendi_within", "conditional_vendi", "information_vendi"),
+)
+"""Scores of k samples of a prompt, which tell nothing of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +145,22 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
         between, within, level=level, bounds=(-2.0, 2.0), pins={"metric": "contrast", **pins}
     )
     scores |= _vendi(answers.first(k, seed=options.seed), k, options)
+    if k == 1:
+        scores |= {key: _of_one(scores[key]) for key in OF_SEVERAL if key in scores}
     return scores
+
+
+def _of_one(score: Score) -> Score:
+    """Withhold a score that is the same whatever the samples are."""
+    return replace(
+        score,
+        value=float("nan"),
+        interval=None,
+        level=None,
+        standard_error=None,
+        per_sample=None,
+        reason=ONE_SAMPLE,
+    )
 
 
 def string_similarity(answers: Answers) -> Floats:
