@@ -9,6 +9,9 @@ import pytest
 
 import calipers
 from calipers.errors import InputError
+from calipers.evaluate.options import PromptsOptions
+from calipers.evaluate.prompt_scores import Answers
+from calipers.evaluate.prompt_tests import tests_between
 from calipers.metrics import similarity_across, similarity_between, similarity_within
 from calipers.results.result import load_result
 from calipers.samples import SampleSet
@@ -119,7 +122,7 @@ def test_one_sample_a_prompt_is_tested_over_prompts_and_not_within_them():
     assert within.reason.startswith("both sets have one sample of each prompt")
     page = str(one)
     assert "yes (AUC 1.00, p = 0.010)" in page
-    assert "not testable within prompts (Gaussian MMD), a and b: both sets have one sample" in (
+    assert "within prompts: a and b are not testable, since both sets have one sample of each" in (
         " ".join(page.split())
     )
     assert "not distinguishable" not in page
@@ -134,6 +137,25 @@ def test_one_sample_a_prompt_is_tested_over_prompts_and_not_within_them():
         assert one["a"][key].reason, key
     assert np.isfinite(one["a"]["between"].value)
     assert " distinct" not in page
+
+
+def test_systems_are_tested_in_every_view(rng):
+    at = np.arange(PROMPTS)
+
+    def answers(name, moved):
+        rows, form = rng.standard_normal((2, PROMPTS, 5))
+        return Answers(name, rows, None, at, PROMPTS, {"form": form + moved})
+
+    options = PromptsOptions(permutations=99, threads=1)
+    found = tests_between(None, [answers("a", 0.0), answers("b", 4.0)], options, view="meaning")
+    tested = {(test.test, test.view): test for test in found}
+    assert list(tested) == [
+        ("classifier", "meaning"),
+        ("classifier", "form"),
+        ("gaussian", "meaning"),
+    ]
+    assert not tested["classifier", "meaning"].distinguishable
+    assert tested["classifier", "form"].distinguishable
 
 
 def test_equal_systems_with_one_sample_a_prompt_are_not_told_apart():

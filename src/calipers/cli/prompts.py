@@ -17,8 +17,9 @@ Systems = Annotated[
     list[str],
     typer.Argument(
         metavar="SYSTEM",
-        help="One or more systems with one or several samples for each prompt: FILE, or NAME=GLOB to "
-        "name a system; its files are taken together. File formats: see calipers compare --help.",
+        help="One or more systems with one or several samples for each prompt: FILE, or NAME=GLOB "
+        "to name a system; its files are taken together. File formats: see calipers compare "
+        "--help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),

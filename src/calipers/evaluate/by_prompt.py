@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +92,7 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
                 scored.append(scores_of(each, k=k, options=options))
                 advance(1)
         matrix = homogeneity_of(answers, level=options.level)
-        tests = tests_between(ours, theirs, options)
+        tests = tests_between(ours, theirs, options, view=model.views[0])
     made = [
         PromptSet(_summary(each, answer), _sizes(answer), scores)
         for each, answer, scores in zip(sets, answers, scored, strict=True)
@@ -203,9 +203,9 @@ def _quoted(prompts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Rows of one file, with their vectors."""
+    """Rows of one file, with their vectors by every view."""
 
-    vectors: NDArray[Any]
+    views: Mapping[str, NDArray[Any]]
     texts: list[str] | None
     prompts: NDArray[np.int64]
 
@@ -220,7 +220,7 @@ def _embed(
 ) -> tuple[list[Answers], tuple[str, ...]]:
     """Embed the samples of shared prompts, those of a system in one array sorted by prompt."""
     places = {prompt: place for place, prompt in enumerate(shared)}
-    cache, view = cache_of(options), model.views[0]
+    cache = cache_of(options)
     every, answers = [], []
     for system, columns in zip(sets, labels, strict=True):
         parts = []
@@ -233,16 +233,18 @@ def _embed(
             embedded = embed_samples(kept, model, cache=cache, progress=progress)
             every.append((system.name, [embedded]))
             texts = None if kept.texts is None else list(kept.texts)
-            parts.append(_Part(embedded.views[view], texts, codes[rows]))
-        answers.append(_joined(system.name, parts, len(shared)))
+            parts.append(_Part(embedded.views, texts, codes[rows]))
+        answers.append(_joined(system.name, parts, len(shared), model.views))
     check_columns(f"those of {every[0][0]},", every[0][1][0], every[1:])
     return answers, notes_of_all([each[0] for _, each in every])
 
 
-def _joined(name: str, parts: Sequence[_Part], prompts: int) -> Answers:
+def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str]) -> Answers:
     codes = np.concatenate([part.prompts for part in parts])
     order = np.argsort(codes, kind="stable")
-    vectors = np.concatenate([part.vectors for part in parts])[order]
+    vectors, *others = (
+        np.concatenate([part.views[view] for part in parts])[order] for view in views
+    )
     zero = np.flatnonzero(~vectors.any(axis=1))
     if len(zero):
         raise InputError(
@@ -251,7 +253,8 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int) -> Answers:
         )
     listed = [text for part in parts for text in part.texts or ()]
     texts = [listed[row] for row in order.tolist()] if listed else None
-    return Answers(name, vectors, texts, codes[order], prompts)
+    further = dict(zip(views[1:], others, strict=True))
+    return Answers(name, vectors, texts, codes[order], prompts, further)
 
 
 def _samples_for_each(

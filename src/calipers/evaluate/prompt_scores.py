@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -48,13 +48,15 @@ class Answers:
     name
         Of the set.
     vectors
-        Embeddings, shape ``(n, d)``.
+        Embeddings by the view that scores are of, shape ``(n, d)``.
     texts
         In the same order; None where samples are none.
     prompts
         The place of each sample's prompt, ascending, shape ``(n,)``.
     count
         How many prompts there are, each with at least one sample.
+    further
+        Embeddings by the other views, of which sets are tested too, in the same order.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Answers:
     texts: list[str] | None
     prompts: NDArray[np.int64]
     count: int
+    further: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -91,7 +94,8 @@ class Answers:
             if end - start >= k
         ]
         kept = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.intp)
-        return replace(self, vectors=self.vectors[kept], texts=None, prompts=self.prompts[kept])
+        vectors, prompts = self.vectors[kept], self.prompts[kept]
+        return replace(self, vectors=vectors, texts=None, prompts=prompts, further={})
 
 
 def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[str, Score]:

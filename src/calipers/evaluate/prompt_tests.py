@@ -33,41 +33,51 @@ from calipers.uncertainty.two_sample_prompts import (
 
 
 def tests_between(
-    reference: Answers | None, systems: Sequence[Answers], options: PromptsOptions
+    reference: Answers | None,
+    systems: Sequence[Answers],
+    options: PromptsOptions,
+    *,
+    view: str,
 ) -> tuple[PromptTest, ...]:
     """Test every system against the reference, or without one every pair of systems.
 
     Returns
     -------
     tuple of PromptTest
-        By a classifier of embeddings over prompts, within prompts by the Gaussian kernel of
-        embeddings, and where there are texts by the Hamming kernel of their characters; corrected
-        over all pairs of one test.
+        By a classifier of embeddings over prompts, in every view; within prompts by the Gaussian
+        kernel of embeddings, and where there are texts by the Hamming kernel of their characters.
+        Corrected over all pairs of one test.
     """
     if reference is None:
         pairs = list(combinations(systems, 2))
     else:
         pairs = [(reference, each) for each in systems]
-    tested: list[TestedBy] = ["classifier", "gaussian"]
+    views = (view, *(systems[0].further if systems else ()))
+    tested: list[tuple[TestedBy, str]] = [("classifier", each) for each in views]
+    tested.append(("gaussian", view))
     if all(each.texts is not None for pair in pairs for each in pair):
-        tested.append("hamming")
+        tested.append(("hamming", ""))
     found: list[PromptTest] = []
-    for by in tested:
-        tests = [_test(by, *pair, options) for pair in pairs]
+    for by, seen in tested:
+        tests = [_test(by, seen, *pair, options) for pair in pairs]
         adjusted = holm([test.p_value for test in tests])
         found += [replace(test, adjusted=float(p)) for test, p in zip(tests, adjusted, strict=True)]
     return tuple(found)
 
 
-def _test(by: TestedBy, first: Answers, second: Answers, options: PromptsOptions) -> PromptTest:
+def _test(
+    by: TestedBy, view: str, first: Answers, second: Answers, options: PromptsOptions
+) -> PromptTest:
     if by == "classifier":
-        test = _classifier(first, second, options)
+        rows = [side.further.get(view, side.vectors) for side in (first, second)]
+        test = _classifier(first, second, rows, options)
     else:
         test = _within(by, first, second, options)
     return PromptTest(
         first=first.name,
         second=second.name,
         test=by,
+        view=view,
         statistic=test.statistic,
         estimate=test.estimate,
         p_value=test.p_value,
@@ -78,10 +88,11 @@ def _test(by: TestedBy, first: Answers, second: Answers, options: PromptsOptions
     )
 
 
-def _classifier(first: Answers, second: Answers, options: PromptsOptions) -> TwoSample:
+def _classifier(
+    first: Answers, second: Answers, rows: Sequence[Any], options: PromptsOptions
+) -> TwoSample:
     return classifier_test(
-        directions(first.vectors),
-        directions(second.vectors),
+        *map(directions, rows),
         prompts=(first.prompts, second.prompts),
         permutations=options.permutations,
         seed=options.seed,

@@ -83,6 +83,8 @@ class PromptTest(Plain):
     test
         ``"classifier"`` of embeddings, which sees what differs alike from prompt to prompt; MMD
         within prompts, ``"gaussian"`` on embeddings or ``"hamming"`` on the characters of texts.
+    view
+        What the embeddings see, ``"meaning"`` or ``"form"``; empty of characters.
     statistic
         What is set among the permutations; NaN where the pair is not testable.
     estimate
@@ -101,6 +103,7 @@ class PromptTest(Plain):
     first: str
     second: str
     test: TestedBy
+    view: str
     statistic: float
     estimate: float
     p_value: float
@@ -110,7 +113,7 @@ class PromptTest(Plain):
     reason: str | None = None
 
     _written = (
-        *("first", "second", "test", "statistic", "estimate", "p_value", "adjusted"),
+        *("first", "second", "test", "view", "statistic", "estimate", "p_value", "adjusted"),
         *("distinguishable", "level", "signature", "reason"),
     )
 

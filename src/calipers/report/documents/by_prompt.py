@@ -58,9 +58,9 @@ SHOWN = (
 """The scores that the table shows; the others are in the JSON."""
 
 TESTS = {
-    "classifier": "across prompts (classifier)",
-    "gaussian": "within prompts (Gaussian MMD)",
-    "hamming": "strings within prompts (Hamming MMD)",
+    "classifier": "across prompts{}",
+    "gaussian": "within prompts{}",
+    "hamming": "within prompts, strings",
 }
 """What the samples were tested by, and the head of its column."""
 
@@ -206,15 +206,15 @@ def _pairs(found: Data) -> Iterator[str]:
 
 
 def _tests_table(data: Data) -> Table:
-    """A row for each pair, a column for each test that could test one; below, why others did not."""
+    """A row for each pair, a column for each test that tells of one; below, why others do not."""
     pairs = list(dict.fromkeys((test["first"], test["second"]) for test in data["tests"]))
-    tests = {(test["first"], test["second"], test["test"]): test for test in data["tests"]}
-    tested = list(dict.fromkeys(t["test"] for t in data["tests"] if not t["reason"]))
-    tested = tested or list(dict.fromkeys(test["test"] for test in data["tests"]))
+    tests = {(t["first"], t["second"], _tested_by(t)): t for t in data["tests"]}
+    tested = list(dict.fromkeys(_tested_by(t) for t in data["tests"] if not t["reason"]))
+    tested = tested or list(dict.fromkeys(map(_tested_by, data["tests"])))
     alpha = round(1 - data["settings"]["level"], 12)
     columns = [
         Column(
-            TESTS.get(by, clean(by)),
+            by,
             tuple(_test(tests[(*pair, by)], alpha) for pair in pairs),
             align="left",
         )
@@ -236,6 +236,12 @@ def _tests_table(data: Data) -> Table:
     )
 
 
+def _tested_by(test: Data) -> str:
+    """The head of a test's column."""
+    view = f", {clean(test['view'])}" if test["view"] in VIEWS else ""
+    return TESTS.get(test["test"], clean(test["test"])).format(view)
+
+
 def _test(test: Data, alpha: float) -> Cell:
     if test["reason"]:
         return Text("not testable")
@@ -251,12 +257,12 @@ def _untestable(tests: list[Data]) -> Iterator[str]:
         if test["reason"]:
             found.setdefault(test["reason"], []).append(test)
     for reason, about in found.items():
-        by = " and ".join(dict.fromkeys(TESTS.get(t["test"], clean(t["test"])) for t in about))
+        by = "; ".join(dict.fromkeys(map(_tested_by, about)))
         pairs = list(dict.fromkeys((t["first"], t["second"]) for t in about))
-        which = f"{short(pairs[0][0])} and {short(pairs[0][1])}"
-        if pairs[1:]:
-            which = f"{len(pairs)} pairs"
-        yield f"not testable {by}, {which}: {clean(reason)}"
+        which = f"{len(pairs)} pairs are"
+        if len(pairs) == 1:
+            which = f"{short(pairs[0][0])} and {short(pairs[0][1])} are"
+        yield f"{by}: {which} not testable, since {clean(reason)}"
 
 
 def _meaning(data: Data, key: str) -> str:
@@ -274,5 +280,13 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     yield "±", f"{level} interval over prompts, at as many samples of each"
     if data["tests"]:
         yield "p", "labels permuted within prompts; corrected over the pairs of a column (Holm)"
-        yield "AUC", "of two answers to a prompt, the chance to tell whose they are; 0.5 is chance"
-        yield "yes", "distinguishable; the classifier sees what differs alike from prompt to prompt"
+        yield from _meanings_of_tests(data["tests"])
+
+
+def _meanings_of_tests(tests: list[Data]) -> Iterator[tuple[str, str]]:
+    tested = {test["test"] for test in tests if not test["reason"]}
+    if "classifier" in tested:
+        yield "across", "a classifier of what differs alike from prompt to prompt"
+        yield "AUC", "chance to tell which of two answers to a prompt is whose; 0.5 by chance"
+    if tested & {"gaussian", "hamming"}:
+        yield "within", "MMD of the samples of each prompt, by embeddings (Gaussian) or characters"
