@@ -9,9 +9,9 @@ import pytest
 
 import calipers
 from calipers.errors import InputError
+from calipers.evaluate import prompt_tests
 from calipers.evaluate.options import PromptsOptions
 from calipers.evaluate.prompt_scores import Answers
-from calipers.evaluate.prompt_tests import tests_between
 from calipers.metrics import similarity_across, similarity_between, similarity_within
 from calipers.results.result import load_result
 from calipers.samples import SampleSet
@@ -147,7 +147,9 @@ def test_systems_are_tested_in_every_view(rng):
         return Answers(name, rows, None, at, PROMPTS, {"form": form + moved})
 
     options = PromptsOptions(permutations=99, threads=1)
-    found = tests_between(None, [answers("a", 0.0), answers("b", 4.0)], options, view="meaning")
+    found = prompt_tests.tests_between(
+        None, [answers("a", 0.0), answers("b", 4.0)], options, view="meaning"
+    )
     tested = {(test.test, test.view): test for test in found}
     assert list(tested) == [
         ("classifier", "meaning"),
