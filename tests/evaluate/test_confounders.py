@@ -199,6 +199,23 @@ def test_longer_texts_are_warned_of_with_a_length_to_cut_at(rng):
     assert confounders(match_length(reference, cut), [match_length(longer, cut)]).warnings == ()
 
 
+def test_a_cut_that_leaves_next_to_nothing_of_the_texts_is_not_advised(rng):
+    """A tenth of the texts have a dozen words; the others, hundreds."""
+
+    def side(size):
+        return of_lengths(
+            rng, np.where(np.arange(200) % 10 == 0, 12, rng.integers(size, size + 50, 200))
+        )
+
+    (caution,) = confounders(side(150), [side(300)]).cautions
+    assert caution.kind == "lengths"
+    assert caution.remedy == ""
+    assert "compare texts of like length" in caution.text
+    few = [of_lengths(rng, rng.integers(size, size + 50, 200)) for size in (150, 300)]
+    (caution,) = confounders(few[0], [few[1]]).cautions
+    assert caution.remedy.startswith("--match-length 1")
+
+
 def test_equal_medians_with_a_limit_on_one_side_are_warned_of(rng):
     reference = of_lengths(rng, rng.integers(20, 81, 300))
     stopped = of_lengths(rng, [50] * 300)
@@ -271,10 +288,11 @@ def alike(rng):
     ("theirs", "ours", "said"),
     [
         (0.0, 0.04, None),
-        (0.30, 0.32, None),
+        (0.20, 0.22, None),
+        (0.30, 0.32, "of these the scores see beginnings only"),
         (0.0, 0.5, "beginnings stand against whole texts"),
         (0.6, 0.2, "beginnings stand against whole texts"),
-        (0.9, 0.91, "the scores speak of their beginnings"),
+        (0.9, 0.91, "of these the scores see beginnings only"),
     ],
 )
 def test_texts_that_the_embedder_cut(alike, theirs, ours, said):

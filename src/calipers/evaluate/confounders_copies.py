@@ -35,6 +35,7 @@ from calipers.evaluate.confounders_texts import (
     longest_common,
     percent,
 )
+from calipers.evaluate.movements import movement
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import row_ranks
 from calipers.results.caution import Caution, brief_share
@@ -102,7 +103,8 @@ class Duplicates:
             "precision and density too: where they come from sampling the same prompt, keep one "
             "of each"
         )
-        return Caution("duplicates", f"{brief_share(self.generated)} duplicates", text)
+        brief, more = f"{brief_share(self.generated)} duplicates", self.generated - self.reference
+        return Caution("duplicates", brief, text, movement=movement("duplicates", more))
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,9 @@ class Copies:
             f"({percent(self.expected)} of the reference's texts stand there twice); copies raise "
             "every score: compare with texts that the model cannot have seen"
         )
-        return Caution("copies", f"{brief_share(self.generated)} copied from the reference", text)
+        brief = f"{brief_share(self.generated)} copied from the reference"
+        moved = movement("copies", self.generated - self.expected)
+        return Caution("copies", brief, text, movement=moved)
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,15 @@ class Prompts:
         if self.reference is None and not self._in_generated:
             brief = "the reference keeps its prompts"
         text = f"{self._shares}; {self._effect}: --strip-prompt takes it off, on both sides"
-        return Caution("prompts", brief, text, "--strip-prompt")
+        return Caution("prompts", brief, text, "--strip-prompt", self._movement)
+
+    @property
+    def _movement(self) -> float:
+        """What stands on both sides hides a difference, what stands on one makes one."""
+        low, high = sorted((self._ours, self._theirs))
+        return max(
+            movement("openings", low * self.part), movement("prompts", (high - low) * self.part)
+        )
 
     @property
     def _own(self) -> bool:
@@ -296,7 +308,8 @@ class Beginnings:
             f"themselves); {self._advice}"
         )
         brief = f"{brief_share(self.generated)} share an opening with the reference"
-        return Caution("openings", brief, text, self._remedy)
+        moved = movement("openings", (self.generated - self.expected) * self.part)
+        return Caution("openings", brief, text, self._remedy, moved)
 
     @property
     def _answers(self) -> bool:

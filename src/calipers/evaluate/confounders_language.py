@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts, beyond_chance, percent
+from calipers.evaluate.movements import movement
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.samples.wording import NAME_LENGTH, shortened
 
@@ -88,7 +89,8 @@ class Scripts:
             f"{_listed(self.reference)}; a script sets the sides apart whatever the texts are "
             "like: compare texts of one script"
         )
-        return Caution("scripts", self._brief, text)
+        moved = movement("scripts", self.distance)
+        return Caution("scripts", self._brief, text, movement=moved)
 
     @property
     def _brief(self) -> str:
@@ -211,7 +213,9 @@ class Language:
                 "compare them apart"
             )
             share = brief_share(self.generated_foreign)
-            return Caution("language", f"{share} in another language, or no prose", text)
+            brief = f"{share} in another language, or no prose"
+            moved = movement("language", self.generated_foreign - self.expected)
+            return Caution("language", brief, text, movement=moved)
         if beyond_chance(self.reference_foreign, self.reference_expected, n, m, least=MORE_TEXTS):
             text = (
                 f"in {percent(self.reference_foreign)} of the reference's texts of {FEWEST_WORDS} "
@@ -220,7 +224,9 @@ class Language:
                 "or no prose; leave them out or compare them apart"
             )
             share = brief_share(self.reference_foreign)
-            return Caution("language", f"reference: {share} in another language", text)
+            moved = movement("language", self.reference_foreign - self.reference_expected)
+            brief = f"reference: {share} in another language"
+            return Caution("language", brief, text, movement=moved)
         return None
 
 
