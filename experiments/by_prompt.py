@@ -1,4 +1,4 @@
-"""Many samples for each prompt: do intervals over prompts cover, and do tests keep their level?
+"""Answers to the same prompts: do intervals over prompts cover, and do tests keep their level?
 
 ``python experiments/by_prompt.py`` prints the tables of docs/by_prompt.md; ``--worlds 400`` is what
 stands there.
@@ -28,6 +28,7 @@ from calipers.metrics.within_prompts import (
 from calipers.score import Score
 from calipers.text.hamming import hamming_kernel, padded
 from calipers.uncertainty.over_prompts import between_prompts, mean_over_prompts
+from calipers.uncertainty.two_sample_classifier import classifier_test
 from calipers.uncertainty.two_sample_mmd import mmd_test
 from calipers.uncertainty.two_sample_prompts import gaussian_kernels, prompts_test
 
@@ -150,6 +151,28 @@ def tests(worlds: int) -> None:
         print(f"{case} | {' | '.join(f'{share:.3f}' for share in found / worlds)}")
 
 
+def one_each(worlds: int) -> None:
+    """The same of the classifier, where each prompt has one answer of either system."""
+    rng = np.random.default_rng(4)
+    prompts = np.arange(100)
+    print(f"\nshare of {worlds} worlds with p <= 0.05, 100 prompts, one answer of each system")
+    print("case | classifier across prompts | classifier over all rows")
+    cases = {"the same": (1.0, 0.0), "wider": (1.5, 0.0), "moved": (1.0, 0.5)}
+    for case, (spread, moved) in cases.items():
+        found = np.zeros(2)
+        for number in range(worlds):
+            places = 3 * rng.standard_normal((100, D))
+            ours = places + rng.standard_normal((100, D))
+            theirs = places + spread * rng.standard_normal((100, D))
+            theirs[:, 0] += moved
+            for place, known in enumerate(((prompts, prompts), None)):
+                test = classifier_test(
+                    ours, theirs, prompts=known, permutations=99, seed=number, threads=1
+                )
+                found[place] += test.p_value <= 0.05
+        print(f"{case} | {' | '.join(f'{share:.3f}' for share in found / worlds)}")
+
+
 def _text(row: Floats) -> str:
     """Letters for numbers, so that likely answers are the same text."""
     return "".join(chr(ord("m") + int(np.clip(np.round(2 * value), -9, 9))) for value in row)
@@ -184,6 +207,7 @@ def main() -> None:
     jackknife(worlds)
     frechet(worlds)
     tests(worlds)
+    one_each(worlds)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def test_the_prompt_is_in_the_field_that_by_prompt_names(files, calipers):
     page = calipers(*files, "--by-prompt", "question", "--permutations", "99").stdout
     assert page.startswith("2 systems on 5 prompts · embedder tfidf · k 3 · seed 0")
     assert "How alike the same prompts are answered" in page
-    assert "Tested against each other, given the prompt" in page
+    assert "Distinguishable from each other, given the prompt?" in page
     assert calipers(*files, "--permutations", "99").stdout.startswith("2 systems on 1 prompt ·")
 
 
@@ -49,4 +49,4 @@ def test_formats_are_written_and_the_figure_is_drawn(files, calipers, tmp_path):
 def test_a_reference_is_what_systems_are_tested_against(files, calipers):
     page = calipers(*files, "--by-prompt", "question", "-r", "a.jsonl").stdout
     assert "and a reference on 5 prompts" in page
-    assert "Tested against the reference" in page
+    assert "Distinguishable from the reference, given the prompt?" in page

@@ -9,6 +9,9 @@ import pytest
 
 import calipers
 from calipers.errors import InputError
+from calipers.evaluate import prompt_tests
+from calipers.evaluate.options import PromptsOptions
+from calipers.evaluate.prompt_scores import Answers
 from calipers.metrics import similarity_across, similarity_between, similarity_within
 from calipers.results.result import load_result
 from calipers.samples import SampleSet
@@ -72,18 +75,19 @@ def test_the_matrix_holds_own_and_shared_similarity(found):
 
 
 def test_a_narrow_system_is_told_from_the_reference_and_an_equal_one_is_not(found):
-    by_name = {test.second: test for test in found.tests}
+    by_name = {test.second: test for test in found.tests if test.test == "gaussian"}
     assert by_name["narrow"].p_value == 0.01
     assert by_name["narrow"].adjusted == 0.02  # of two tests
     assert by_name["narrow"].distinguishable
     assert not by_name["same"].distinguishable
-    assert {test.kernel for test in found.tests} == {"gaussian"}
+    assert [test.test for test in found.tests] == ["classifier"] * 2 + ["gaussian"] * 2
 
 
 def test_systems_are_tested_against_each_other_without_a_reference():
     one = calipers.by_prompt(None, {"a": vectors(1), "b": vectors(2, moved=2.0)}, **OPTIONS)
-    (test,) = one.tests
-    assert (test.first, test.second, test.distinguishable) == ("a", "b", True)
+    assert {test.test for test in one.tests} == {"classifier", "gaussian"}
+    for test in one.tests:
+        assert (test.first, test.second, test.distinguishable) == ("a", "b", True)
     assert one.reference is None
 
 
@@ -99,7 +103,91 @@ def test_a_reference_with_one_text_for_each_prompt_has_no_own_similarity():
     assert np.isnan(one.homogeneity.values[0, 0])
     assert np.isfinite(one.homogeneity.values[0, 1])
     assert one.reference.scores["similarity"].reason == "no prompt has enough samples"
-    assert "estimate:biased" in one.tests[0].signature
+    assert "estimate:biased" in one.tests[1].signature
+
+
+def single(found, test):
+    (one,) = [each for each in found.tests if each.test == test]
+    return one
+
+
+def test_one_sample_a_prompt_is_tested_over_prompts_and_not_within_them():
+    sets = {"a": vectors(1, samples=1, spread=0.3), "b": vectors(2, samples=1, spread=0.3, moved=1)}
+    one = calipers.by_prompt(None, sets, **OPTIONS)
+    across, within = single(one, "classifier"), single(one, "gaussian")
+    assert across.distinguishable
+    assert across.p_value == 0.01
+    assert 0.9 < across.estimate <= 1
+    assert (within.distinguishable, np.isnan(within.p_value)) == (None, True)
+    assert within.reason.startswith("both sets have one sample of each prompt")
+    page = str(one)
+    assert "yes (AUC 1.00, p = 0.010)" in page
+    assert "within prompts: a and b are not testable, since both sets have one sample of each" in (
+        " ".join(page.split())
+    )
+    assert "not distinguishable" not in page
+    # How alike the two answer needs one sample, how alike each answers itself two
+    assert np.isfinite(one.homogeneity.values[0, 1])
+    assert np.isnan(np.diag(one.homogeneity.values)).all()
+    assert np.isnan(one.homogeneity.apart).all()
+    assert "every set has one sample of each prompt" in one.warnings[0]
+    assert one.settings["k"] == 1
+    for key in ("distinct_k", "vendi_within", "conditional_vendi", "similarity"):
+        assert np.isnan(one["a"][key].value), key
+        assert one["a"][key].reason, key
+    assert np.isfinite(one["a"]["between"].value)
+    assert " distinct" not in page
+
+
+def test_systems_are_tested_in_every_view(rng):
+    at = np.arange(PROMPTS)
+
+    def answers(name, moved):
+        rows, form = rng.standard_normal((2, PROMPTS, 5))
+        return Answers(name, rows, None, at, PROMPTS, {"form": form + moved})
+
+    options = PromptsOptions(permutations=99, threads=1)
+    found = prompt_tests.tests_between(
+        None, [answers("a", 0.0), answers("b", 4.0)], options, view="meaning"
+    )
+    tested = {(test.test, test.view): test for test in found}
+    assert list(tested) == [
+        ("classifier", "meaning"),
+        ("classifier", "form"),
+        ("gaussian", "meaning"),
+    ]
+    assert not tested["classifier", "meaning"].distinguishable
+    assert tested["classifier", "form"].distinguishable
+
+
+def test_equal_systems_with_one_sample_a_prompt_are_not_told_apart():
+    sets = {"a": vectors(1, samples=1), "b": vectors(2, samples=1)}
+    assert not single(calipers.by_prompt(None, sets, **OPTIONS), "classifier").distinguishable
+
+
+def test_what_few_relabellings_cannot_show_is_not_testable():
+    several = {name: vectors(seed, samples=2) for name, seed in (("a", 1), ("b", 2))}
+    few = {
+        name: samples.take([row for row, at in enumerate(samples.clusters) if at in ("p00",)])
+        for name, samples in several.items()
+    }
+    test = single(calipers.by_prompt(None, few, **OPTIONS), "gaussian")
+    assert test.distinguishable is None
+    assert test.reason == (
+        "the samples of these prompts can be relabelled in 3 ways, so that no p-value is below 0.33"
+    )
+    over = single(calipers.by_prompt(None, few, **OPTIONS), "classifier")
+    assert over.distinguishable is None
+    assert "5 folds need at least 5" in over.reason
+
+
+def test_a_pair_that_is_not_testable_does_not_count_in_the_correction():
+    sets = {"a": vectors(1, samples=1), "b": vectors(2, samples=1, moved=1.0), "c": vectors(3)}
+    one = calipers.by_prompt(None, sets, **OPTIONS)
+    within = {(t.first, t.second): t for t in one.tests if t.test == "gaussian"}
+    assert np.isnan(within["a", "b"].adjusted)
+    assert np.isfinite(within["a", "c"].adjusted)
+    assert within["b", "c"].adjusted <= 2 * within["b", "c"].p_value
 
 
 @pytest.mark.slow
@@ -200,8 +288,8 @@ def test_the_figure_writes_every_value(found):
             None,
             {"a": texts("a", {"p": ["x"], "q": ["y"]})},
             {},
-            "no system has more than one sample for a prompt; give several files of a system "
-            "(NAME=GLOB), or files with several rows of each prompt",
+            "a single system with one sample for each prompt has nothing to be compared with; give "
+            "several files of the system (NAME=GLOB), several systems, or a reference",
         ),
         (
             None,

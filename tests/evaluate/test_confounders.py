@@ -202,6 +202,23 @@ def test_longer_texts_are_warned_of_with_a_length_to_cut_at(rng):
     assert confounders(match_length(reference, cut), [match_length(longer, cut)]).warnings == ()
 
 
+def test_a_cut_that_leaves_next_to_nothing_of_the_texts_is_not_advised(rng):
+    """A tenth of the texts have a dozen words; the others, hundreds."""
+
+    def side(size):
+        return of_lengths(
+            rng, np.where(np.arange(200) % 10 == 0, 12, rng.integers(size, size + 50, 200))
+        )
+
+    (caution,) = confounders(side(150), [side(300)]).cautions
+    assert caution.kind == "lengths"
+    assert caution.remedy == ""
+    assert "compare texts of like length" in caution.text
+    few = [of_lengths(rng, rng.integers(size, size + 50, 200)) for size in (150, 300)]
+    (caution,) = confounders(few[0], [few[1]]).cautions
+    assert caution.remedy.startswith("--match-length 1")
+
+
 def test_equal_medians_with_a_limit_on_one_side_are_warned_of(rng):
     reference = of_lengths(rng, rng.integers(20, 81, 300))
     stopped = of_lengths(rng, [50] * 300)
@@ -274,10 +291,11 @@ def alike(rng):
     ("theirs", "ours", "said"),
     [
         (0.0, 0.04, None),
-        (0.30, 0.32, None),
+        (0.20, 0.22, None),
+        (0.30, 0.32, "of these the scores see beginnings only"),
         (0.0, 0.5, "beginnings stand against whole texts"),
         (0.6, 0.2, "beginnings stand against whole texts"),
-        (0.9, 0.91, "the scores speak of their beginnings"),
+        (0.9, 0.91, "of these the scores see beginnings only"),
     ],
 )
 def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
@@ -458,6 +476,73 @@ def test_a_reference_that_keeps_the_prompts_which_generated_rows_name_is_seen(rn
     assert (cut.prompts.continued, cut.warnings) == (0, ())
 
 
+def test_a_reference_whose_rows_name_no_prompts_is_searched_for_those_of_the_other_side(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    reference, generated = ([f"{p} {story(rng)}" for p in prompts] for _ in range(2))
+    found = check(reference, generated, prompts=(None, prompts))
+    assert (found.prompts.reference, found.prompts.reference_others) == (None, 1)
+    (warning,) = found.warnings
+    assert warning.startswith(
+        "100 % of its texts begin with their own prompt, and 100 % of the reference's texts with "
+        "one of these; the reference's rows name none; this raises"
+    )
+    turned = check(reference, generated, prompts=(prompts, None))
+    assert (turned.prompts.generated, turned.prompts.generated_others) == (None, 1)
+    (warning,) = turned.warnings
+    assert warning.startswith(
+        "100 % of the reference's texts begin with their own prompt, and 100 % of its texts with "
+        "one of these; its rows name none; this raises"
+    )
+
+
+def test_a_side_that_names_no_prompts_may_begin_with_others(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    kept, without = [f"{p} {story(rng)}" for p in prompts], stories(rng)
+    warning = check(without, kept, prompts=(None, prompts)).warnings[-1]
+    assert "0 % of the reference's texts with one of these; the reference's rows name none" in (
+        warning
+    )
+    assert "unless the reference's texts begin with others, this alone sets the two" in warning
+    warning = check(kept, without, prompts=(prompts, None)).warnings[-1]
+    assert "and 0 % of its texts with one of these; its rows name none; unless its texts" in warning
+
+
+def test_a_long_reference_that_keeps_the_prompts_of_few_outputs(rng):
+    prompts = [story(rng, 10) for _ in range(400)]
+    reference = [f"{p} {story(rng)}" for p in prompts]
+    few = prompts[:12]
+    generated = [f"{prompt} {story(rng)}" for prompt in few]
+    (warning,) = check(reference, generated, prompts=(None, few)).warnings
+    assert "and 100 % of these begin a text of the reference" in warning
+    assert "this raises" in warning
+
+
+def test_answers_that_restate_a_prompt_of_its_own_field_lose_no_words(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    sides = [
+        [f"The answer to {p} is {story(rng)}" if row % 5 == 0 else story(rng)
+         for row, p in enumerate(prompts)]
+        for _ in range(2)
+    ]  # fmt: skip
+    for known in ((prompts, prompts), (None, prompts), (prompts, None)):
+        (caution,) = check(*sides, prompts=known).cautions
+        assert caution.kind == "openings"
+        assert caution.remedy == ""
+        assert "the prompts that rows name do not begin them" in caution.text
+        assert "--" not in caution.text
+    (caution,) = check(*sides).cautions
+    assert caution.remedy.startswith("--skip-words")
+
+
+def test_what_nearly_all_texts_begin_with_is_a_prompt_though_rows_name_others(rng):
+    prompts = [story(rng, 10) for _ in range(200)]
+    sides = [[f"{p} {story(rng)}" for p in prompts] for _ in range(2)]
+    names = [story(rng, 4) for _ in prompts]
+    (caution,) = check(*sides, prompts=(names, names)).cautions
+    assert caution.remedy == "--skip-words 10"
+    assert "if it is another prompt than rows name" in caution.text
+
+
 def test_a_form_that_people_share_is_no_prompt(rng):
     sides = [[f"Once upon a time there was {story(rng)}" for _ in range(200)] for _ in range(2)]
     found = check(*sides)
@@ -549,6 +634,14 @@ def check_language(reference, *generated):
 
 def about_language(found):
     return [text for text in found.warnings if "hardly occur" in text]
+
+
+def test_a_set_that_repeats_one_text_has_no_language(rng):
+    english = prose(rng, ENGLISH)
+    assert check_language(english, english[:30]).language is not None
+    found = check_language(english, [story(rng, 40)] * 30)
+    assert found.language is None
+    assert about_language(found) == []
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ def test_it_prints_a_share_for_every_score_and_case(capsys, monkeypatch):
     by_prompt.coverage(2)
     by_prompt.jackknife(2)
     by_prompt.tests(2)
+    by_prompt.one_each(2)
     lines = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if " | " in line]
     names = [first for first, *_ in lines]
     assert {*by_prompt.SCORES, "between", "contrast", "the same", "wider", "moved"} <= {*names}
@@ -25,4 +26,4 @@ def test_it_prints_a_share_for_every_score_and_case(capsys, monkeypatch):
         float(cell) for first, *rest in lines if first not in ("score", "case") for cell in rest
     ]
     assert all(0 <= share <= 1 for share in shares)
-    assert len(shares) == 2 * (len(by_prompt.SCORES) + 1) + 2 + 9
+    assert len(shares) == 2 * (len(by_prompt.SCORES) + 1) + 2 + 9 + 6

@@ -240,23 +240,36 @@ def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) 
     scores = {name: {"mauve_star": make["score"](0.5)} for name in "abc"}
     data = build(make, scores)
     data["systems"][0]["cautions"] = [caution("lengths", "much shorter", 40)]
-    data["systems"][1]["cautions"] = [caution("openings", "76 % share an opening", 80)]
-    data["systems"][2]["cautions"] = [
-        caution("openings", "9 % share an opening", 80),
-        caution("language", "French", 30),
+    data["systems"][1]["cautions"] = [
+        caution("truncation", "64 % cut by the embedder, reference 20 %", 22),
+        caution("openings", "76 % share an opening", 12),
     ]
-    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 30)]
-    briefs = [str(found) for found in verdict(data).cautions]
-    assert briefs == ["b: 76 % share an opening; 1 more likewise", "a: much shorter"]
-    data["systems"][2]["cautions"].pop(0)
-    briefs = [str(found) for found in verdict(data).cautions]
-    assert briefs == ["b: 76 % share an opening", "a: much shorter"]
+    data["systems"][2]["cautions"] = [
+        caution("openings", "9 % share an opening", 2),
+        caution("lengths", "longer", 8),
+    ]
+    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 6)]
+
+    def shown() -> list[str]:
+        return [caution.brief for caution in verdict(data).cautions]
+
+    assert str(verdict(data).cautions[0]) == "a: much shorter; 1 more likewise"
+    assert shown() == ["much shorter", "64 % cut by the embedder, reference 20 %"]
+    data["systems"][1]["cautions"][1]["weight"] = 30
+    assert shown() == [
+        *("much shorter", "76 % share an opening"),
+    ]
+    data["systems"][2]["cautions"].append(caution("language", "all in another language", 26))
+    assert shown() == ["much shorter", "76 % share an opening", "all in another language"]
+    for system in data["systems"]:
+        system["cautions"] = [caution("openings", "5 % share an opening", 2)]
+    assert shown() == ["fewer than 1,000 samples"]
 
 
 def test_what_a_sentence_says_is_no_caution_too(make: Make) -> None:
     data = collapsed(make, gan=collapse(make, 0.17, duplicates=0.914), b=collapse(make, 0.9))
     data["systems"][0]["cautions"] = [caution("duplicates", "91 % duplicates", 60)]
-    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 30)]
+    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 8)]
     assert [str(found) for found in verdict(data).cautions] == ["fewer than 1,000 samples"]
 
 

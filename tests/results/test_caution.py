@@ -37,27 +37,33 @@ def test_every_kind_has_a_weight():
 
 
 def test_the_worst_comes_first_and_of_one_weight_the_first():
-    few = Caution("few_samples", "only 20 samples", "20 are few")
-    openings = Caution("openings", "all share an opening", "they begin alike")
+    few = Caution("few_samples", "only 20 samples", "20 are few", movement=0.1)
+    openings = Caution("openings", "all share an opening", "they begin alike", movement=0.4)
     scripts, language = Caution("scripts", "a", "s"), Caution("language", "b", "l")
     assert worst_first([few, language, openings, scripts, few]) == (
         *(openings, language, scripts, few),
     )
+    slight = Caution("openings", "5 % share an opening", "they begin alike", movement=0.002)
+    assert worst_first([slight, few, openings]) == (openings, few, slight)
     assert worst_first([scripts, language]) == (scripts, language)
     assert sentences([few, openings]) == ("20 are few", "they begin alike")
 
 
 def test_written_and_read():
-    made = Caution("lengths", "longer (9 vs 6 words)", "a sentence", "--match-length 6")
+    made = Caution("lengths", "longer (9 vs 6 words)", "a sentence", "--match-length 6", 0.128)
     data = json.loads(json.dumps(made.to_dict()))
     assert data == {
         "kind": "lengths",
         "brief": "longer (9 vs 6 words)",
-        "weight": WEIGHTS["lengths"],
+        "weight": 13,
+        "movement": 0.128,
         "text": "a sentence",
         "remedy": "--match-length 6",
     }
     assert Caution.from_dict(data) == made
+    unknown = Caution("scorer", "scored by its writer", "a sentence")
+    assert (unknown.weight, unknown.movement) == (WEIGHTS["scorer"], None)
+    assert Caution.from_dict(unknown.to_dict()) == unknown
     with pytest.raises(InputError, match="kind is 'odd'"):
         Caution.from_dict({**data, "kind": "odd"})
 
@@ -108,25 +114,27 @@ def test_cautions_of_a_comparison_are_its_warnings():
     reference, generated = worked_example()
     found = calipers.compare(reference, {"short": generated}, embedder="tfidf", level=None)
     system = found["short"]
-    assert [(each.kind, each.brief) for each in system.cautions] == [
+    assert {(each.kind, each.brief) for each in system.cautions} == {
         ("duplicates", "40 % duplicates"),
         ("lengths", "much shorter (6 vs 10 words)"),
         ("empty", "17 % empty"),
-    ]
+    }
+    moved = [each.movement for each in system.cautions]
+    assert moved == sorted(moved, reverse=True)
     assert {*sentences(system.cautions)} <= {*system.warnings, *system.summary.warnings}
     assert [each.kind for each in found.cautions] == ["few_samples"]
     assert {*sentences(found.cautions)} <= {*found.warnings}
     data = json.loads(json.dumps(found.to_dict()))
-    assert data["systems"][0]["cautions"][0]["weight"] == WEIGHTS["duplicates"]
+    assert data["systems"][0]["cautions"][0]["weight"] == round(100 * moved[0])
     assert Comparison.from_dict(data)["short"].cautions == system.cautions
 
 
 def test_the_reference_itself_comes_before_all_else():
     reference, _ = worked_example()
     found = calipers.compare(reference[:20], {"same": reference[:20]}, embedder="tfidf", level=None)
-    assert [each.kind for each in found["same"].cautions] == [
-        *("same_file", "neighbours", "few_samples"),
-    ]
+    first, *others = [each.kind for each in found["same"].cautions]
+    assert first == "same_file"
+    assert {*others} == {"neighbours", "few_samples"}
 
 
 def test_statistics_of_texts_have_cautions_too():
@@ -134,7 +142,7 @@ def test_statistics_of_texts_have_cautions_too():
     found = calipers.measure_texts(
         {"short": generated}, reference=reference, metrics="distinct", tokenizer="whitespace"
     )
-    assert [each.kind for each in found["short"].cautions] == ["duplicates", "lengths"]
+    assert {each.kind for each in found["short"].cautions} == {"duplicates", "lengths"}
     assert {*sentences(found["short"].cautions)} == {*found["short"].warnings}
 
 

@@ -19,7 +19,12 @@ from calipers.uncertainty.over_prompts import (
     jackknife_over_prompts,
     mean_over_prompts,
 )
-from calipers.uncertainty.two_sample_prompts import gaussian_kernels, prompts_test
+from calipers.uncertainty.two_sample_prompts import (
+    ONE_EACH,
+    gaussian_kernels,
+    prompts_test,
+    relabellings,
+)
 
 
 def test_the_interval_of_a_mean_is_students():
@@ -113,6 +118,31 @@ def test_permuted_statistics_are_those_of_relabellings_within_prompts():
     }
     test = prompts_test(kernels, sizes, kernel="gaussian", permutations=400)
     assert {round(value, 9) for value in test.null.tolist()} == possible
+    assert relabellings(sizes) == len(possible)
+
+
+def test_one_sample_on_each_side_tests_nothing_within_prompts():
+    rng = np.random.default_rng(0)
+    parts = [rng.standard_normal((2, 2)) + np.array([[0.0], [9.0]]) for _ in range(30)]
+    test = prompts_test(gaussian_kernels(parts), [(1, 1)] * 30, kernel="gaussian")
+    assert np.isnan([test.statistic, test.p_value]).all()
+    assert test.reason == ONE_EACH
+    assert test.distinguishable is None
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=3))
+@settings(max_examples=20, deadline=None)
+def test_relabellings_are_those_of_which_mmd_may_differ(sizes):
+    """Counted: all labellings within prompts, those that swap sets of one size counting once."""
+    count = 1
+    for n, m in sizes:
+        labellings = {frozenset(own) for own in itertools.combinations(range(n + m), n)}
+        if n == m:
+            whole = frozenset(range(n + m))
+            labellings = {frozenset([own, whole - own]) for own in labellings}
+        count *= len(labellings)
+    assert relabellings(sizes) == count
+    assert relabellings(sizes * 400) in (1.0, np.inf)
 
 
 def test_the_level_is_exact_over_all_relabellings_of_a_small_case():

@@ -1,4 +1,4 @@
-"""``calipers prompts``: many samples for each prompt, and how alike systems answer."""
+"""``calipers prompts``: answers to the same prompts, how varied they are and how alike."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ Systems = Annotated[
     list[str],
     typer.Argument(
         metavar="SYSTEM",
-        help="One or more systems with several samples for each prompt: FILE, or NAME=GLOB to name "
-        "a system; its files are taken together. File formats: see calipers compare --help.",
+        help="One or more systems with one or several samples for each prompt: FILE, or NAME=GLOB "
+        "to name a system; its files are taken together. File formats: see calipers compare "
+        "--help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -75,11 +76,12 @@ def prompts(
     outputs: Outputs,
     per_sample: PerSample = False,
 ) -> None:
-    """Compare systems that gave several samples for each prompt.
+    """Compare systems that answered the same prompts, once or several times each.
 
     Shows for each system how many of its samples of one prompt differ, how alike they are, and how
     alike different systems answer the same prompts. Intervals are over prompts. Tests tell whether
-    systems differ given the prompt.
+    systems differ given the prompt; one sample for each prompt is enough for a classifier over
+    prompts, tests within prompts need several.
     """
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.by_prompt import by_prompt as run

@@ -96,7 +96,8 @@ def search_caution(
             "density is too low"
         )
     brief = f"neighbours approximate, {_rounded(worst.found.value)} % found"
-    return Caution("neighbours", brief, text, "--neighbours exact")
+    moved = max(abs(worst.precision_error.value), abs(worst.recall_error.value))
+    return Caution("neighbours", brief, text, "--neighbours exact", moved)
 
 
 def search_fields() -> dict[str, object]:

@@ -1,9 +1,9 @@
-"""``by_prompt``: many samples for each prompt, scored prompt by prompt, pooled over prompts."""
+"""``by_prompt``: samples for the same prompts, scored prompt by prompt, pooled over prompts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,10 +48,11 @@ LONGEST = 60
 def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt:
     """Tell how varied the samples of a prompt are, and how alike systems answer the same prompts.
 
-    Each set has several samples for each prompt; the files of one system are taken together, so
-    that k files with one sample for each prompt are k samples. Only prompts that all sets have
-    count. Scores are means over prompts, with intervals over prompts; tests permute labels within
-    prompts.
+    Each set has one or several samples for each prompt; the files of one system are taken together,
+    so that k files with one sample for each prompt are k samples. How alike systems answer, and
+    whether they answer differently, one sample tells; how varied the samples of a prompt are,
+    several. Only prompts that all sets have count. Scores are means over prompts, with intervals
+    over prompts; tests permute labels within prompts.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
     sets = [*([] if first is None else [System(first.name, (first,))]), *systems]
     labels = [_prompts_of(each, options.by_prompt) for each in sets]
     shared, lost = _shared(sets, labels)
-    k = _samples_for_each(labels if first is None else labels[1:], shared, options.k)
+    own = labels if first is None else labels[1:]
+    k = _samples_for_each(own, shared, options.k, alone=len(labels) == 1)
     model = open_embedder(options, [one for each in sets for one in each.sets], fit_on_all=True)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
@@ -91,7 +93,7 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
                 scored.append(scores_of(each, k=k, options=options))
                 advance(1)
         matrix = homogeneity_of(answers, level=options.level)
-        tests = tests_between(ours, theirs, options)
+        tests = tests_between(ours, theirs, options, view=model.views[0])
     made = [
         PromptSet(replace(_summary(each, answer), reading=own), _sizes(answer), scores)
         for each, answer, scores, own in zip(sets, answers, scored, read, strict=True)
@@ -203,9 +205,9 @@ def _quoted(prompts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Rows of one file, with their vectors."""
+    """Rows of one file, with their vectors by every view."""
 
-    vectors: NDArray[Any]
+    views: Mapping[str, NDArray[Any]]
     texts: list[str] | None
     prompts: NDArray[np.int64]
 
@@ -223,7 +225,7 @@ def _embed(
     Beside them stands what was read of each set.
     """
     places = {prompt: place for place, prompt in enumerate(shared)}
-    cache, view = cache_of(options), model.views[0]
+    cache = cache_of(options)
     every, answers, read = [], [], list[SetReading | None]()
     for system, columns in zip(sets, labels, strict=True):
         parts, made = [], []
@@ -237,10 +239,11 @@ def _embed(
             every.append((system.name, [embedded]))
             made.append(embedded)
             texts = None if kept.texts is None else list(kept.texts)
-            parts.append(_Part(embedded.views[view], texts, codes[rows]))
+            parts.append(_Part(embedded.views, texts, codes[rows]))
         read.append(read_of(made))
         unread = too_little(model.name, [(f"{system.name}'s", read[-1])])
-        answers.append(replace(_joined(system.name, parts, len(shared)), unread=unread))
+        joined = _joined(system.name, parts, len(shared), model.views)
+        answers.append(replace(joined, unread=unread))
     check_columns(f"those of {every[0][0]},", every[0][1][0], every[1:])
     return answers, notes_of_all([each[0] for _, each in every]), read
 
@@ -255,10 +258,12 @@ def _unread(
             yield note
 
 
-def _joined(name: str, parts: Sequence[_Part], prompts: int) -> Answers:
+def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str]) -> Answers:
     codes = np.concatenate([part.prompts for part in parts])
     order = np.argsort(codes, kind="stable")
-    vectors = np.concatenate([part.vectors for part in parts])[order]
+    vectors, *others = (
+        np.concatenate([part.views[view] for part in parts])[order] for view in views
+    )
     zero = np.flatnonzero(~vectors.any(axis=1))
     if len(zero):
         raise InputError(
@@ -267,11 +272,16 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int) -> Answers:
         )
     listed = [text for part in parts for text in part.texts or ()]
     texts = [listed[row] for row in order.tolist()] if listed else None
-    return Answers(name, vectors, texts, codes[order], prompts)
+    further = dict(zip(views[1:], others, strict=True))
+    return Answers(name, vectors, texts, codes[order], prompts, further)
 
 
 def _samples_for_each(
-    systems: Sequence[Sequence[StringColumn]], shared: Sequence[str], asked: int | None
+    systems: Sequence[Sequence[StringColumn]],
+    shared: Sequence[str],
+    asked: int | None,
+    *,
+    alone: bool,
 ) -> int:
     """How many samples of a prompt count for scores that grow with their number."""
     sizes = []
@@ -279,16 +289,16 @@ def _samples_for_each(
         counts = Counter(prompt for column in columns for prompt in column)
         sizes += [counts[prompt] for prompt in shared]
     several = [size for size in sizes if size > 1]
-    if not several:
+    if not several and alone:
         raise InputError(
-            "no system has more than one sample for a prompt; give several files of a system "
-            "(NAME=GLOB), or files with several rows of each prompt"
+            "a single system with one sample for each prompt has nothing to be compared with; give "
+            "several files of the system (NAME=GLOB), several systems, or a reference"
         )
     if asked is not None and asked > max(sizes):
         raise InputError(
             f"k is {asked}, but no prompt of a system has more than {max(sizes)} samples"
         )
-    return min(several) if asked is None else asked
+    return min(several, default=1) if asked is None else asked
 
 
 def _summary(system: System, answers: Answers) -> SetSummary:
@@ -318,6 +328,14 @@ def _cautions(shared: Sequence[str], answers: Sequence[Answers]) -> Iterable[str
         yield (
             f"{counted(len(shared), 'prompt')} tell little of others: intervals are over prompts, "
             "and rest on how far these differ"
+        )
+    single = [each.name for each in answers if each.sizes.max() == 1]
+    if single:
+        names = f"{first_names(single, 4)} {'have' if single[1:] else 'has'}"
+        who = "every set has" if len(single) == len(answers) else names
+        yield (
+            f"{who} one sample of each prompt, so that how varied the samples of a prompt are is "
+            "not measured, nor how alike such a set answers itself"
         )
     for each in answers:
         if each.texts is None:

@@ -58,7 +58,7 @@ class Confounders:
     duplicates, copies
         Texts or rows that repeat others of their set, and texts that stand in the reference too.
     prompts
-        Texts that begin with their own prompt; None where no prompts are known.
+        Texts that begin with a prompt; None where no row names one.
     beginnings
         Long beginnings that both sides share.
     forms
@@ -158,13 +158,14 @@ def confounders(
     if theirs is None:
         return Confounders()
     ours = [facts for file in generated if (facts := read_facts(file)) is not None]
+    prompts = measure_prompts(theirs, ours)
     return Confounders(
         lengths=measure_lengths(theirs, ours),
         truncation=measure_truncation(theirs, ours, embeddings),
         duplicates=measure_duplicates(theirs, ours),
         copies=measure_copies(theirs, ours),
-        prompts=measure_prompts(theirs, ours),
-        beginnings=measure_beginnings(theirs, ours),
+        prompts=prompts,
+        beginnings=measure_beginnings(theirs, ours, prompts),
         forms=measure_forms(theirs, ours),
         scripts=measure_scripts(theirs, ours),
         language=measure_language(theirs, ours),

@@ -10,18 +10,20 @@ numbers do. A copied text is in the reference as well. People write the same sho
 share is held against that of reference texts which stand in the reference a second time.
 
 **Prompts and beginnings.** What both sides have in common in a prompt is no merit of the model.
-Where prompts are known, a text that begins with its own prompt is seen at once, and so is a
-reference that begins with the prompts which generated rows name. Where they are not,
-prompts show as long beginnings that a generated text shares with a reference text: five words and
-more, far more often than two reference texts share them. Texts that stand in the reference as a
-whole are copies and not counted there. Copies of which a few words were changed look the same:
-which of the two it is, only a person can tell.
+Where rows name prompts, a text that begins with its own is seen at once. A side whose rows name
+none is searched for those of the other side; what else it begins with is not known, and not said.
+Where no prompts are named, they show as long beginnings that a generated text shares with a
+reference text: five words and more, far more often than two reference texts share them. Where rows
+name prompts that do not begin the texts, such beginnings are part of the answers. Texts that stand
+in the reference as a whole are copies and not counted there. Copies of which a few words were
+changed look the same: which of the two it is, only a person can tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,7 @@ from calipers.evaluate.confounders_texts import (
     longest_common,
     percent,
 )
+from calipers.evaluate.movements import movement
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import row_ranks
 from calipers.results.caution import Caution, brief_share
@@ -100,7 +103,8 @@ class Duplicates:
             "precision and density too: where they come from sampling the same prompt, keep one "
             "of each"
         )
-        return Caution("duplicates", f"{brief_share(self.generated)} duplicates", text)
+        brief, more = f"{brief_share(self.generated)} duplicates", self.generated - self.reference
+        return Caution("duplicates", brief, text, movement=movement("duplicates", more))
 
 
 @dataclass(frozen=True)
@@ -131,53 +135,131 @@ class Copies:
             f"({percent(self.expected)} of the reference's texts stand there twice); copies raise "
             "every score: compare with texts that the model cannot have seen"
         )
-        return Caution("copies", f"{brief_share(self.generated)} copied from the reference", text)
+        brief = f"{brief_share(self.generated)} copied from the reference"
+        moved = movement("copies", self.generated - self.expected)
+        return Caution("copies", brief, text, movement=moved)
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """The share of texts that begin with their own prompt, 0 to 1; None where none is known.
+    """The share of texts that begin with a prompt, 0 to 1, as far as rows name prompts.
+
+    A side whose rows name prompts is held against these, text by text. A side whose rows name none
+    is held against those of the other side; whether it begins with others is not known.
 
     Attributes
     ----------
     reference, generated
-        Of the texts on the two sides.
+        Texts that begin with the prompt in their own row; None where no row names one.
+    reference_others, generated_others
+        Of a side whose rows name none, the texts that begin with one of the other side's prompts;
+        None where its rows name prompts.
     continued
         Where the reference names no prompts: the share of those that the generated rows name which
         begin a text of the reference.
+    part
+        The words of a prompt over those of a text that begins with one, of medians; 0 where none
+        does.
     """
 
     reference: float | None
     generated: float | None
+    reference_others: float | None = None
+    generated_others: float | None = None
     continued: float | None = None
+    part: float = 0.0
+
+    @property
+    def apart(self) -> bool:
+        """Whether the prompts that rows name begin the texts of neither side."""
+        return not self._in_generated and not self._in_reference
+
+    @property
+    def _ours(self) -> float:
+        """The share of generated texts that begin with a prompt, their own or another's."""
+        own = self.generated if self.generated is not None else self.generated_others
+        return own or 0.0
+
+    @property
+    def _theirs(self) -> float:
+        """The same of the reference; of a longer one, the share of prompts that begin its texts."""
+        own = self.reference
+        return own if own is not None else max(self.reference_others or 0.0, self.continued or 0.0)
+
+    @property
+    def _in_generated(self) -> bool:
+        return self._ours > MORE_BEGINNINGS
+
+    @property
+    def _in_reference(self) -> bool:
+        others, named = self.reference_others or 0.0, self.continued or 0.0
+        return max(self.reference or 0.0, others) > MORE_BEGINNINGS or named > MORE_CONTINUED
 
     def caution(self) -> Caution | None:
         """Say on which side prompts stand in the texts, and what to do."""
-        ours, theirs = self.generated or 0.0, self.reference or 0.0
-        if ours <= MORE_BEGINNINGS and (self.continued or 0.0) > MORE_CONTINUED:
-            return self._kept_by_reference()
-        if max(ours, theirs) <= MORE_BEGINNINGS:
+        if self.apart:
             return None
-        if min(ours, theirs) > MORE_BEGINNINGS:
-            effect = RAISES
+        if self._in_generated:
+            whose, share = "", brief_share(self._ours)
         else:
-            effect = "this alone sets the two sides apart"
-        text = (
-            f"{percent(ours)} of its texts and {percent(theirs)} of the reference's begin with "
-            f"their own prompt; {effect}: --strip-prompt takes it off, on both sides"
-        )
-        whose, share = ("", ours) if ours > MORE_BEGINNINGS else ("reference: ", theirs)
-        brief = f"{whose}{brief_share(share)} begin with their prompt"
-        return Caution("prompts", brief, text, "--strip-prompt")
+            whose, share = "reference: ", brief_share(self._theirs)
+        brief = f"{whose}{share} begin with {'their' if self._own else 'a'} prompt"
+        if self.reference is None and not self._in_generated:
+            brief = "the reference keeps its prompts"
+        text = f"{self._shares}; {self._effect}: --strip-prompt takes it off, on both sides"
+        return Caution("prompts", brief, text, "--strip-prompt", self._movement)
 
-    def _kept_by_reference(self) -> Caution:
-        """Say that only the reference has the prompts in its texts."""
-        text = (
-            f"{percent(self.continued or 0.0)} of the prompts that its rows name begin a text of "
-            "the reference, while its own texts go on behind them; this alone sets the two sides "
-            "apart: --strip-prompt takes the prompts off the reference too"
+    @property
+    def _movement(self) -> float:
+        """What stands on both sides hides a difference, what stands on one makes one."""
+        low, high = sorted((self._ours, self._theirs))
+        return max(
+            movement("openings", low * self.part), movement("prompts", (high - low) * self.part)
         )
-        return Caution("prompts", "the reference keeps its prompts", text, "--strip-prompt")
+
+    @property
+    def _own(self) -> bool:
+        """Whether the side that is told of first begins with prompts of its own rows."""
+        return (self.generated if self._in_generated else self.reference) is not None
+
+    @property
+    def _shares(self) -> str:
+        """Say what was measured of both sides, and by which prompts."""
+        if self.reference is not None and self.generated is not None:
+            return (
+                f"{percent(self.generated)} of its texts and {percent(self.reference)} of the "
+                "reference's begin with their own prompt"
+            )
+        if self.reference is not None:
+            return (
+                f"{percent(self.reference)} of the reference's texts begin with their own prompt, "
+                f"and {percent(self._ours)} of its texts with one of these; its rows name none"
+            )
+        if not self._in_generated:
+            return (
+                f"{percent(self._theirs)} of the prompts that its rows name begin a text of the "
+                f"reference, and {percent(self._ours)} of its own texts begin with theirs"
+            )
+        among = (
+            f"{percent(self.reference_others or 0.0)} of the reference's texts with one of these"
+        )
+        if (self.reference_others or 0.0) <= MORE_BEGINNINGS and self._in_reference:
+            among = f"{percent(self.continued or 0.0)} of these begin a text of the reference"
+        return (
+            f"{percent(self._ours)} of its texts begin with their own prompt, and {among}; the "
+            "reference's rows name none"
+        )
+
+    @property
+    def _effect(self) -> str:
+        if self._in_generated and self._in_reference:
+            return RAISES
+        apart = "this alone sets the two sides apart"
+        other, whose = self.reference, "the reference's"
+        if self._in_reference:
+            other, whose = self.generated, "its"
+        # What a side begins with whose rows name no prompts, nobody knows
+        return apart if other is not None else f"unless {whose} texts begin with others, {apart}"
 
 
 @dataclass(frozen=True)
@@ -199,6 +281,10 @@ class Beginnings:
         are none, or they may go on behind the words that are kept.
     both
         Whether nearly all texts of both sides share one with the other, as with a prompt.
+    part
+        The words in common over the words of such a generated text, of medians, 0 to 1.
+    apart
+        Whether rows name their prompts, and these do not begin the texts.
     """
 
     generated: float
@@ -208,6 +294,8 @@ class Beginnings:
     m: int
     skip: int = 0
     both: bool = False
+    part: float = 0.0
+    apart: bool = False
 
     def caution(self) -> Caution | None:
         """Say how many there are, how long they are, and what to do."""
@@ -217,24 +305,40 @@ class Beginnings:
         text = (
             f"{percent(self.generated)} of its texts begin as a reference text does, with {many} "
             f"words in common ({percent(self.expected)} of the reference's texts among "
-            f"themselves); {RAISES}: if it is a prompt, {self._advice}; if not, look for copies"
+            f"themselves); {self._advice}"
         )
         brief = f"{brief_share(self.generated)} share an opening with the reference"
-        return Caution("openings", brief, text, self._remedy)
+        moved = movement("openings", (self.generated - self.expected) * self.part)
+        return Caution("openings", brief, text, self._remedy, moved)
+
+    @property
+    def _answers(self) -> bool:
+        """Whether the openings are how answers to a prompt begin, which no option should remove."""
+        return self.apart and not self.both
 
     @property
     def _remedy(self) -> str:
-        if self.both:
+        if self._answers:
+            return ""
+        if self.both and not self.apart:
             return "--strip-prompt"
         return f"--skip-words {self.skip}" if self.skip else ""
 
     @property
     def _advice(self) -> str:
-        if self.both:
-            return "--strip-prompt takes it off both sides"
-        if not self.skip:
-            return "compare the continuations only"
-        return f"{self._remedy} takes that many words off every text"
+        if self._answers:
+            return (
+                "the prompts that rows name do not begin them, so that these words belong to the "
+                "answers, such as a question that is restated; look for copies"
+            )
+        if self.both and not self.apart:
+            remedy = "--strip-prompt takes it off both sides"
+        elif not self.skip:
+            remedy = "compare the continuations only"
+        else:
+            remedy = f"{self._remedy} takes that many words off every text"
+        what = "if it is another prompt than rows name" if self.apart else "if it is a prompt"
+        return f"{RAISES}: {what}, {remedy}; if not, look for copies"
 
 
 def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> Duplicates | None:
@@ -306,16 +410,40 @@ def measure_copies(reference: TextFacts, generated: Sequence[TextFacts]) -> Copi
 
 
 def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Prompts | None:
-    """Count the texts that begin with their own prompt; None where no prompts are known."""
-    ours, theirs = _prompted(generated), _prompted([reference])
+    """Count the texts that begin with a prompt that rows name; None where no row names one."""
+    ours, theirs = _begun_by_own(generated), _begun_by_own([reference])
     if ours is None and theirs is None:
         return None
-    return Prompts(theirs, ours, _continued(reference, generated) if theirs is None else None)
+    known = (ours, theirs)
+    if ours is None:
+        ours = _begun_by(generated, _named([reference]))
+    if theirs is None:
+        theirs = _begun_by([reference], _named(generated))
+    own = [None if side is None else side.share for side in known]
+    others = [
+        None if named is not None else side.share
+        for named, side in zip(known, (ours, theirs), strict=True)
+    ]
+    parts = [part for side in (ours, theirs) if side.begun.any() for part in side.parts]
+    return Prompts(
+        own[1],
+        own[0],
+        others[1],
+        others[0],
+        _continued(reference, generated) if own[1] is None else None,
+        float(np.median(parts)) if parts else 0.0,
+    )
 
 
-def measure_beginnings(reference: TextFacts, generated: Sequence[TextFacts]) -> Beginnings | None:
+def measure_beginnings(
+    reference: TextFacts, generated: Sequence[TextFacts], prompts: Prompts | None = None
+) -> Beginnings | None:
     """Hold what generated texts share with reference texts against what these share."""
-    texts = [text for facts in generated for text in _uncopied(facts, reference)]
+    kept = [_uncopied(facts, reference) for facts in generated]
+    texts = [
+        facts.beginnings[row] for facts, rows in zip(generated, kept, strict=True) for row in rows
+    ]
+    sizes = np.concatenate([facts.words[rows] for facts, rows in zip(generated, kept, strict=True)])
     theirs = reference.different_in_order
     if not texts or len(theirs) < 2:
         return None
@@ -333,6 +461,8 @@ def measure_beginnings(reference: TextFacts, generated: Sequence[TextFacts]) -> 
         len(texts),
         words_to_skip(lengths),
         both,
+        float(np.median(lengths / sizes[shared])) if len(lengths) else 0.0,
+        prompts is not None and prompts.apart,
     )
 
 
@@ -363,28 +493,60 @@ def same_length(lengths: NDArray[np.int64]) -> int | None:
     return shortest if (lengths == shortest).mean() >= SAME_LENGTH else None
 
 
-def _prompted(sets: Sequence[TextFacts]) -> float | None:
-    """The share of texts behind a prompt of some length that begin with it."""
-    begun = [
-        text.startswith(prompt)
-        for facts in sets
-        for prompt, text in zip(facts.prompts or (), facts.beginnings, strict=False)
-        if prompt.count(" ") + 1 >= SHORTEST_PROMPT
-    ]
-    return float(np.mean(begun)) if begun else None
+class _Begun(NamedTuple):
+    """Which texts begin with a prompt, and for those that do, its part of their words."""
+
+    begun: NDArray[np.bool_]
+    parts: list[float]
+
+    @property
+    def share(self) -> float:
+        """Of all of them."""
+        return float(self.begun.mean()) if len(self.begun) else 0.0
+
+
+def _begun_by_own(sets: Sequence[TextFacts]) -> _Begun | None:
+    """Look at the texts whose row names a prompt of some length; None where none does."""
+    begun, parts = [], []
+    for facts in sets:
+        rows = zip(facts.prompts or (), facts.beginnings, facts.words.tolist(), strict=False)
+        for prompt, text, size in rows:
+            words = prompt.count(" ") + 1
+            if words >= SHORTEST_PROMPT:
+                begun.append(text.startswith(prompt))
+                parts += [words / size] if begun[-1] else []
+    return _Begun(np.array(begun), parts) if begun else None
+
+
+def _begun_by(sets: Sequence[TextFacts], prompts: Collection[str]) -> _Begun:
+    """Look for any of these prompts at the beginning of every text."""
+    lengths = sorted({prompt.count(" ") + 1 for prompt in prompts}, reverse=True)
+    begun, parts = [], []
+    for facts in sets:
+        for text, size in zip(facts.beginnings, facts.words.tolist(), strict=True):
+            words = text.split(" ")
+            found = (n for n in lengths if n <= len(words) and " ".join(words[:n]) in prompts)
+            length = next(found, 0)
+            begun.append(length > 0)
+            parts += [length / size] if length else []
+    return _Begun(np.array(begun, bool), parts)
+
+
+def _named(sets: Sequence[TextFacts]) -> set[str]:
+    """The different prompts that rows name; shorter ones may begin a text by chance."""
+    prompts = {prompt for facts in sets for prompt in facts.prompts or ()}
+    return {prompt for prompt in prompts if prompt.count(" ") + 1 >= SHORTEST_PROMPT}
 
 
 def _continued(reference: TextFacts, generated: Sequence[TextFacts]) -> float | None:
     """The share of the prompts that generated texts name which begin a reference text."""
-    prompts = {prompt for facts in generated for prompt in facts.prompts or ()}
-    prompts = {prompt for prompt in prompts if prompt.count(" ") + 1 >= SHORTEST_PROMPT}
+    prompts = _named(generated)
     lengths = {prompt.count(" ") + 1 for prompt in prompts}
     texts = [text.split(" ") for text in reference.beginnings]
     begun = {" ".join(text[:n]) for text in texts for n in lengths}
     return len(prompts & begun) / len(prompts) if prompts else None
 
 
-def _uncopied(facts: TextFacts, reference: TextFacts) -> list[str]:
-    """The beginnings of the texts that are not in the reference as a whole."""
-    kept = facts.nonempty & ~np.isin(facts.keys, reference.keys)
-    return [facts.beginnings[row] for row in np.flatnonzero(kept).tolist()]
+def _uncopied(facts: TextFacts, reference: TextFacts) -> NDArray[np.intp]:
+    """The rows of the texts that are not in the reference as a whole."""
+    return np.flatnonzero(facts.nonempty & ~np.isin(facts.keys, reference.keys))

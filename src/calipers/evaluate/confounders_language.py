@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts, beyond_chance, percent
+from calipers.evaluate.movements import movement
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.samples.wording import NAME_LENGTH, shortened
 
@@ -52,6 +53,9 @@ stories."""
 
 FEWEST_WORDS = 12
 """Words of a text that tell; a title of six may well hold none of the 50."""
+
+FEWEST_TEXTS = 20
+"""Different texts of a set whose most frequent words are its language's and not those of a few."""
 
 MORE_TEXTS = 0.05
 """A twentieth of the texts: fewer are poems, tables and quotations."""
@@ -85,7 +89,8 @@ class Scripts:
             f"{_listed(self.reference)}; a script sets the sides apart whatever the texts are "
             "like: compare texts of one script"
         )
-        return Caution("scripts", self._brief, text)
+        moved = movement("scripts", self.distance)
+        return Caution("scripts", self._brief, text, movement=moved)
 
     @property
     def _brief(self) -> str:
@@ -201,29 +206,36 @@ class Language:
         n, m = self.n, self.m
         if beyond_chance(self.generated_foreign, self.expected, m, n, least=MORE_TEXTS):
             text = (
-                f"in {percent(self.generated_foreign)} of its texts the reference's most frequent "
-                f"words hardly occur ({percent(self.expected)} of the reference's), such as "
+                f"in {percent(self.generated_foreign)} of its texts of {FEWEST_WORDS} words or "
+                "more the reference's most frequent words hardly occur "
+                f"({percent(self.expected)} of the reference's), such as "
                 f"{self.example!r}: they are in another language, or no prose; leave them out or "
                 "compare them apart"
             )
             share = brief_share(self.generated_foreign)
-            return Caution("language", f"{share} in another language, or no prose", text)
+            brief = f"{share} in another language, or no prose"
+            moved = movement("language", self.generated_foreign - self.expected)
+            return Caution("language", brief, text, movement=moved)
         if beyond_chance(self.reference_foreign, self.reference_expected, n, m, least=MORE_TEXTS):
             text = (
-                f"in {percent(self.reference_foreign)} of the reference's texts its most frequent "
-                f"words hardly occur ({percent(self.reference_expected)} of its own): they are in "
-                "another language, or no prose; leave them out or compare them apart"
+                f"in {percent(self.reference_foreign)} of the reference's texts of {FEWEST_WORDS} "
+                "words or more its most frequent words hardly occur "
+                f"({percent(self.reference_expected)} of its own): they are in another language, "
+                "or no prose; leave them out or compare them apart"
             )
             share = brief_share(self.reference_foreign)
-            return Caution("language", f"reference: {share} in another language", text)
+            moved = movement("language", self.reference_foreign - self.reference_expected)
+            brief = f"reference: {share} in another language"
+            return Caution("language", brief, text, movement=moved)
         return None
 
 
 def measure_language(reference: TextFacts, generated: Sequence[TextFacts]) -> Language | None:
     """Hold the most frequent words of each side against the texts of both.
 
-    None where most texts are too short to tell, their script has no spaces, or a set has no words
-    that stand in all its texts.
+    None where most texts are too short to tell, their script has no spaces, a set has no words that
+    stand in all its texts, or says nearly the same over and over: fewer than `FEWEST_TEXTS` of its
+    texts differ, where it has as many.
     """
     theirs, ours = _texts([reference]), _texts(generated)
     if theirs is None or ours is None:
@@ -254,7 +266,7 @@ class _Texts(NamedTuple):
 
 
 def _texts(sets: Sequence[TextFacts]) -> _Texts | None:
-    """Take the texts that tell; None where those are less than half of all."""
+    """Take the texts that tell; None where those are less than half of all, or nearly all alike."""
     long = [
         (words, shortened(" ".join(text[: 2 * NAME_LENGTH].split())))
         for facts in sets
@@ -262,6 +274,8 @@ def _texts(sets: Sequence[TextFacts]) -> _Texts | None:
         if len(words) >= FEWEST_WORDS and len(text) <= LONG_WORDS * len(words)
     ]
     if not long or 2 * len(long) < sum(len(facts.sampled) for facts in sets):
+        return None
+    if len({tuple(words) for words, _ in long}) < min(FEWEST_TEXTS, len(long)):
         return None
     return _Texts([words for words, _ in long], [text for _, text in long])
 

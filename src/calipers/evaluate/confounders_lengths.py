@@ -8,7 +8,7 @@ not known here: embeddings keep only which texts were cut, and characters stand 
 
 How many texts of a set were cut, embeddings note for each. What that note cannot say is said here:
 that one side was cut much more than the other, so that beginnings stand against whole texts, and
-that most texts were cut, so that the scores speak of beginnings.
+that many texts of both were cut, so that of these the scores see beginnings only.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from calipers.evaluate.confounders_texts import (
     brief_lengths,
     percent,
 )
+from calipers.evaluate.movements import movement
 from calipers.results.caution import Caution, brief_share, fitting
 
 Unit = Literal["words", "characters", "tokens"]
@@ -46,14 +47,17 @@ SAME_LENGTH = 1.05
 BOTH_REACH, FEWEST_WORDS = 0.95, 10
 """To cut at is what so many texts of each side have; under ten words, little is left of them."""
 
+LEAST_LEFT = 0.25
+"""Of the shorter side's median: a cut that leaves less compares how texts begin and no more."""
+
 KS_FACTOR = 2.25
 """Of the chance of a Kolmogorov-Smirnov distance: 2·exp(-2·2.25²) is a chance of 1 in 12,000."""
 
 UNLIKE = 0.1
 """A tenth of the texts read to the end on one side and not on the other."""
 
-MOST = 0.5
-"""From here on the typical text was cut."""
+MANY = 0.25
+"""Of both sides: from here on a score may move by 0.08 (docs/confounders.md)."""
 
 HARDLY_ANY = 0.05
 """Texts of rare words have more tokens, and are cut at fewer words than all others."""
@@ -81,6 +85,10 @@ class Lengths:
         in the order of lengths, at that place: 1 or more.
     cut
         The words that 95 % of the texts on either side have; None for characters and tokens.
+    shift
+        How far the lengths lie apart, in doublings: the mean distance of the binary logarithms of
+        lengths that have the same place in the order of their side, empty texts aside. 1 where one
+        side is twice as long throughout.
     """
 
     unit: Unit
@@ -93,6 +101,7 @@ class Lengths:
     generated_short: float
     stretch: float
     cut: int | None = None
+    shift: float = 0.0
 
     @property
     def differs(self) -> bool:
@@ -118,11 +127,12 @@ class Lengths:
                 f"{self.unit}, {percent(self.reference_short)} of the reference's"
             )
         text = f"{difference}; a difference in length alone moves the scores: {self._advice}"
-        return Caution("lengths", brief, text, self._remedy)
+        return Caution("lengths", brief, text, self._remedy, movement("lengths", self.shift))
 
     @property
     def _remedy(self) -> str:
-        far_enough = self.unit == "words" and (self.cut or 0) >= FEWEST_WORDS
+        least = max(FEWEST_WORDS, LEAST_LEFT * min(self.reference, self.generated))
+        far_enough = self.unit == "words" and (self.cut or 0) >= least
         return f"--match-length {self.cut}" if far_enough else ""
 
     @property
@@ -164,16 +174,22 @@ class Truncation:
                 f"{shares}reference's are longer than the embedder reads, so that beginnings stand "
                 f"against whole texts: {self._advice}"
             )
-            ours, theirs = brief_share(self.generated), brief_share(self.reference)
-            brief = f"{ours} cut by the embedder, reference {theirs}"
-            return Caution("truncation", fitting(brief, f"{ours} cut, reference {theirs}"), text)
-        if low >= MOST:
+            return self._caution(text)
+        if low >= MANY:
             text = (
-                f"{shares}reference's are longer than the embedder reads, so that the scores speak "
-                f"of their beginnings: take an embedder that reads more, or {self._advice}"
+                f"{shares}reference's are longer than the embedder reads, so that of these the "
+                f"scores see beginnings only: take an embedder that reads more, or {self._advice}"
             )
-            return Caution("truncation", "only beginnings of texts were read", text)
+            return self._caution(text)
         return None
+
+    def _caution(self, text: str) -> Caution:
+        ours, theirs = brief_share(self.generated), brief_share(self.reference)
+        brief = f"{ours} cut by the embedder, reference {theirs}"
+        low, high = sorted((self.reference, self.generated))
+        moved = max(movement("truncation", high - low), movement("truncation_both", low))
+        short = fitting(brief, f"{ours} cut, reference {theirs}")
+        return Caution("truncation", short, text, movement=moved)
 
     @property
     def _advice(self) -> str:
@@ -211,6 +227,7 @@ def _lengths(unit: Unit, theirs: NDArray[np.int64], ours: NDArray[np.int64]) -> 
         generated_short=shares[1],
         stretch=max(max(there) / max(1, place), place / max(1, min(there))),
         cut=int(reached) if unit == "words" else None,
+        shift=length_shift(ours[ours > 0], theirs[theirs > 0]),
     )
 
 
@@ -227,6 +244,30 @@ def ks_distance(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[flo
     gap = np.abs(_at_most(ours, places) - _at_most(theirs, places))
     where = int(np.argmax(gap))
     return float(gap[where]), int(places[where])
+
+
+def length_shift(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> float:
+    """Measure how far lengths lie apart, in doublings.
+
+    Parameters
+    ----------
+    ours, theirs
+        Lengths of 1 and more.
+
+    Returns
+    -------
+    float
+        The Wasserstein distance of the binary logarithms of both sides' lengths; 0 where a side has
+        none.
+    """
+    if not len(ours) or not len(theirs):
+        return 0.0
+    logs = [np.log2(side) for side in (ours, theirs)]
+    places = np.sort(np.concatenate(logs))
+    shares = [
+        np.searchsorted(np.sort(side), places[:-1], side="right") / len(side) for side in logs
+    ]
+    return float((np.abs(shares[0] - shares[1]) * np.diff(places)).sum())
 
 
 def _at_most(lengths: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:

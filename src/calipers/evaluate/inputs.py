@@ -20,6 +20,7 @@ from calipers.errors import InputError
 from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.end_of_text import cut_at_end
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
+from calipers.evaluate.movements import by_ratio, by_size, movement
 from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes, TextOptions
 from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
@@ -416,7 +417,8 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
         f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
         "a difference in length alone changes the scores"
     )
-    return (Caution("lengths", brief_lengths(theirs, ours, "words"), text),)
+    brief, moved = brief_lengths(theirs, ours, "words"), by_ratio("lengths", theirs, ours)
+    return (Caution("lengths", brief, text, movement=moved),)
 
 
 def trust_cautions(reference: SetSummary, generated: SetSummary, k: int) -> Iterator[Caution]:
@@ -427,10 +429,12 @@ def trust_cautions(reference: SetSummary, generated: SetSummary, k: int) -> Iter
     size = min(reference.n, generated.n)
     if size < FEW:
         text = f"{size} samples are few: its scores vary a lot by chance"
-        yield Caution("few_samples", f"only {counted(size, 'sample')}", text)
+        brief = f"only {counted(size, 'sample')}"
+        yield Caution("few_samples", brief, text, movement=by_size(size))
     if size < WIDE * k:
         text = f"neighbourhoods of {k} among {size} samples cover nearly everything"
-        yield Caution("neighbours", f"k = {k} is large for {counted(size, 'sample')}", text)
+        brief = f"k = {k} is large for {counted(size, 'sample')}"
+        yield Caution("neighbours", brief, text, movement=movement("neighbours", k / size))
 
 
 def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[Caution]:
@@ -438,9 +442,12 @@ def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[
     expected = _empty_share(reference)
     for file in files:
         share = _empty_share(file.samples)
+        if expected is None or share is None:
+            return
         if beyond_chance(share, expected, len(file.samples), len(reference), least=MANY_EMPTY):
             note = " ".join(file.samples.data.notes())
-            yield Caution("empty", f"{brief_share(share)} empty", note)
+            moved = movement("empty", share - expected)
+            yield Caution("empty", f"{brief_share(share)} empty", note, movement=moved)
             return
 
 
@@ -457,7 +464,8 @@ def few_samples(inputs: ComparisonInputs) -> tuple[Caution, ...]:
         "small, wide balls of neighbours can raise precision, recall and coverage; where the "
         "generated set alone is, coverage falls"
     )
-    return (Caution("few_samples", f"fewer than {RECOMMENDED:,} samples", text),)
+    moved = by_size(min(size for _, size in sizes))
+    return (Caution("few_samples", f"fewer than {RECOMMENDED:,} samples", text, movement=moved),)
 
 
 def size_cautions(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[Caution, ...]:
@@ -468,7 +476,8 @@ def size_cautions(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[Cautio
             f"generated sets have {sizes[0]} to {sizes[-1]} samples; fewer samples lower coverage "
             "and raise distances, so their scores are not comparable"
         )
-        return (Caution("sizes", "generated sets differ in size", text),)
+        moved = by_ratio("sizes", sizes[0], sizes[-1])
+        return (Caution("sizes", "generated sets differ in size", text, movement=moved),)
     return ()
 
 
@@ -651,9 +660,10 @@ def where(samples: SampleSet, name: str | None = None) -> str:
     return name or samples.name if samples.source.startswith("<") else samples.source
 
 
-def _empty_share(samples: SampleSet) -> float:
+def _empty_share(samples: SampleSet) -> float | None:
+    """The share of samples without a word or token; None of what has neither."""
     lengths = samples.token_counts() if samples.texts is None else samples.word_counts()
-    return 0.0 if lengths is None else float((lengths == 0).mean())
+    return None if lengths is None else float((lengths == 0).mean())
 
 
 def _words(sets: Sequence[SampleSet]) -> dict[str, float] | None:

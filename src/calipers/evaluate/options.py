@@ -1552,7 +1552,7 @@ class OverlapOptions(Embedding, SearchEngine, Seeded, Neighbours, Sizes, Files):
 
 @options_class
 class PromptsOptions(Embedding, Seeded, Reading):
-    """The options of ``prompts``: many samples for each prompt."""
+    """The options of ``prompts``: answers to the same prompts."""
 
     by_prompt: str | None = option(
         None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -36,7 +36,11 @@ OF_STRINGS = ("distinct_texts", "string_similarity")
 COSINE = (-1.0, 1.0)
 SHARE = (0.0, 1.0)
 
-ONE_SAMPLE = "it has one sample for each prompt"
+ONE_SAMPLE = "one sample of a prompt has no variety (k is 1)"
+OF_SEVERAL = (
+    *("distinct_k", "distinct_texts", "vendi_within", "conditional_vendi", "information_vendi"),
+)
+"""Scores of k samples of a prompt, which tell nothing of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,7 @@ class Answers:
     name
         Of the set.
     vectors
-        Embeddings, shape ``(n, d)``.
+        Embeddings by the view that scores are of, shape ``(n, d)``.
     texts
         In the same order; None where samples are none.
     prompts
@@ -57,6 +61,8 @@ class Answers:
         How many prompts there are, each with at least one sample.
     unread
         Why its vectors say nothing, where the embedder knows too few of its words; else None.
+    further
+        Embeddings by the other views, of which sets are tested too, in the same order.
     """
 
     name: str
@@ -65,6 +71,7 @@ class Answers:
     prompts: NDArray[np.int64]
     count: int
     unread: str | None = None
+    further: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -94,7 +101,8 @@ class Answers:
             if end - start >= k
         ]
         kept = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.intp)
-        return replace(self, vectors=self.vectors[kept], texts=None, prompts=self.prompts[kept])
+        vectors, prompts = self.vectors[kept], self.prompts[kept]
+        return replace(self, vectors=vectors, texts=None, prompts=prompts, further={})
 
 
 def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[str, Score]:
@@ -148,6 +156,10 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
         between, within, level=level, bounds=(-2.0, 2.0), pins={"metric": "contrast", **pins}
     )
     scores |= _vendi(answers.first(k, seed=options.seed), k, options)
+    if k == 1:
+        scores |= {
+            key: scores[key].without_value(ONE_SAMPLE) for key in OF_SEVERAL if key in scores
+        }
     if answers.unread is None:
         return scores
     return {

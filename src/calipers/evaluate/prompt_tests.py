@@ -1,4 +1,11 @@
-"""Tests of "the same distribution given the prompt", of every system or pair of systems."""
+"""Tests of "the same distribution given the prompt", of every system or pair of systems.
+
+Two questions. Do the answers to a prompt differ from set to set? MMD within prompts sees that, by
+embeddings and by strings, and needs several samples of a prompt. Do the answers of one set differ
+from those of the other in the same way from prompt to prompt? A classifier sees that whose folds
+keep prompts together and whose labels are permuted within them, and one sample of each prompt is
+enough. What cannot be tested has a reason in place of a p-value.
+"""
 
 from __future__ import annotations
 
@@ -12,79 +19,128 @@ import numpy as np
 from calipers.evaluate.options import PromptsOptions
 from calipers.evaluate.prompt_scores import Answers
 from calipers.metrics.within_prompts import directions
-from calipers.results.by_prompt import PromptTest
+from calipers.results.by_prompt import PromptTest, TestedBy
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.two_sample import TwoSample
+from calipers.uncertainty.two_sample import TwoSample, allowed
+from calipers.uncertainty.two_sample_classifier import classifier_test
 from calipers.uncertainty.two_sample_prompts import (
     ALIKE,
     Kernel,
     gaussian_kernels,
     prompts_test,
+    relabellings,
 )
 
 
 def tests_between(
-    reference: Answers | None, systems: Sequence[Answers], options: PromptsOptions
+    reference: Answers | None,
+    systems: Sequence[Answers],
+    options: PromptsOptions,
+    *,
+    view: str,
 ) -> tuple[PromptTest, ...]:
     """Test every system against the reference, or without one every pair of systems.
 
     Returns
     -------
     tuple of PromptTest
-        By the Gaussian kernel of embeddings, and where there are texts by the Hamming kernel of
-        their characters; corrected over all pairs of one kernel.
+        By a classifier of embeddings over prompts, in every view; within prompts by the Gaussian
+        kernel of embeddings, and where there are texts by the Hamming kernel of their characters.
+        Corrected over all pairs of one test.
     """
     if reference is None:
         pairs = list(combinations(systems, 2))
     else:
         pairs = [(reference, each) for each in systems]
-    kernels: list[Kernel] = ["gaussian"]
+    views = (view, *(systems[0].further if systems else ()))
+    tested: list[tuple[TestedBy, str]] = [("classifier", each) for each in views]
+    tested.append(("gaussian", view))
     if all(each.texts is not None for pair in pairs for each in pair):
-        kernels.append("hamming")
+        tested.append(("hamming", ""))
     found: list[PromptTest] = []
-    for kernel in kernels:
-        tests = [_test(kernel, *pair, options) for pair in pairs]
+    for by, seen in tested:
+        tests = [_test(by, seen, *pair, options) for pair in pairs]
         adjusted = holm([test.p_value for test in tests])
         found += [replace(test, adjusted=float(p)) for test, p in zip(tests, adjusted, strict=True)]
     return tuple(found)
 
 
-def _test(kernel: Kernel, first: Answers, second: Answers, options: PromptsOptions) -> PromptTest:
+def _test(
+    by: TestedBy, view: str, first: Answers, second: Answers, options: PromptsOptions
+) -> PromptTest:
+    unread = None if by == "hamming" else first.unread or second.unread
+    if unread:
+        test = TwoSample.undefined(
+            "classifier" if by == "classifier" else "prompts",
+            unread,
+            permutations=options.permutations,
+            level=options.level,
+            pins={"test": by, "view": view},
+        )
+    elif by == "classifier":
+        rows = [side.further.get(view, side.vectors) for side in (first, second)]
+        test = _classifier(first, second, rows, options)
+    else:
+        test = _within(by, first, second, options)
+    return PromptTest(
+        first=first.name,
+        second=second.name,
+        test=by,
+        view=view,
+        statistic=test.statistic,
+        estimate=test.estimate,
+        p_value=test.p_value,
+        adjusted=test.p_value,
+        level=test.level,
+        signature=test.signature,
+        reason=test.reason,
+    )
+
+
+def _classifier(
+    first: Answers, second: Answers, rows: Sequence[Any], options: PromptsOptions
+) -> TwoSample:
+    return classifier_test(
+        *map(directions, rows),
+        prompts=(first.prompts, second.prompts),
+        permutations=options.permutations,
+        seed=options.seed,
+        level=options.level,
+        threads=options.threads,
+    )
+
+
+def _within(kernel: Kernel, first: Answers, second: Answers, options: PromptsOptions) -> TwoSample:
+    """Test within prompts, where their samples can be relabelled in enough ways for the level."""
     sizes = list(zip(first.sizes.tolist(), second.sizes.tolist(), strict=True))
-    reason, made = ALIKE, None
-    unread = first.unread or second.unread
-    if kernel == "gaussian" and unread:
-        reason = unread
+    ways = relabellings(sizes)
+    if ways > 1 and ways * allowed(options.level) < 1:
+        made, reason = (
+            None,
+            (
+                f"the samples of these prompts can be relabelled in {ways:.0f} ways, so that no "
+                f"p-value is below {1 / ways:.2g}"
+            ),
+        )
     else:
         made = _gaussian(first, second) if kernel == "gaussian" else _hamming(first, second)
+        reason = ALIKE
     if made is None:
-        test = TwoSample.undefined(
+        return TwoSample.undefined(
             "prompts",
             reason,
             permutations=options.permutations,
             level=options.level,
             pins={"test": "mmd_by_prompt", "kernel": kernel},
         )
-    else:
-        test = prompts_test(
-            made,
-            sizes,
-            kernel=kernel,
-            permutations=options.permutations,
-            seed=options.seed,
-            level=options.level,
-            threads=options.threads,
-        )
-    return PromptTest(
-        first=first.name,
-        second=second.name,
+    return prompts_test(
+        made,
+        sizes,
         kernel=kernel,
-        statistic=test.statistic,
-        p_value=test.p_value,
-        adjusted=test.p_value,
-        level=test.level,
-        signature=test.signature,
-        reason=test.reason,
+        permutations=options.permutations,
+        seed=options.seed,
+        level=options.level,
+        threads=options.threads,
     )
 
 

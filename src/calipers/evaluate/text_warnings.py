@@ -12,6 +12,7 @@ from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.evaluate.confounders_forms import forms_of
 from calipers.evaluate.inputs import FEW, InputSet, length_cautions
+from calipers.evaluate.movements import by_ratio, by_size, movement
 from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share, fitting
@@ -61,7 +62,7 @@ def pair_cautions(summary: SetSummary, reference: SetSummary | None) -> Iterator
         verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
         size = counted(summary.n, "text")
         text = f"{size} {verb} few: {whose} statistics vary a lot by chance"
-        yield Caution("few_samples", f"only {size}", text)
+        yield Caution("few_samples", f"only {size}", text, movement=by_size(summary.n))
 
 
 def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[Caution]:
@@ -73,8 +74,9 @@ def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iter
                 f"{copies:,} of {len(file.samples):,} texts are exact duplicates of an earlier "
                 "one; duplicates alone raise Self-BLEU and similar metrics"
             )
-            share = brief_share(copies / len(file.samples))
-            yield Caution("duplicates", f"{share} duplicates", text)
+            share = copies / len(file.samples)
+            brief, moved = f"{brief_share(share)} duplicates", movement("duplicates", share)
+            yield Caution("duplicates", brief, text, movement=moved)
     yield from undefined_cautions(scores)
     yield from unseen_cautions(scores)
 
@@ -154,7 +156,8 @@ def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterat
             f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone changes "
             f"{', '.join(sized)}, so these values are not comparable"
         )
-        yield Caution("sizes", "sets differ in size", text)
+        moved = by_ratio("sizes", counts[0], counts[-1])
+        yield Caution("sizes", "sets differ in size", text, movement=moved)
 
 
 def _undefined(score: Score) -> int:

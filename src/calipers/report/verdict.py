@@ -66,10 +66,12 @@ WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
 MOST_CAUTIONS = 2
-LEAST_WEIGHT = 30
-"""Lighter cautions change no verdict; they stand among the warnings."""
-ALWAYS = ("same_file", "copies", "prompts", "openings")
-"""Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
+LEAST_WEIGHT = 5
+"""Hundredths of a score; lighter cautions change no verdict and stand among the warnings."""
+REVERSING = 25
+"""What could move a score by a quarter is shown whatever others there are."""
+ALWAYS = ("same_file",)
+"""Kinds of cautions that are shown whatever others there are: the scores speak of nothing else."""
 
 Kind = Literal[
     "closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested", "withheld"
@@ -156,7 +158,7 @@ class Verdict:
     findings
         The sentences, in their order.
     cautions
-        What could change them: the one or two that weigh most.
+        What could change them: the two that weigh most, and every other that could reverse them.
     """
 
     findings: tuple[Finding, ...]
@@ -636,7 +638,7 @@ def _listed(parts: Sequence[Words | tuple[Name]]) -> Words:
 
 
 def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[BriefCaution]:
-    """Give the cautions that weigh most, one a kind, the worst first.
+    """Give the cautions that weigh most, one of each kind, the worst first.
 
     What a sentence says already is left out.
     """
@@ -651,8 +653,8 @@ def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[Bri
     found.sort(key=lambda each: -each[0])
     kinds = [caution["kind"] for _, _, caution in found]
     for place, kind in enumerate(dict.fromkeys(kinds)):
-        if place < MOST_CAUTIONS or kind in ALWAYS:
-            _, name, caution = found[kinds.index(kind)]
+        weight, name, caution = found[kinds.index(kind)]
+        if place < MOST_CAUTIONS or weight >= REVERSING or kind in ALWAYS:
             brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
             yield BriefCaution(name, kind, brief, remedy, kinds.count(kind) - 1)
 

@@ -1,4 +1,4 @@
-"""Many samples for each prompt: scores over prompts, tests, and how alike systems answer.
+"""Answers to the same prompts: scores over prompts, tests, and how alike systems answer.
 
 How alike two systems answer is the mean cosine of an answer of one and an answer of the other to
 the same prompt, beside how alike each answers itself. With s_ij that mean over prompts,
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from calipers.results.rows import Row, Wide
 
 Matrix = NDArray[np.float64]
+TestedBy = Literal["classifier", "gaussian", "hamming"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,30 +74,38 @@ class PromptSet(Plain):
 
 @dataclass(frozen=True)
 class PromptTest(Plain):
-    """Whether two sets answer the same prompts differently, by one kernel.
+    """Whether two sets answer the same prompts differently, by one test.
 
     Attributes
     ----------
     first, second
         Names of the sets.
-    kernel
-        ``"gaussian"`` on embeddings, or ``"hamming"`` on the characters of texts.
+    test
+        ``"classifier"`` of embeddings, which sees what differs alike from prompt to prompt; MMD
+        within prompts, ``"gaussian"`` on embeddings or ``"hamming"`` on the characters of texts.
+    view
+        What the embeddings see, ``"meaning"`` or ``"form"``; empty of characters.
     statistic
-        Mean over prompts of MMD²; NaN where it is undefined.
+        What is set among the permutations; NaN where the pair is not testable.
+    estimate
+        How large the difference is: of the classifier the area under the ROC curve within prompts,
+        0.5 by chance; of kernels the mean over prompts of MMD².
     p_value, adjusted
-        By itself, and by Holm's correction over all tests with this kernel.
+        By itself, and by Holm's correction over all pairs of this test.
     level
         Confidence level of the test.
     signature
         One line that pins every choice.
     reason
-        Why there is no answer; None otherwise.
+        Why the pair is not testable; None where it was tested.
     """
 
     first: str
     second: str
-    kernel: str
+    test: TestedBy
+    view: str
     statistic: float
+    estimate: float
     p_value: float
     adjusted: float
     level: float
@@ -104,13 +113,13 @@ class PromptTest(Plain):
     reason: str | None = None
 
     _written = (
-        *("first", "second", "kernel", "statistic", "p_value", "adjusted", "distinguishable"),
-        *("level", "signature", "reason"),
+        *("first", "second", "test", "view", "statistic", "estimate", "p_value", "adjusted"),
+        *("distinguishable", "level", "signature", "reason"),
     )
 
     @property
     def distinguishable(self) -> bool | None:
-        """Whether the sets differ at the level, corrected; None where undefined."""
+        """Whether the sets differ at the level, corrected; None where they are not testable."""
         return None if self.reason else self.adjusted <= round(1 - self.level, 12)
 
 
@@ -142,14 +151,18 @@ class Homogeneity(Plain):
     apart_high: Matrix
 
     def alike(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of sets that answer as alike as each answers itself, as far as this tells."""
+        """Pairs of sets that answer as alike as each answers itself, as far as this tells.
+
+        A pair of which one set has a single sample of each prompt is not among them: how alike that
+        set answers itself is not known.
+        """
         pairs = combinations(range(len(self.names)), 2)
         return tuple((self.names[i], self.names[j]) for i, j in pairs if self.apart_low[i, j] <= 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ByPrompt(Result):
-    """Many samples for each prompt: print it, or read its scores, tests and matrix.
+    """Answers to the same prompts: print it, or read its scores, tests and matrix.
 
     Attributes
     ----------

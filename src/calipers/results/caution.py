@@ -2,7 +2,8 @@
 
 Every caution is one of the warnings of a system or of a whole comparison, which hold its sentence.
 Beside that it has what a line of a summary needs: a brief that fits beside a name, and a weight by
-which the worst comes first.
+which the worst comes first. The weight follows from how far the cause, as strong as it was found,
+can move a score (:mod:`calipers.evaluate.movements` holds what was measured).
 """
 
 from __future__ import annotations
@@ -46,38 +47,32 @@ WEIGHTS: Mapping[Kind, int] = {
     "unread": 110,
     "same_file": 100,
     "scorer": 95,
-    "copies": 90,
-    "prompts": 80,
-    "openings": 80,
-    # One defect of the texts explains a good part of the scores
-    "duplicates": 70,
-    "lengths": 60,
-    "truncation": 55,
-    "outlier": 75,
-    "unseen": 65,
-    "forms": 50,
-    "scripts": 50,
-    "language": 50,
-    "empty": 45,
-    # The measurement sees too little, or not the same on all sides
+    "outlier": 60,
+    # Their movement is measured, wherever their strength is known
+    "copies": 50,
     "ratios": 42,
-    "sizes": 40,
+    "unseen": 40,
     "embedder": 40,
-    "neighbours": 35,
-    "few_samples": 30,
-    "groups": 20,
-    "tokens": 20,
-    # A score or an interval says less than it seems to
-    "unsettled": 15,
-    "intervals": 10,
-    "undefined": 5,
+    "duplicates": 30,
+    "lengths": 30,
+    "forms": 30,
+    "scripts": 30,
+    "language": 30,
+    "prompts": 20,
+    "openings": 20,
+    "truncation": 20,
+    "empty": 20,
+    "few_samples": 10,
+    "sizes": 10,
+    "neighbours": 10,
+    # A score or an interval says less than it seems to, and does not move
+    "groups": 4,
+    "tokens": 4,
+    "unsettled": 3,
+    "intervals": 2,
+    "undefined": 1,
 }
-"""How much a caution of each kind could change a verdict; the largest is told first.
-
-Copies and shared prompts let a system that is easily told from the reference pass for
-indistinguishable; duplicates, lengths and the like make one that writes well look worse; few
-samples widen what chance does without favouring anyone.
-"""
+"""What a caution of each kind weighs whose movement is not known, in hundredths of a score too."""
 
 LONGEST = 40
 """Characters of a brief at most."""
@@ -98,20 +93,24 @@ class Caution(Plain):
         The whole sentence, as it stands among the warnings.
     remedy
         The option that removes the cause, as on a command line; empty where none does.
+    movement
+        How far a cause of this strength can move a score, 0 to 1: the mean absolute change of the
+        score that changed most in experiments; None where its strength is not known.
     """
 
     kind: Kind
     brief: str
     text: str
     remedy: str = ""
+    movement: float | None = None
 
-    _written = ("kind", "brief", "weight", "text", "remedy")
-    _optional = ("remedy",)
+    _written = ("kind", "brief", "weight", "movement", "text", "remedy")
+    _optional = ("remedy", "movement")
 
     @property
     def weight(self) -> int:
-        """How much it could change the verdict: more is worse."""
-        return WEIGHTS[self.kind]
+        """How much it could change the verdict, in hundredths of a score: more is worse."""
+        return WEIGHTS[self.kind] if self.movement is None else round(100 * self.movement)
 
 
 def worst_first(cautions: Iterable[Caution]) -> tuple[Caution, ...]:

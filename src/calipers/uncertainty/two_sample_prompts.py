@@ -11,7 +11,10 @@ of a prompt, the unbiased one,
 
 Where some prompt has a single sample on a side, the pairs of a sample with itself count too, for
 all prompts; these are the same for every permutation, so that the p-value is as good. It is never
-below what the permutations of these sizes allow: one sample against one, for P prompts, gives 2^P.
+below what the relabellings of these sizes allow (:func:`relabellings`): MMD² does not know which
+set is which, so that one sample against one gives a single value, and tests nothing. Such prompts
+tell something only together: :func:`calipers.uncertainty.two_sample_classifier.classifier_test`
+asks whether the difference of the two answers points one way.
 
 Kernels: the Gaussian one of embeddings, its width the median distance of all pairs within prompts;
 and the Hamming kernel of strings (:func:`calipers.text.hamming.hamming_kernel`), which needs no
@@ -22,6 +25,7 @@ What it does not see: which prompts differ, and how; and whether anybody would c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -37,6 +41,13 @@ from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, pe
 Floats = NDArray[np.float64]
 Kernel = Literal["gaussian", "hamming"]
 
+MANY = 10**9
+"""Relabellings of which no more are counted: more than anybody draws."""
+
+ONE_EACH = (
+    "both sets have one sample of each prompt, and MMD² within a prompt stays the same where the "
+    "two are swapped"
+)
 ALIKE = "all samples of each prompt are the same, so that the kernel has no width"
 
 
@@ -73,7 +84,8 @@ def prompts_test(
     Returns
     -------
     TwoSample
-        With the mean MMD² over prompts as the statistic.
+        With the mean MMD² over prompts as the statistic; NaN with a reason where every prompt has
+        one sample on each side.
 
     Raises
     ------
@@ -84,6 +96,20 @@ def prompts_test(
     blocks = [np.asarray(each, np.float64) for each in kernels]
     _check(blocks, sizes)
     unbiased = min(min(pair) for pair in sizes) > 1
+    pins = {
+        "test": "mmd_by_prompt",
+        "kernel": kernel,
+        "estimate": "unbiased" if unbiased else "biased",
+        "prompts": len(blocks),
+        "permutations": permutations,
+        "seed": seed,
+        "n": sum(n for n, _ in sizes),
+        "m": sum(m for _, m in sizes),
+    }
+    if relabellings(sizes) == 1:
+        return TwoSample.undefined(
+            "prompts", ONE_EACH, permutations=permutations, level=level, pins=pins
+        )
     by_size = _by_size(blocks, sizes)
     starts = np.cumsum([0, *(n + m for n, m in sizes)])
 
@@ -97,17 +123,26 @@ def prompts_test(
 
     with workers(threads) as pool:
         value, null = permuted(statistic, list(sizes), permutations, pool, seed=seed)
-    pins = {
-        "test": "mmd_by_prompt",
-        "kernel": kernel,
-        "estimate": "unbiased" if unbiased else "biased",
-        "prompts": len(blocks),
-        "permutations": permutations,
-        "seed": seed,
-        "n": sum(n for n, _ in sizes),
-        "m": sum(m for _, m in sizes),
-    }
     return TwoSample.of("prompts", value, null, level=level, pins=pins)
+
+
+def relabellings(sizes: Sequence[tuple[int, int]]) -> float:
+    """Count the relabellings within prompts by which MMD² may differ.
+
+    Of n samples against m there are C(n + m, n), and half as many where n = m, since to swap the
+    two sets changes nothing. No p-value is below 1 over their product.
+
+    Examples
+    --------
+    >>> relabellings([(1, 1)] * 300), relabellings([(1, 2)]), relabellings([(2, 2), (1, 1)])
+    (1.0, 3.0, 3.0)
+    """
+    count = 1.0
+    for n, m in sizes:
+        count *= min(MANY, math.comb(n + m, n)) / (2 if n == m else 1)
+        if count >= MANY:
+            return math.inf
+    return count
 
 
 def gaussian_kernels(parts: Sequence[ArrayLike]) -> list[Floats] | None:

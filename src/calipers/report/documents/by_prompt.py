@@ -1,4 +1,4 @@
-"""Many samples for each prompt ──► a document: scores, how alike systems answer, and tests."""
+"""Answers to the same prompts ──► a document: scores, how alike systems answer, and tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,12 @@ SHOWN = (
 )
 """The scores that the table shows; the others are in the JSON."""
 
-KERNELS = {"gaussian": "meaning (Gaussian MMD)", "hamming": "strings (Hamming MMD)"}
+TESTS = {
+    "classifier": "across prompts{}",
+    "gaussian": "within prompts{}",
+    "hamming": "within prompts, strings",
+}
+"""What the samples were tested by, and the head of its column."""
 
 
 def document(data: Data) -> Document:
@@ -122,10 +127,15 @@ def _scores_table(data: Data) -> Table:
             key=key,
             meaning=_meaning(data, key),
         )
-        for key in SHOWN
-        if any(key in each["scores"] for each in sets)
+        for key in _shown(data)
     ]
     return Table(tuple(lead), singles(columns), _kinds(data), id="scores")
+
+
+def _shown(data: Data) -> list[str]:
+    """The scores of the table that have a value for some set."""
+    scores = [each["scores"] for each in _sets(data)]
+    return [k for k in SHOWN if any((own.get(k) or {}).get("value") is not None for own in scores)]
 
 
 def _range(sizes: list[int]) -> str:
@@ -196,18 +206,19 @@ def _pairs(found: Data) -> Iterator[str]:
 
 
 def _tests_table(data: Data) -> Table:
-    """A row for each pair that was tested, a column for each kernel."""
+    """A row for each pair, a column for each test that tells of one; below, why others do not."""
     pairs = list(dict.fromkeys((test["first"], test["second"]) for test in data["tests"]))
-    tests = {(test["first"], test["second"], test["kernel"]): test for test in data["tests"]}
-    kernels = list(dict.fromkeys(test["kernel"] for test in data["tests"]))
+    tests = {(t["first"], t["second"], _tested_by(t)): t for t in data["tests"]}
+    tested = list(dict.fromkeys(_tested_by(t) for t in data["tests"] if not t["reason"]))
+    tested = tested or list(dict.fromkeys(map(_tested_by, data["tests"])))
     alpha = round(1 - data["settings"]["level"], 12)
     columns = [
         Column(
-            KERNELS.get(kernel, clean(kernel)),
-            tuple(_test(tests[(*pair, kernel)], alpha) for pair in pairs),
+            by,
+            tuple(_test(tests[(*pair, by)], alpha) for pair in pairs),
             align="left",
         )
-        for kernel in kernels
+        for by in tested
     ]
     lead = Column(
         "pair", tuple(Text((named(a), " and ", named(b))) for a, b in pairs), align="left"
@@ -218,17 +229,40 @@ def _tests_table(data: Data) -> Table:
         singles(columns),
         (SYSTEM,) * len(pairs),
         id="tests",
-        heading=f"Tested against {against}, given the prompt",
+        heading=f"Distinguishable from {against}, given the prompt?",
+        notes=tuple(notes("point", _untestable(data["tests"]))),
         breaks="whole",
         apart=False,
     )
 
 
+def _tested_by(test: Data) -> str:
+    """The head of a test's column."""
+    view = f", {clean(test['view'])}" if test["view"] in VIEWS else ""
+    return TESTS.get(test["test"], clean(test["test"])).format(view)
+
+
 def _test(test: Data, alpha: float) -> Cell:
     if test["reason"]:
-        return Text(MISSING)
-    verdict = "distinguishable" if test["distinguishable"] else "not distinguishable"
-    return Text(f"{verdict} ({p_text(test['adjusted'], alpha)})")
+        return Text("not testable")
+    size = f"AUC {test['estimate']:.2f}, " if test["test"] == "classifier" else ""
+    verdict = "yes" if test["distinguishable"] else "not shown"
+    return Text(f"{verdict} ({size}{p_text(test['adjusted'], alpha)})")
+
+
+def _untestable(tests: list[Data]) -> Iterator[str]:
+    """Say once for every reason which tests and how many pairs it is about."""
+    found: dict[str, list[Data]] = {}
+    for test in tests:
+        if test["reason"]:
+            found.setdefault(test["reason"], []).append(test)
+    for reason, about in found.items():
+        by = "; ".join(dict.fromkeys(map(_tested_by, about)))
+        pairs = list(dict.fromkeys((t["first"], t["second"]) for t in about))
+        which = f"{len(pairs)} pairs are"
+        if len(pairs) == 1:
+            which = f"{short(pairs[0][0])} and {short(pairs[0][1])} are"
+        yield f"{by}: {which} not testable, since {clean(reason)}"
 
 
 def _meaning(data: Data, key: str) -> str:
@@ -237,10 +271,8 @@ def _meaning(data: Data, key: str) -> str:
 
 
 def _meanings(data: Data) -> Iterator[tuple[str, str]]:
-    keys = {key for each in _sets(data) for key in each["scores"]}
-    for key in SHOWN:
-        if key in keys:
-            yield SCORES[key][0], _meaning(data, key)
+    for key in _shown(data):
+        yield SCORES[key][0], _meaning(data, key)
     view = data["settings"]["view"]
     if view in VIEWS:
         yield clean(view), f"cosines see {VIEWS[view]}"
@@ -248,3 +280,13 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     yield "±", f"{level} interval over prompts, at as many samples of each"
     if data["tests"]:
         yield "p", "labels permuted within prompts; corrected over the pairs of a column (Holm)"
+        yield from _meanings_of_tests(data["tests"])
+
+
+def _meanings_of_tests(tests: list[Data]) -> Iterator[tuple[str, str]]:
+    tested = {test["test"] for test in tests if not test["reason"]}
+    if "classifier" in tested:
+        yield "across", "a classifier of what differs alike from prompt to prompt"
+        yield "AUC", "chance to tell which of two answers to a prompt is whose; 0.5 by chance"
+    if tested & {"gaussian", "hamming"}:
+        yield "within", "MMD of the samples of each prompt, by embeddings (Gaussian) or characters"
