@@ -67,7 +67,7 @@ def test_the_closest_value_and_those_like_it_are_named(tuning: calipers.Tuning) 
     assert tuned.score == "mauve_star"
     assert tuned.closest in ("temperature=0.9", "temperature=1")
     assert "temperature=0.05" in tuned.worse
-    assert {tuned.closest, *tuned.not_distinguishable} == {"temperature=0.9", "temperature=1"}
+    assert {tuned.closest, *tuned.tied} == {"temperature=0.9", "temperature=1"}
     assert [point.values for point in tuned.points] == [
         {"temperature": 0.05},
         {"temperature": 0.9},

@@ -43,7 +43,7 @@ def against(make: Make, name: str, p: float | None, **more: Any) -> Data:
 UNTESTED = "Whether the samples are distinguishable from the reference was not tested."
 
 
-def test_the_closest_and_those_within_chance_of_it(make: Make) -> None:
+def test_the_closest_and_those_tied_with_it(make: Make) -> None:
     test = make["significance"]
     values = {"a": 0.7, "b": 0.9, "c": 0.89, "d": 0.5}
     data = build(
@@ -56,7 +56,7 @@ def test_the_closest_and_those_within_chance_of_it(make: Make) -> None:
         ],
     )
     assert said(data)[0] == (
-        "b is closest to human (MAUVE* 0.90); c (0.89) is within chance of it; d was not tested "
+        "b is closest to human (MAUVE* 0.90); c (0.89) is tied with it; d was not tested "
         "against it."
     )
     assert verdict(data).closest == ("b", "c")

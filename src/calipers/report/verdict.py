@@ -20,20 +20,16 @@ from typing import Any, Literal
 
 from calipers.catalogue.shown import views_of
 from calipers.report.inference import (
-    ALIKE,
-    EQUAL,
-    OPEN,
-    UNTESTED,
     against_reference,
-    all_marks,
     alpha_of,
     floor_of,
     is_tested,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import is_share, leaders_of, p_text, share
+from calipers.report.numbers import is_share, p_text, share
 from calipers.report.shown import TEXT, Metric, named, scores_of, shown_metrics
-from calipers.report.table import BEST, Data, Name, Words, said
+from calipers.report.standing import Standing, standing
+from calipers.report.table import Data, Name, Words, said
 
 CLOSENESS = (
     "mauve_star",
@@ -70,9 +66,16 @@ LEAST_WEIGHT = 30
 ALWAYS = ("same_file", "copies", "prompts", "openings")
 """Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
 
-Kind = Literal["closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested"]
-NEAR = (ALIKE, EQUAL, OPEN)
-"""Marks of systems that are not significantly worse than the best."""
+Kind = Literal[
+    "closest",
+    "undecided",
+    "score",
+    "collapsed",
+    "distant",
+    "lost",
+    "distinguishable",
+    "untested",
+]
 COUNTS = {2: "Both", 3: "All three"}
 
 
@@ -83,7 +86,8 @@ class Finding:
     Attributes
     ----------
     kind
-        What it says: who is ``"closest"``, what a single system scores (``"score"``), who has
+        What it says: who is ``"closest"``, of whom that is ``"undecided"``, what a single system
+        scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
         noise floor, who is ``"distinguishable"`` from the reference, or that this is
         ``"untested"``.
@@ -160,8 +164,13 @@ class Verdict:
 
     @property
     def closest(self) -> tuple[str, ...]:
-        """The system closest to the reference, and those within chance of it."""
+        """The system closest to the reference, and those tied with it."""
         return self._of("closest")
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The systems of which the samples do not tell whether they are as close."""
+        return self._of("undecided")
 
     @property
     def collapsed(self) -> tuple[str, ...]:
@@ -174,10 +183,11 @@ class Verdict:
         return self._of("distinguishable")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data: ``closest``, ``collapsed`` and ``distinguishable`` are names."""
+        """Return it as plain data: who is ``closest``, for instance, as names."""
         return {
             "sentences": list(self.sentences),
             "closest": list(self.closest),
+            "undecided": list(self.undecided),
             "collapsed": list(self.collapsed),
             "distinguishable": list(self.distinguishable),
             "cautions": [vars(caution).copy() for caution in self.cautions],
@@ -204,6 +214,16 @@ def verdict(data: Data) -> Verdict:
     return Verdict(findings, tuple(_cautions(data, judged.explained)))
 
 
+def decisive(data: Data) -> Metric | None:
+    """Give the score by which the verdict and ``tune`` say who is best; None where there is none.
+
+    It is the first score of the gap that is shown by the main view, else the first that ranks.
+    """
+    judged = _Judged(data)
+    lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
+    return lead or next((metric for metric in judged.metrics if metric.direction), None)
+
+
 def furthest_first(data: Data) -> list[int]:
     """Order the systems by how far they are from the reference by the first view, furthest first.
 
@@ -213,10 +233,7 @@ def furthest_first(data: Data) -> list[int]:
     lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
     if lead is None:
         return rows
-    sign = 1 if lead.direction == "higher" else -1
-    values = [(score or {}).get("value") for score in scores_of(data, lead)]
-    ranks = [inf if value is None else sign * float(value) for value in values]
-    return sorted(rows, key=ranks.__getitem__)
+    return judged.ranked(lead, rows)
 
 
 @dataclass(frozen=True)
@@ -282,29 +299,35 @@ class _Judged:
             if ranked:
                 yield from self._best(ranked[0])
             return
-        first, *others = (self._leaders(lead) for lead in leads)
-        if not first:
+        first, *others = (standing(self.data, lead) for lead in leads)
+        if not first.best:
             return
         several = len(views_of(self.data)) > 1
         same = all(found == first for found in others)
         reference = named(self.data["reference"]["name"])
-        verb = " is closest to " if len(first[0]) == 1 else " are closest to "
+        verb = " is closest to " if len(first.best) == 1 else " are closest to "
         by = f" by {clean(leads[0].view)}" if several and not same else ""
         words = joined(
-            _names([self.systems[row] for row in first[0]]),
-            (verb, reference, by, f" ({self._scored(leads if same else leads[:1], first[0][0])})"),
-            self._praise(first[0]) if len(first[0]) == 1 else (),
-            self._within_chance(leads[0], first[1]),
-            self._untested(leads[0]),
+            _names([self.systems[row] for row in first.best]),
+            (
+                verb,
+                reference,
+                by,
+                f" ({self._scored(leads if same else leads[:1], first.best[0])})",
+            ),
+            self._praise(first.best[0]) if len(first.best) == 1 else (),
+            self._tied(leads[0], first.tied),
+            self._untested(first),
         )
         if not same:
             for lead, found in zip(leads[1:], others, strict=True):
-                if found and found != first:
+                if found.best and found != first:
                     words = joined(words, self._by_other(lead, found))
         if not is_tested(self.data):
             words = (*words, ", untested")
-        names = tuple(self.systems[row] for row in (*first[0], *first[1]))
-        yield Finding("closest", names, (*words, "."))
+        rows = (*first.best, *self.ranked(leads[0], first.tied))
+        yield Finding("closest", tuple(self.systems[row] for row in rows), (*words, "."))
+        yield from self._undecided(leads[0], first.undecided)
 
     def _scored(self, leads: Sequence[Metric], row: int) -> str:
         """Write the closeness of a system by every view."""
@@ -315,22 +338,19 @@ class _Judged:
         more = (f"{self.shown(lead, row)} by {clean(lead.view)}" for lead in others)
         return ", ".join([f"{text} by {clean(first.view)}", *more])
 
-    def _leaders(self, metric: Metric) -> tuple[list[int], list[int]] | tuple[()]:
-        """Give the best by a score, and those within chance of it; nothing without any."""
-        best = leaders_of(scores_of(self.data, metric), metric.direction)
-        if not best:
-            return ()
-        marks = all_marks(self.data, [metric])[0]
-        near = [r for r, mark in enumerate(marks) if mark in NEAR and r not in best]
-        return best, sorted(near, key=lambda row: self._rank(metric, row))
+    def ranked(self, metric: Metric, rows: Sequence[int]) -> list[int]:
+        """Sort systems by a score, the best first."""
+        return sorted(rows, key=lambda row: self._rank(metric, row))
 
     def _rank(self, metric: Metric, row: int) -> float:
         """What sorts the systems by a score, the best first."""
         score = scores_of(self.data, metric)[row] or {}
         value = score.get("gap" if metric.direction == "closest" else "value")
-        return inf if value is None else -value if metric.direction == "higher" else value
+        if value is None:
+            return inf
+        return -float(value) if metric.direction == "higher" else float(value)
 
-    def _praise(self, rows: Sequence[int]) -> Words:
+    def _praise(self, row: int) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
         praised = {
             "best in quality": self.first_of(QUALITY, self.views[0]),
@@ -340,8 +360,8 @@ class _Judged:
             what
             for what, metric in praised.items()
             if metric
-            and self._is_clearly_best(metric, rows[0])
-            and (what != "the most diverse" or self._covers_most(rows[0]))
+            and self._is_clearly_best(metric, row)
+            and (what != "the most diverse" or self._covers_most(row))
         ]
         return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
 
@@ -358,50 +378,64 @@ class _Judged:
         return len(known) < len(found) or known[row] == max(known)
 
     def _is_clearly_best(self, metric: Metric, row: int) -> bool:
-        """Whether a system is the best, and no other is within chance of it."""
-        marks = all_marks(self.data, [metric])[0]
-        clear = is_tested(self.data) and marks[row] == BEST
-        return clear and not any(mark in NEAR for mark in marks)
+        """Whether a system is the best, and all others are significantly worse."""
+        found = standing(self.data, metric)
+        return found.best == (row,) and found.is_clear
 
-    def _untested(self, metric: Metric) -> Words:
-        marks = all_marks(self.data, [metric])[0]
-        rows = [row for row, mark in enumerate(marks) if mark == UNTESTED]
-        if not rows:
+    def _untested(self, found: Standing) -> Words:
+        if not found.untested or not is_tested(self.data):
             return ()
-        verb = " was" if len(rows) == 1 else " were"
+        verb = " was" if len(found.untested) == 1 else " were"
         text = f"{verb} not tested against it"
-        return joined(("; ",), _names([self.systems[row] for row in rows]), (text,))
+        return joined(("; ",), _names([self.systems[row] for row in found.untested]), (text,))
 
-    def _within_chance(self, metric: Metric, rows: Sequence[int]) -> Words:
+    def _tied(self, metric: Metric, rows: Sequence[int]) -> Words:
         if not rows:
             return ()
         if rows[3:]:
-            return (f"; {len(rows)} others are within chance of it",)
-        parts = [joined((named(self.systems[r]),), (f" ({self.shown(metric, r)})",)) for r in rows]
-        verb = " is within chance of it" if len(rows) == 1 else " are within chance of it"
-        return joined(("; ",), _listed(parts), (verb,))
+            return (f"; {len(rows)} others are tied with it",)
+        verb = " is tied with it" if len(rows) == 1 else " are tied with it"
+        return joined(("; ",), self._with_scores(metric, rows), (verb,))
 
-    def _by_other(self, metric: Metric, found: tuple[list[int], list[int]]) -> Words:
-        best, near = found
-        verb = "is" if len(best) == 1 else "are"
-        more = f", {len(near)} within chance" if near else ""
+    def _undecided(self, metric: Metric, rows: Sequence[int]) -> Iterator[Finding]:
+        """Say of whom the samples do not tell whether they are worse than the best."""
+        if not rows:
+            return
+        ranked = self.ranked(metric, rows)
+        words: Words = (f"{len(rows)} others",) if rows[3:] else self._with_scores(metric, rows)
+        verb = " is" if len(rows) == 1 else " are"
+        words = joined(("Undecided: whether ",), words, (f"{verb} tied with it or worse.",))
+        yield Finding("undecided", tuple(self.systems[row] for row in ranked), words)
+
+    def _with_scores(self, metric: Metric, rows: Sequence[int]) -> Words:
+        """Name systems, the best first, each with its score."""
+        ranked = self.ranked(metric, rows)
+        parts = [
+            joined((named(self.systems[r]),), (f" ({self.shown(metric, r)})",)) for r in ranked
+        ]
+        return _listed(parts)
+
+    def _by_other(self, metric: Metric, found: Standing) -> Words:
+        verb = "is" if len(found.best) == 1 else "are"
+        more = f", {len(found.tied)} tied" if found.tied else ""
+        more += f", {len(found.undecided)} undecided" if found.undecided else ""
         return joined(
             (f"; by {clean(metric.view)} it {verb} ",),
-            _names([self.systems[row] for row in best]),
-            (f" ({self.shown(metric, best[0])}{more})",),
+            _names([self.systems[row] for row in found.best]),
+            (f" ({self.shown(metric, found.best[0])}{more})",),
         )
 
     def _best(self, metric: Metric) -> Iterator[Finding]:
         """Say who is best by a score that is not one of closeness."""
-        found = self._leaders(metric)
-        if found:
-            best, near = found
-            names = [self.systems[row] for row in best]
-            verb = " has" if len(best) == 1 else " share"
-            text = f"{verb} the best {metric.label} ({self.shown(metric, best[0])})"
-            chance = self._within_chance(metric, near)
-            words = joined(_names(names), (text,), chance, (".",))
-            yield Finding("closest", tuple(self.systems[row] for row in (*best, *near)), words)
+        found = standing(self.data, metric)
+        if found.best:
+            names = [self.systems[row] for row in found.best]
+            verb = " has" if len(found.best) == 1 else " share"
+            text = f"{verb} the best {metric.label} ({self.shown(metric, found.best[0])})"
+            words = joined(_names(names), (text,), self._tied(metric, found.tied), (".",))
+            rows = (*found.best, *self.ranked(metric, found.tied))
+            yield Finding("closest", tuple(self.systems[row] for row in rows), words)
+            yield from self._undecided(metric, found.undecided)
 
     # -------------------------------------------------------------- one system
 

@@ -47,8 +47,11 @@ class Tuned(Plain):
         The key of the score that decides.
     closest
         The system with the best value of it.
-    not_distinguishable
-        Those whose difference from the closest may be chance.
+    tied
+        Those that are not distinguishable from the closest: ``≈`` and ``≡`` in the table.
+    undecided
+        Those that differ from the closest when tested alone, not after the correction for all
+        tests: ``?``.
     worse
         Those that are significantly further from the reference.
     untested
@@ -61,7 +64,8 @@ class Tuned(Plain):
     n: int
     score: str
     closest: str | None
-    not_distinguishable: tuple[str, ...]
+    tied: tuple[str, ...]
+    undecided: tuple[str, ...]
     worse: tuple[str, ...]
     untested: tuple[str, ...]
 
