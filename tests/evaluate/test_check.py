@@ -406,7 +406,8 @@ def test_the_first_sentence_says_how_it_ended():
     )
     assert check(comparison(ONE), fail_if="recall < 0.72").sentence == (
         "Inconclusive: recall of a is 0.700 (at least 0.664, at most 0.733): 400 samples do not "
-        "decide whether it is below 0.72; about 2,600 in each set would, if the score stays as it is."
+        "decide whether it is below 0.72; about 2,600 in each set would, if the score stays as it "
+        "is."
     )
 
 

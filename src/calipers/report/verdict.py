@@ -5,9 +5,10 @@ or two cautions that could change that. Terminal, JSON, Python and page all take
 sentence rests on numbers, tests and noise floors that the comparison holds; where nothing was
 tested, it says so.
 
-Closeness is read from the first score of the gap that is shown (:data:`CLOSENESS`), quality and
-diversity from precision and recall where these are shown. A system is called the most diverse only
-where its coverage agrees.
+Closeness is read from the first score of the gap that is shown (:data:`CLOSENESS`), quality from
+precision where that is shown. Diversity is read from every score of it that is shown, by default
+recall and coverage, and the lowest beside its noise floor speaks: recall does not see that a topic
+is missing, coverage does not see that samples keep to the typical (docs/sanity.md).
 """
 
 from __future__ import annotations
@@ -52,11 +53,15 @@ CLOSENESS = (
 QUALITY = ("precision", "clipped_density", "cover_precision", "topp", "probabilistic_precision")
 DIVERSITY = ("recall", "coverage", "clipped_coverage", "cover_recall", "topr")
 """Shares between 0 and 1, higher better, the one to speak of first."""
+FALL_WITH_QUALITY = frozenset({"coverage", "clipped_coverage", "cover_recall"})
+"""Scores of diversity that poor samples lower too: no collapse where quality is low as well."""
 
 COLLAPSED = 0.25
 """A share of what equal distributions reach; a lower recall is a collapse."""
 MOSTLY = 0.5
 """Where more of the samples than this are duplicates, the system has collapsed too."""
+LOW_QUALITY = 0.5
+"""A share of what equal distributions reach; a lower quality explains a low coverage by itself."""
 WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
@@ -178,6 +183,14 @@ class Verdict:
         return self._of("collapsed")
 
     @property
+    def lost(self) -> tuple[str, ...]:
+        """The systems that lose diversity, or a single one quality, beyond the noise floor.
+
+        Those that have collapsed or lie far from the reference are not named again.
+        """
+        return self._of("lost")
+
+    @property
     def distinguishable(self) -> tuple[str, ...]:
         """The systems that the tests distinguish from the reference."""
         return self._of("distinguishable")
@@ -189,6 +202,7 @@ class Verdict:
             "closest": list(self.closest),
             "undecided": list(self.undecided),
             "collapsed": list(self.collapsed),
+            "lost": list(self.lost),
             "distinguishable": list(self.distinguishable),
             "cautions": [vars(caution).copy() for caution in self.cautions],
         }
@@ -233,7 +247,20 @@ def furthest_first(data: Data) -> list[int]:
     lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
     if lead is None:
         return rows
-    return judged.ranked(lead, rows)
+    sign = 1 if lead.direction == "higher" else -1
+    values = [(score or {}).get("value") for score in scores_of(data, lead)]
+    ranks = [inf if value is None else sign * float(value) for value in values]
+    return sorted(rows, key=ranks.__getitem__)
+
+
+@dataclass(frozen=True)
+class _Below:
+    """A score below its noise floor: as a share of it, in words, and at which size."""
+
+    metric: Metric
+    share: float
+    words: str
+    size: int
 
 
 @dataclass(frozen=True)
@@ -250,8 +277,7 @@ class _Judged:
             yield from self._score()
         yield from self._collapsed()
         yield from self._distant()
-        if len(self.systems) == 1:
-            yield from self._lost()
+        yield from self._lost()
         yield from self._distinguishable()
 
     @cached_property
@@ -285,6 +311,11 @@ class _Judged:
         own = {m.metric.partition(":")[0]: m for m in self.metrics if m.view == view}
         return next((own[name] for name in names if name in own), None)
 
+    def all_of(self, names: Sequence[str], view: str) -> list[Metric]:
+        """Those of several metrics that are shown by a view, the one to speak of first before."""
+        own = {m.metric.partition(":")[0]: m for m in self.metrics if m.view == view}
+        return [own[name] for name in names if name in own]
+
     @cached_property
     def views(self) -> list[str]:
         """The views by which embeddings are scored."""
@@ -303,7 +334,7 @@ class _Judged:
         if not first.best:
             return
         several = len(views_of(self.data)) > 1
-        same = all(found == first for found in others)
+        same = all((o.best, o.tied) == (first.best, first.tied) for o in others)
         reference = named(self.data["reference"]["name"])
         verb = " is closest to " if len(first.best) == 1 else " are closest to "
         by = f" by {clean(leads[0].view)}" if several and not same else ""
@@ -321,13 +352,15 @@ class _Judged:
         )
         if not same:
             for lead, found in zip(leads[1:], others, strict=True):
-                if found.best and found != first:
+                if found.best and (found.best, found.tied) != (first.best, first.tied):
                     words = joined(words, self._by_other(lead, found))
         if not is_tested(self.data):
             words = (*words, ", untested")
         rows = (*first.best, *self.ranked(leads[0], first.tied))
         yield Finding("closest", tuple(self.systems[row] for row in rows), (*words, "."))
-        yield from self._undecided(leads[0], first.undecided)
+        yield from self._undecided(
+            leads[0], first.undecided, f" by {clean(leads[0].view)}" if several else ""
+        )
 
     def _scored(self, leads: Sequence[Metric], row: int) -> str:
         """Write the closeness of a system by every view."""
@@ -352,30 +385,21 @@ class _Judged:
 
     def _praise(self, row: int) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
-        praised = {
-            "best in quality": self.first_of(QUALITY, self.views[0]),
-            "the most diverse": self.first_of(DIVERSITY, self.views[0]),
-        }
-        found = [
-            what
-            for what, metric in praised.items()
-            if metric
-            and self._is_clearly_best(metric, row)
-            and (what != "the most diverse" or self._covers_most(row))
-        ]
+        quality = self.all_of(QUALITY, self.views[0])[:1]
+        found = ["best in quality"] if any(self._is_clearly_best(m, row) for m in quality) else []
+        if self._is_most_diverse(row):
+            found.append("the most diverse")
         return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
 
-    def _covers_most(self, row: int) -> bool:
-        """Whether no other system has a higher coverage, where that was measured.
+    def _is_most_diverse(self, row: int) -> bool:
+        """Whether a system is clearly the best by a score of diversity, and worse by none."""
+        shown = self.all_of(DIVERSITY, self.views[0])
+        clear = any(self._is_clearly_best(metric, row) for metric in shown)
+        return clear and not any(self._is_worse(metric, row) for metric in shown)
 
-        Samples of a worse generator can raise recall, but not coverage.
-        """
-        if not self.views or self.views[0] != next(iter(views_of(self.data))):
-            return True
-        found = [s.get("scores", {}).get("coverage") for s in self.data["systems"]]
-        values = [score.get("value") for score in found if score]
-        known = [value for value in values if value is not None]
-        return len(known) < len(found) or known[row] == max(known)
+    def _is_worse(self, metric: Metric, row: int) -> bool:
+        found = standing(self.data, metric)
+        return row in (*found.worse, *found.undecided)
 
     def _is_clearly_best(self, metric: Metric, row: int) -> bool:
         """Whether a system is the best, and all others are significantly worse."""
@@ -397,14 +421,14 @@ class _Judged:
         verb = " is tied with it" if len(rows) == 1 else " are tied with it"
         return joined(("; ",), self._with_scores(metric, rows), (verb,))
 
-    def _undecided(self, metric: Metric, rows: Sequence[int]) -> Iterator[Finding]:
+    def _undecided(self, metric: Metric, rows: Sequence[int], by: str = "") -> Iterator[Finding]:
         """Say of whom the samples do not tell whether they are worse than the best."""
         if not rows:
             return
         ranked = self.ranked(metric, rows)
         words: Words = (f"{len(rows)} others",) if rows[3:] else self._with_scores(metric, rows)
         verb = " is" if len(rows) == 1 else " are"
-        words = joined(("Undecided: whether ",), words, (f"{verb} tied with it or worse.",))
+        words = joined(("Undecided: whether ",), words, (f"{verb} tied with it or worse{by}.",))
         yield Finding("undecided", tuple(self.systems[row] for row in ranked), words)
 
     def _with_scores(self, metric: Metric, rows: Sequence[int]) -> Words:
@@ -442,7 +466,7 @@ class _Judged:
     def _score(self) -> Iterator[Finding]:
         view = self.views[0] if self.views else ""
         lead = self.first_of(CLOSENESS, view)
-        kinds = (lead, self.first_of(QUALITY, view), self.first_of(DIVERSITY, view))
+        kinds = (lead, self.first_of(QUALITY, view), *self.all_of(DIVERSITY, view))
         found = [metric for metric in kinds if metric]
         if not found:
             return
@@ -452,41 +476,97 @@ class _Judged:
         words = (named(self.systems[0]), " against ", reference, f"{by}: {scores}.")
         yield Finding("score", (self.systems[0],), words)
 
+    # -------------------------------------------------------------- what is lost
+
     def _lost(self) -> Iterator[Finding]:
-        """Say whether quality or diversity of the one system is below the noise floor."""
-        lost: dict[str, list[str]] = {"quality": [], "diversity": []}
-        measured = False
-        for metric in self.metrics:
-            base = metric.metric.partition(":")[0]
-            side = "quality" if base in QUALITY else "diversity" if base in DIVERSITY else ""
-            floor = floor_of(scores_of(self.data, metric)[0])
-            if side and floor:
-                measured = True
-                if not floor["inside"] and floor["beside"] < floor["value"]:
-                    lost[side].append(metric.view)
-        if not measured or self._collapsed_rows or self._distant_rows:
+        """Say what is below the noise floor: diversity of any system, quality of a single one."""
+        rows = [
+            row
+            for row in range(len(self.systems))
+            if row not in (*self._collapsed_rows, *self._distant_rows)
+        ]
+        if len(self.systems) == 1:
+            yield from self._lost_by_one() if rows else ()
             return
-        several = len(views_of(self.data)) > 1
-        parts = []
-        for side, found in lost.items():
-            by = f" by {' and '.join(map(clean, dict.fromkeys(found)))}" if several else ""
-            parts += [f"{side}{by}"] if found else []
-        text = f"loses {' and '.join(parts)} beyond the noise floor" if parts else ""
-        text = text or "loses neither quality nor diversity beyond the noise floor"
-        yield Finding("lost", (self.systems[0],), (f"It {text}.",))
+        found = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
+        worst = sorted(found, key=lambda row: found[row].share)
+        if not worst:
+            return
+        parts = [joined((named(self.systems[r]),), (f" ({found[r].words})",)) for r in worst]
+        sizes = {found[row].size for row in worst[: 1 if worst[3:] else 3]}
+        at = f" at n = {sizes.pop():,}" if len(sizes) == 1 else ""
+        text = f"diversity beyond the noise floor{at}"
+        if worst[3:]:
+            words = joined((f"{len(worst)} systems lose {text}, most of all ",), parts[0])
+        else:
+            words = joined(_listed(parts), (f" {'lose' if worst[1:] else 'loses'} {text}",))
+        yield Finding("lost", tuple(self.systems[row] for row in worst), (*words, "."))
+
+    def _lost_by_one(self) -> Iterator[Finding]:
+        sides = {"quality": QUALITY, "diversity": DIVERSITY}
+        floors = [floor_of(scores_of(self.data, metric)[0]) for metric in self.metrics]
+        bases = [metric.metric.partition(":")[0] for metric in self.metrics]
+        if not any(f and b in (*QUALITY, *DIVERSITY) for f, b in zip(floors, bases, strict=True)):
+            return
+        several, parts, size = len(views_of(self.data)) > 1, [], None
+        for side, names in sides.items():
+            found = self._below(0, names, every=True)
+            if found:
+                views = dict.fromkeys(clean(each.metric.view) for each in found)
+                by = f" by {' and '.join(views)}" if several else ""
+                parts.append(f"{side}{by} ({found[0].words})")
+                size = found[0].size
+        if parts:
+            text = f"It loses {' and '.join(parts)} beyond the noise floor at n = {size:,}."
+            yield Finding("lost", (self.systems[0],), (text,))
+        else:
+            text = "It loses neither quality nor diversity beyond the noise floor."
+            yield Finding("lost", (), (text,))
+
+    def _below(self, row: int, names: Sequence[str], *, every: bool = False) -> list[_Below]:
+        """Give the scores of a system that are below their noise floor, the lowest first.
+
+        By the main view, or by `every` one; the lowest by the first of these views leads.
+        """
+        found = []
+        for view in self.views if every else self.views[:1]:
+            own = []
+            for metric in self.all_of(names, view):
+                score = self.values(metric)[row]
+                floor = floor_of(score)
+                if floor and not floor["inside"] and floor["beside"] < floor["value"]:
+                    beside, value = (
+                        brief_text(metric, score, floor[key]) for key in ("beside", "value")
+                    )
+                    words = f"{metric.label.lower()} {beside}, floor {value}"
+                    share = floor["beside"] / floor["value"]
+                    own.append(_Below(metric, share, words, floor["size"]))
+            found += sorted(own, key=lambda each: each.share)
+        return found
 
     # -------------------------------------------------------------- who has collapsed
 
     def _shares(self, row: int, names: Sequence[str]) -> tuple[float, Metric] | None:
-        """Give a score of the main view as a share of what equal distributions reach."""
-        metric = self.first_of(names, self.views[0]) if self.views else None
-        score = self.values(metric)[row] if metric else None
-        if metric is None or score is None:
+        """Give the lowest score of the main view, as a share of what equal distributions reach.
+
+        Of quality it is the first that is shown.
+        """
+        shown = self.all_of(names, self.views[0]) if self.views else []
+        found = [
+            (share, metric)
+            for metric in (shown[:1] if names is QUALITY else shown)
+            if (share := self._share(row, metric)) is not None
+        ]
+        return min(found, key=lambda each: each[0], default=None)
+
+    def _share(self, row: int, metric: Metric) -> float | None:
+        score = self.values(metric)[row]
+        if score is None:
             return None
         floor = floor_of(score)
         if floor and floor["value"]:
-            return floor["beside"] / floor["value"], metric
-        return score["value"], metric
+            return float(floor["beside"] / floor["value"])
+        return float(score["value"])
 
     def _is_low(self, row: int, names: Sequence[str]) -> bool:
         found = self._shares(row, names)
@@ -503,8 +583,20 @@ class _Judged:
             row
             for row in range(len(self.systems))
             if row not in self._distant_rows
-            and (self._is_low(row, DIVERSITY) or self._duplicates(row) >= MOSTLY)
+            and (self._has_lost_most(row) or self._duplicates(row) >= MOSTLY)
         ]
+
+    def _has_lost_most(self, row: int) -> bool:
+        """Whether diversity is low, and not for want of quality alone."""
+        quality = self._shares(row, QUALITY)
+        poor = quality is not None and quality[0] < LOW_QUALITY
+        shown = self.all_of(DIVERSITY, self.views[0]) if self.views else []
+        return any(
+            share < COLLAPSED
+            for metric in shown
+            if (share := self._share(row, metric)) is not None
+            and not (poor and metric.metric.partition(":")[0] in FALL_WITH_QUALITY)
+        )
 
     def _duplicates(self, row: int) -> float:
         """The share of duplicates of a system beyond the reference's own; 0 where unknown."""
