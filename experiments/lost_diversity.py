@@ -1,17 +1,17 @@
 """Which score of diversity sees that a part of the reference is missing: known answers on news.
 
-    python experiments/lost_diversity.py                  # values, and how often each is seen
-    python experiments/lost_diversity.py --view form
-    python experiments/lost_diversity.py --only equal --draws 100     # false alarms alone
+    python experiments/lost_diversity.py                              # by meaning
+    python experiments/lost_diversity.py --view form --draws 4
+    python experiments/lost_diversity.py --only equal --draws 60      # false alarms
 
 Fresh items of AG News (by the default embedder) stand against others: topics are dropped or become
 rare, items repeat, only items near the centre of their topic are kept, and samples become worse.
-Every number comes out of `calipers.compare`, with its noise floor. Three things are printed for each
-case: the mean of the score, the share of draws in which it lies below its noise floor, and the same by
-which the 95 % intervals of the case and of the equal sets have no value in common.
+Every number comes out of `calipers.compare`, with its noise floor. Three are printed in each cell:
+the mean of the score, the percentage of draws in which it lies below its noise floor, and the
+percentage in which its 95 % interval lies below that of the first line.
 
-A score of diversity should fall step by step as more is lost, should rise neither with worse samples
-nor with outliers, and should find nothing between equal sets.
+A score of diversity should fall step by step as more is lost, should rise neither with worse
+samples nor with outliers, and should find nothing between equal sets.
 
 Reads ``ag_news/test.csv`` in the folder that the environment variable CALIPERS_DATA names.
 """
@@ -127,7 +127,7 @@ def rare(draw: Draw) -> tuple[Rows, dict[str, Rows]]:
 def dropped(draw: Draw) -> tuple[Rows, dict[str, Rows]]:
     """Of four topics one, two and three are missing."""
     return draw.reference(*TOPICS), {
-        f"{kept} topics": draw.fresh({t: 1 / kept for t in TOPICS[:kept]}) for kept in (4, 3, 2, 1)
+        f"{kept} topics": draw.fresh(_even(TOPICS[:kept])) for kept in (4, 3, 2, 1)
     }
 
 
@@ -223,7 +223,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--view", default="meaning", choices=("meaning", "form"))
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--only", action="append", choices=tuple(CASES))
     parser.add_argument("--json", action="store_true", help="print every value as data")
     options = parser.parse_args()
