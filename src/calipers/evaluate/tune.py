@@ -19,10 +19,8 @@ from calipers.language_model.models import is_fitted
 from calipers.language_model.samples_file import SamplesFile
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
-from calipers.report.standing import Standing, standing
-from calipers.report.verdict import decisive
 from calipers.results.caution import Caution
-from calipers.results.comparison import Comparison, with_cautions
+from calipers.results.comparison import with_cautions
 from calipers.results.generation import Generation
 from calipers.results.tuning import Tuned, TunedPoint, Tuning
 from calipers.samples import SampleSet
@@ -92,7 +90,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
             "generation": {**writer.configuration(base), "over": list(read_over(options.over))},
         },
     )
-    return Tuning.of(comparison, _tuned(comparison, points, writer))
+    return Tuning.of(comparison, Tuned.of(comparison, points, model=writer.model.name, n=writer.n))
 
 
 def make_points(base: Decoding, over: Any) -> list[TunedPoint]:
@@ -196,27 +194,3 @@ def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
             )
         )
     return found
-
-
-def _tuned(comparison: Comparison, points: list[TunedPoint], writer: Writer) -> Tuned:
-    """Say which system is closest, and which may be as close."""
-    data = comparison.to_dict()
-    lead = decisive(data)
-    found = Standing() if lead is None else standing(data, lead)
-    alone = (0,) if len(comparison) == 1 and lead is not None else ()
-
-    def names(rows: tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(comparison.systems[row].name for row in rows)
-
-    return Tuned(
-        over=tuple(points[0].values),
-        points=tuple(points),
-        model=writer.model.name,
-        n=writer.n,
-        score="" if lead is None else lead.key,
-        closest=next(iter(names(found.best or alone)), None),
-        tied=names((*found.best[1:], *found.tied)),
-        undecided=names(found.undecided),
-        worse=names(found.worse),
-        untested=names(found.untested),
-    )

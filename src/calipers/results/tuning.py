@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -68,6 +68,35 @@ class Tuned(Plain):
     undecided: tuple[str, ...]
     worse: tuple[str, ...]
     untested: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, points: Sequence[TunedPoint], *, model: str, n: int
+    ) -> Self:
+        """Say which decoding is closest, as the marks and the verdict of the comparison say it."""
+        from calipers.report.standing import Standing, standing
+        from calipers.report.verdict import decisive
+
+        data = comparison.to_dict()
+        lead = decisive(data)
+        found = Standing() if lead is None else standing(data, lead)
+        alone = (0,) if len(comparison) == 1 and lead is not None else ()
+
+        def names(rows: Sequence[int]) -> tuple[str, ...]:
+            return tuple(comparison.systems[row].name for row in rows)
+
+        return cls(
+            over=tuple(points[0].values),
+            points=tuple(points),
+            model=model,
+            n=n,
+            score="" if lead is None else lead.key,
+            closest=next(iter(names(found.best or alone)), None),
+            tied=names((*found.best[1:], *found.tied)),
+            undecided=names(found.undecided),
+            worse=names(found.worse),
+            untested=names(found.untested),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
