@@ -139,7 +139,8 @@ def test_a_baseline_adds_its_error():
     assert row.standard_error == pytest.approx(math.hypot(0.02, 0.02))
     # Both have 19 degrees of freedom: 38 together; t(0.95, 38) = 1.686
     reach = 1.685954 * math.hypot(0.02, 0.02)
-    assert row.interval == pytest.approx((0.7 - reach, 0.7 + reach), abs=1e-6)
+    bounds = row.lower_bound, row.upper_bound
+    assert bounds == pytest.approx((0.7 - reach, 0.7 + reach), abs=1e-6)
     assert row.outcome == "inconclusive"
 
 
@@ -200,7 +201,8 @@ def test_a_system_that_lost_everything_fails():
     (row,) = check(run, fail_if="recall < 0.1").checked
     assert (row.outcome, row.deciding_n) == ("inconclusive", None)  # more samples are no help
     # 2 of 20 blocks as the standard error, and t(0.95, 19)
-    assert row.interval == pytest.approx((0.0, 0.1 * 1.729133), abs=1e-6)
+    assert (row.lower_bound, row.upper_bound) == pytest.approx((0.0, 0.1 * 1.729133), abs=1e-6)
+    assert (row.interval, row.level) == (None, None)
 
 
 def test_the_order_of_options_in_a_key_is_free():
@@ -397,14 +399,15 @@ def test_other_results_are_refused(tmp_path):
 
 def test_the_first_sentence_says_how_it_ended():
     assert check(comparison(ONE), fail_if="recall < 0.8").sentence == (
-        "Fails: recall of a is 0.700 [0.664, 0.733], below 0.8."
+        "Fails: recall of a is 0.700 (at most 0.733), below 0.8."
     )
     assert check(comparison(ONE), fail_if="recall < 0.6").sentence == (
-        "Passes: recall of a is 0.700 [0.664, 0.733], not below 0.6."
+        "Passes: recall of a is 0.700 (at least 0.664), not below 0.6."
     )
     assert check(comparison(ONE), fail_if="recall < 0.72").sentence == (
-        "Inconclusive: recall of a is 0.700 [0.664, 0.733]: 400 samples do not decide whether it "
-        "is below 0.72; about 2,600 in each set would, if the score stays as it is."
+        "Inconclusive: recall of a is 0.700 (at least 0.664, at most 0.733): 400 samples do not "
+        "decide whether it is below 0.72; about 2,600 in each set would, if the score stays as it "
+        "is."
     )
 
 
@@ -437,3 +440,16 @@ def test_it_comes_back_from_a_file(tmp_path):
 def test_it_has_a_public_name():
     assert calipers.check is check
     assert "check" in calipers.__all__
+
+
+def test_the_interval_is_that_of_the_run_and_the_bounds_say_which_side_they_are():
+    run = comparison(ONE)
+    for level in (0.9, 0.95, 0.99):
+        (row,) = check(run, fail_if="recall < 0.8", level=level).checked
+        assert (row.interval, row.level) == (run["a"]["recall"].interval, 0.95)
+    (row,) = check(run, fail_if="recall < 0.8").checked
+    # One condition: one-sided bounds at 95 % lie within the two-sided interval at 95 %
+    low, high = row.interval
+    assert low < row.lower_bound < row.value < row.upper_bound < high
+    text = str(check(run, fail_if="recall < 0.8"))
+    assert "two-sided 95 % interval that the run itself shows" in " ".join(text.split())

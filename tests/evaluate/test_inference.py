@@ -645,7 +645,12 @@ def test_scores_of_one_view_are_paired_by_their_keys():
     spreads = {"precision": up, "recall": down, "form.precision": up, "form.recall": across}
     spreads |= {"density": up, "coverage": up, "form.density": up}
     assert correlations(spreads) == pytest.approx(
-        {"precision|recall": -1, "form.precision|form.recall": 0, "density|coverage": 1}
+        {
+            "precision|recall": -1,
+            "precision|coverage": 1,
+            "form.precision|form.recall": 0,
+            "density|coverage": 1,
+        }
     )
 
 

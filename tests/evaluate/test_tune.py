@@ -67,7 +67,7 @@ def test_the_closest_value_and_those_like_it_are_named(tuning: calipers.Tuning) 
     assert tuned.score == "mauve_star"
     assert tuned.closest in ("temperature=0.9", "temperature=1")
     assert "temperature=0.05" in tuned.worse
-    assert {tuned.closest, *tuned.not_distinguishable} == {"temperature=0.9", "temperature=1"}
+    assert {tuned.closest, *tuned.tied} == {"temperature=0.9", "temperature=1"}
     assert [point.values for point in tuned.points] == [
         {"temperature": 0.05},
         {"temperature": 0.9},
@@ -113,7 +113,7 @@ def test_the_figure_has_a_panel_for_each_score(tuning: calipers.Tuning) -> None:
     from calipers.report.plots.parameter import tuning_plot
 
     axes = tuning_plot(tuning.to_dict()).figure().axes
-    assert len(axes) == 3
+    assert len(axes) == 4  # precision, recall, coverage, MAUVE*
     assert axes[0].lines[0].get_xdata().tolist() == [0.05, 0.9, 1.0]
 
 

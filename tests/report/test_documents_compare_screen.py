@@ -18,8 +18,14 @@ METRICS = {"metrics_shown": None}
 
 
 def sure(make: Make, names: list[str]) -> Data:
-    """Systems with intervals, tests and floors, by the three metrics of the default table."""
+    """Systems with intervals, tests and floors, by the metrics of the default table.
+
+    By default none of them is approximate.
+    """
     data = make["sure"](names)
+    for system in data["systems"]:
+        for score in system["scores"].values():
+            score["approximate"] = False
     data["settings"] |= METRICS
     for test in data["tests"]:
         test["score"] = test["score"].replace("accuracy", "auc")
@@ -51,11 +57,14 @@ def test_the_verdict_comes_first_and_then_a_table_a_view(make: Make) -> None:
     lines = screen(sure(make, ["model_a", "model_b"])).splitlines()
     assert "is closest to human" in lines[0]
     heads = [line.split() for line in lines if line.startswith(("meaning ", "form "))]
+    heads = [[word for word in head if word.strip("-")] for head in heads]
     assert heads == [
         ["meaning", "quality", "diversity", "closeness"],
         ["form", "quality", "diversity", "closeness"],
     ]
-    assert lines[lines.index("") + 2].split() == ["Precision", "Recall", "MAUVE*", "AUC"]
+    assert lines[lines.index("") + 2].split() == [
+        *("Precision", "Recall", "Coverage", "MAUVE*", "AUC")
+    ]
 
 
 def test_a_line_holds_value_interval_and_marks_in_places_of_their_own(make: Make) -> None:
@@ -71,7 +80,9 @@ def test_a_line_holds_value_interval_and_marks_in_places_of_their_own(make: Make
     lines = screen(data).splitlines()
     rows = [line for line in lines if line.startswith(("a  ", "b  "))]
     assert rows == ["a        0.90 [.85,.93]  ✓*", "b        0.05 [.01,.10]~"]
-    assert "* best   ✓ within the noise floor   [95 % interval]   ~ approximate" in lines
+    assert (
+        "* best   ✓ within the noise floor (at n = 250)   [95 % interval]   ~ approximate" in lines
+    )
 
 
 def test_values_have_a_third_decimal_where_intervals_are_narrow_or_missing(make: Make) -> None:

@@ -30,7 +30,7 @@ from calipers.report.html.wording import listing
 from calipers.report.numbers import share
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.shown import named
-from calipers.report.table import said
+from calipers.report.table import FLOOR, said
 
 Data = dict[str, Any]
 HOSTILE = [
@@ -609,7 +609,7 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
         "best in its column",
         0.91,
     )
-    assert found.floor is None
+    assert not found.has_floor
     assert [column.head for column in found.table.lead[1:]] == ["n", "words"]
     assert "↑ higher is better" in found.how
 
@@ -631,14 +631,13 @@ def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     assert list(map(str, found.reasons)) == ["a, Recall by meaning: fewer than 5 samples"]
 
 
-def test_one_floor_stands_in_the_table_and_several_do_not(four_sure: Data) -> None:
-    floor = scores_of(compare.full(four_sure), four_sure).floor
-    assert floor is not None
-    assert floor[""] == "2x950"
-    assert floor["precision"] == "0.951±0.004"
-    for each in four_sure["systems"][0]["scores"].values():
-        each["floor"]["size"], each["floor"]["value"] = 100, 0.8
-    assert scores_of(compare.full(four_sure), four_sure).floor is None
+def test_the_floor_stands_apart_from_scores_of_another_size(four_sure: Data) -> None:
+    found = scores_of(compare.full(four_sure), four_sure)
+    assert found.has_floor
+    assert FLOOR not in found.table.kinds
+    (floor,) = [table for table, _ in parts(compare.full(four_sure)) if table.id == "floor"]
+    sizes = [written(cell) for cell in floor.lead[1].cells]
+    assert sizes == ["2x950", *["950"] * 4]
 
 
 def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:

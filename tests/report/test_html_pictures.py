@@ -160,11 +160,10 @@ def test_names_that_are_alike_once_short_are_told_apart(plain: Data) -> None:
     assert second == f"{first} (2)"
 
 
-def test_charts_of_scores_alone_have_a_plane_for_each_view(plain: Data) -> None:
+def test_charts_of_scores_alone_have_planes_for_each_view(plain: Data) -> None:
     found = chart_data(plain)
-    assert [(each["view"], each["up"]) for each in found["planes"]] == [
-        (0, "precision"),
-        (1, "precision"),
+    assert [(each["view"], each["across"], each["up"]) for each in found["planes"]] == [
+        (view, across, "precision") for view in (0, 1) for across in ("recall", "coverage")
     ]
     assert {key: found[key] for key in ("curves", "frontiers", "topics")} == {
         key: [] for key in ("curves", "frontiers", "topics")
@@ -277,20 +276,20 @@ def test_a_point_with_everything(plain: Data) -> None:
 def test_another_view_has_its_own_correlation(plain: Data) -> None:
     plain["correlations"] = {"model_a": {"form.precision|form.recall": 0.5}}
     planes = chart_data(plain)["planes"]
-    assert [plane["points"][0]["correlation"] for plane in planes] == [None, 0.5]
+    assert [plane["points"][0]["correlation"] for plane in planes] == [None, None, 0.5, None]
 
 
 @pytest.mark.parametrize("missing", [None, math.nan])
 def test_a_system_without_a_score_is_not_on_the_plane(plain: Data, missing: float | None) -> None:
     scores(plain)["recall"]["value"] = missing
     del scores(plain, 1)["form.precision"]
-    planes = chart_data(plain)["planes"]
+    planes = [each for each in chart_data(plain)["planes"] if each["across"] == "recall"]
     assert [[point["system"] for point in plane["points"]] for plane in planes] == [[1], [0]]
 
 
 def test_density_and_coverage_are_a_plane_of_their_own(plain: Data) -> None:
     scores(plain)["density"] = {**scores(plain)["precision"], "value": 1.2}
-    plane = chart_data(plain)["planes"][1]
+    plane = chart_data(plain)["planes"][2]
     assert (plane["across"], plane["up"]) == ("coverage", "density")
     assert [(point["x"], point["y"]) for point in plane["points"]] == [(0.75, 1.2)]
 

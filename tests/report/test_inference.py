@@ -210,13 +210,16 @@ def test_tables_and_verdicts_say_which_are_equal(make):
     text = plain_text(data)
     assert "0.700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
-    assert verdict(data).sentences[0].endswith("; a (0.70) is within chance of it.")
+    assert verdict(data).sentences[0].endswith("; a (0.70) is tied with it.")
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
     assert "0.700?" in plain_text(data)
-    assert verdict(data).sentences[0].endswith("; a (0.70) is within chance of it.")
+    found = verdict(data)
+    assert found.sentences[0] == "b is closest to human (MAUVE* 0.72)."
+    assert found.sentences[1] == "Undecided: whether a (0.70) is tied with it or worse."
+    assert (found.closest, found.undecided) == (("b",), ("a",))
 
 
 def test_how_large_a_difference_could_have_been_missed(make):

@@ -6,6 +6,7 @@ import copy
 import itertools
 import math
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -38,7 +39,9 @@ HOSTILE = ["_a$x_1$\\alpha%", "<img onerror=1>", "$\\frac{$", "{{7*7}}|{% x %}",
 def score(value: float | None, error: float | None = 0.02, floor: float | None = None) -> Data:
     known = value is not None and error is not None
     interval = [value - 2 * error, value + 2 * error] if known else None
-    about = {"value": floor, "spread": 0.01, "size": 250} if floor is not None else None
+    about = None
+    if floor is not None and value is not None:
+        about = {"value": floor, "spread": 0.01, "size": 250, "beside": value - 0.02}
     own = {"value": value, "standard_error": error, "interval": interval, "reason": None}
     return {**own, "noise_floor": floor, "floor": about, "range": [0.0, 1.0], "signature": "x"}
 
@@ -194,14 +197,22 @@ def test_the_floor_is_a_box_of_its_spread(data):
     assert legend_names(without) == ["95 % ellipse"]
 
 
-def test_a_floor_of_an_older_file_is_a_cross(data):
-    for system in data["comparison"]["systems"]:
-        for each in system["scores"].values():
-            each["floor"] = None
-    axes = plane_plot(data).axes()
-    assert not patches(axes, Rectangle)
-    (cross,) = [line for line in axes.lines if line.get_label() == "_floor"]
-    assert cross.get_xydata().tolist() == [[0.9, 0.8]]
+def test_hollow_marks_are_the_systems_at_the_size_of_the_floor(data):
+    plot = plane_plot(data)
+    axes, full = plot.axes(), points_of(plot.axes())
+    hollow = [line for line in axes.lines if line.get_label() == "_at_floor"]
+    assert len(hollow) == len(full)
+    expected = [[x - 0.02, y - 0.02] for x, y in full.values()]
+    assert [line.get_xydata()[0].tolist() for line in hollow] == [
+        pytest.approx(at) for at in expected
+    ]
+    joins = [line.get_xydata().tolist() for line in axes.lines if line.get_label() == "_to_floor"]
+    assert [end for _, end in joins] == [list(at) for at in full.values()]
+    assert "systems at that size, to compare with the floor" in legend_names(plot.figure())
+    low = min(x for x, _ in expected)
+    assert axes.get_xlim()[0] < low
+    without = plane_plot(data, floor=False).axes()
+    assert not [line for line in without.lines if line.get_label() in ("_at_floor", "_to_floor")]
 
 
 def test_axes_show_all_that_is_drawn_and_not_beyond_the_scale(data):
@@ -454,5 +465,7 @@ def test_boxes_ellipses_and_bars_are_held_whole():
     assert span([], [box], 2.0, 1) == pytest.approx((0.4, 0.8))
     bars = Place(0, "a", 0.5, 0.6, None, (0.45, 0.7), None)
     assert span([bars], [box], 2.0, 0) == pytest.approx((0.4, 0.7))
-    assert span([bars], [Floor((0.3, 0.3), None, None)], 2.0, 1) == pytest.approx((0.3, 0.6))
+    at_half = replace(bars, at_floor=(0.2, 0.4))
+    assert span([at_half], [box], 2.0, 0) == pytest.approx((0.2, 0.7))
+    assert span([at_half], [], 2.0, 0) == pytest.approx((0.45, 0.7))  # no floor, none at its size
     assert span([], [], 2.0, 0) is None

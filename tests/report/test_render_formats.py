@@ -193,10 +193,10 @@ def compiled(text, folder):
 
 def test_every_number_is_that_of_the_data(four_sure):
     found = tabulars(latex_table(four_sure))
-    assert len(found) == 2
-    for view, rows in zip(("", "form."), found, strict=True):
-        assert len(rows) == 5
-        for row, system in zip(rows, four_sure["systems"], strict=False):
+    assert len(found) == 4
+    for view, rows in zip(("", "form."), found[:2], strict=True):
+        assert len(rows) == 4
+        for row, system in zip(rows, four_sure["systems"], strict=True):
             assert row[0] == system["name"].replace("_", r"\_")
             for shown, metric in zip(row[1:], METRICS, strict=True):
                 score = system["scores"][view + metric]
@@ -208,17 +208,25 @@ def test_every_number_is_that_of_the_data(four_sure):
 
 
 def test_best_alike_and_approximate_are_marked(four_sure):
-    first, second, third, _, floor = tabulars(latex_table(four_sure))[0]
+    first, second, third, _ = tabulars(latex_table(four_sure))[0]
     assert first[1] == r"\textbf{0.985}$_{[0.955, 0.995]}$"
     assert second[2] == r"0.800$^{\ddagger}{}_{\pm 0.013}$"
     (_, alike, *_) = tabulars(latex_table(four_sure))[1]
     assert alike[2] == r"0.800$^{\dagger}{}_{\pm 0.026}$"
     assert third[3] == r"0.700$_{\pm 0.015\sim}$"
-    assert floor[:2] == [r"noise floor 2$\times$950", r"0.951$_{\pm 0.004}$"]
+
+
+def test_the_floor_and_the_systems_of_its_size_have_tables_of_their_own(four_sure):
+    floor, first, *_ = tabulars(latex_table(four_sure))[2]
+    assert floor[:3] == ["floor", "2x950", r"0.951$_{\pm 0.004}$"]
+    held = four_sure["systems"][0]["scores"]["precision"]["floor"]
+    assert first[1] == str(held["size"]) == "950"
+    assert float(first[2].partition("$")[0]) == pytest.approx(held["beside"], abs=5.1e-4)
 
 
 def test_caption_explains_the_marks(four_sure):
-    (caption,) = re.findall(r"\\caption\{(.*)\}", latex_table(four_sure))
+    caption, floor = re.findall(r"\\caption\{(.*)\}", latex_table(four_sure))
+    assert "Compare within this block only: scores change with the number of samples" in floor
     assert caption.startswith("Reference: human, n = 500; embedder minilm; seed 7; ")
     assert r"$\uparrow$: higher is better." in caption
     assert r"\textbf{Bold}: best in its column." in caption
@@ -293,7 +301,7 @@ def test_warnings_are_comments_on_one_line(two_systems):
 
 def test_many_systems_fill_several_floats(make):
     text = latex_table(make["sure"]([f"a{row}" for row in range(24)]))
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 4  # and the floor
     assert text.count(r"\label{tab:calipers}") == 1
     assert r"\caption{(continued)}" in text
 
@@ -406,8 +414,8 @@ def made_text(*names, gaps=True):
 
 def test_every_number_of_the_table_is_that_of_the_data(four_sure):
     found = tables(four_sure)
-    assert len(found) == 2  # too wide for one
-    for view, (heads, *rows) in zip(("", "form."), found, strict=True):
+    assert len(found) == 4  # two views of the scores, and of the noise floor
+    for view, (heads, *rows) in zip(("", "form."), found[:2], strict=True):
         assert texts(heads) == ["system", "Precision ↑", "Recall ↑", "Coverage ↑", "MAUVE* ↑"]
         for row, system in zip(rows[:4], four_sure["systems"], strict=True):
             assert row[0][0] == system["name"]
@@ -436,12 +444,15 @@ def test_best_is_bold_and_what_is_not_told_from_it_has_a_dagger(four_sure):
     assert r"\~ approximate" in text
 
 
-def test_noise_floor_has_a_row_with_its_size(four_sure):
-    floor = tables(four_sure)[0][-1]
+def test_noise_floor_has_a_table_with_its_size_and_the_systems_at_it(four_sure):
+    heads, floor, first, *_ = tables(four_sure)[2]
+    assert texts(heads)[:3] == ["system", "n", "Precision ↑"]
     assert texts(floor) == [
-        "noise floor 2×950", "0.951 ±0.004", "0.921 ±0.004", "0.891 ±0.004", "0.861 ±0.004",
+        "floor", "2x950", "0.951 ±0.004", "0.921 ±0.004", "0.891 ±0.004", "0.861 ±0.004",
     ]  # fmt: skip
-    assert "noise floor: one half of the reference against the other" in markdown_table(four_sure)
+    assert texts(first)[:2] == ["model_a", "950"]
+    assert "floor: one half of the reference against the other" in markdown_table(four_sure)
+    assert all("floor" not in row[0][0] for table in tables(four_sure)[:2] for row in table)
 
 
 def test_caption_says_what_was_measured(two_systems):

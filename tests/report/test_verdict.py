@@ -43,7 +43,7 @@ def against(make: Make, name: str, p: float | None, **more: Any) -> Data:
 UNTESTED = "Whether the samples are distinguishable from the reference was not tested."
 
 
-def test_the_closest_and_those_within_chance_of_it(make: Make) -> None:
+def test_the_closest_and_those_tied_with_it(make: Make) -> None:
     test = make["significance"]
     values = {"a": 0.7, "b": 0.9, "c": 0.89, "d": 0.5}
     data = build(
@@ -56,7 +56,7 @@ def test_the_closest_and_those_within_chance_of_it(make: Make) -> None:
         ],
     )
     assert said(data)[0] == (
-        "b is closest to human (MAUVE* 0.90); c (0.89) is within chance of it; d was not tested "
+        "b is closest to human (MAUVE* 0.90); c (0.89) is tied with it; d was not tested "
         "against it."
     )
     assert verdict(data).closest == ("b", "c")
@@ -221,7 +221,7 @@ def test_one_system_by_its_scores_its_floor_and_its_test(make: Make) -> None:
     test = against(make, "a", 0.003, at_limit=True)
     assert said(build(make, {"a": scores}, [test])) == [
         "a against human: MAUVE* 0.70, Precision 0.90, Recall 0.60.",
-        "It loses diversity beyond the noise floor.",
+        "It loses diversity (recall 0.50, floor 0.90) beyond the noise floor at n = 250.",
         "It is distinguishable from the reference (p ≤ 0.003).",
     ]
     scores["recall"]["floor"] = floor(0.9, 0.95, inside=False)
@@ -303,3 +303,84 @@ def test_any_scores_have_a_verdict_of_whole_sentences(make: Make, rows: Any) -> 
     assert not set(found.collapsed) & {
         n for f in found.findings if f.kind == "distant" for n in f.systems
     }
+
+
+def diverse(
+    make: Make, recall: tuple[float, float], coverage: tuple[float, float], precision: float = 0.9
+) -> Data:
+    """Scores of a system: recall and coverage at the size of the floor, and the floor."""
+    score = make["score"]
+    scores = {"precision": score(precision), "recall": score(0.9), "coverage": score(0.9)}
+    for key, (beside, value) in {"recall": recall, "coverage": coverage}.items():
+        scores[key]["floor"] = floor(value, beside, inside=abs(beside - value) < 0.05)
+    return scores | {"mauve_star": score(0.5)}
+
+
+FULL = (0.93, 0.93)
+
+
+def test_a_topic_that_is_missing_is_said_although_recall_stays(make: Make) -> None:
+    data = build(make, {"a": diverse(make, FULL, (0.56, 0.95))})
+    assert said(data)[:2] == [
+        "a against human: MAUVE* 0.50, Precision 0.90, Recall 0.90, Coverage 0.90.",
+        "It loses diversity (coverage 0.56, floor 0.95) beyond the noise floor at n = 250.",
+    ]
+    assert verdict(data).lost == ("a",)
+
+
+def test_narrow_samples_are_said_although_coverage_stays(make: Make) -> None:
+    data = build(make, {"a": diverse(make, (0.6, 0.94), (0.94, 0.95))})
+    assert "diversity (recall 0.60, floor 0.94)" in said(data)[1]
+
+
+def test_of_several_systems_those_that_lose_diversity_are_named_the_worst_first(make: Make) -> None:
+    scores = {
+        "a": diverse(make, FULL, (0.94, 0.95)),
+        "b": diverse(make, (0.80, 0.93), (0.90, 0.95)),
+        "c": diverse(make, FULL, (0.56, 0.95)),
+    }
+    data = build(make, scores)
+    assert verdict(data).lost == ("c", "b")
+    assert verdict(data).to_dict()["lost"] == ["c", "b"]
+    assert (
+        "c (coverage 0.56, floor 0.95) and b (recall 0.80, floor 0.93) lose diversity beyond the "
+        "noise floor at n = 250."
+    ) in said(data)
+    many = {name: diverse(make, FULL, (0.56 + i / 100, 0.95)) for i, name in enumerate("abcde")}
+    assert (
+        "5 systems lose diversity beyond the noise floor at n = 250, most of all a (coverage 0.56, "
+        "floor 0.95)."
+    ) in said(build(make, many))
+
+
+def test_equal_systems_lose_nothing(make: Make) -> None:
+    scores = {name: diverse(make, FULL, (0.95, 0.95)) for name in "ab"}
+    assert verdict(build(make, scores)).lost == ()
+    alone = build(make, {"a": scores["a"]})
+    assert "It loses neither quality nor diversity beyond the noise floor." in said(alone)
+    assert verdict(alone).lost == ()
+
+
+def test_a_low_coverage_is_a_collapse_unless_poor_quality_explains_it(make: Make) -> None:
+    good = build(make, {"a": diverse(make, FULL, (0.14, 0.95)), "b": diverse(make, FULL, FULL)})
+    assert verdict(good).collapsed == ("a",)
+    assert verdict(good).lost == ()  # it is named once
+    poor = {"a": diverse(make, FULL, (0.14, 0.95), precision=0.4), "b": diverse(make, FULL, FULL)}
+    assert verdict(build(make, poor)).collapsed == ()
+    assert verdict(build(make, poor)).lost == ("a",)
+
+
+def test_the_most_diverse_is_worse_by_no_score_of_diversity(make: Make) -> None:
+    def told(recall: float, coverage: float, p: float) -> str:
+        keys = ("recall", "coverage", "mauve_star")
+        scores = {
+            name: {key: make["score"](v) for key, v in zip(keys, row, strict=True)}
+            for name, row in {"a": (recall, coverage, 0.9), "b": (0.7, 0.7, 0.5)}.items()
+        }
+        tests = [make["significance"]("a", "b", key, 0.1, 0.001) for key in keys]
+        tests[1]["p_value"] = tests[1]["adjusted_p_value"] = p
+        return said(build(make, scores, tests))[0]
+
+    assert "the most diverse" in told(0.9, 0.9, 0.001)
+    assert "the most diverse" in told(0.9, 0.69, 0.6)  # tied by coverage
+    assert "the most diverse" not in told(0.9, 0.5, 0.001)

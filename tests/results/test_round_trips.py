@@ -195,12 +195,13 @@ def texts() -> TextComparison:
 
 def check() -> Check:
     numbers = CheckedScore(
-        *("recall < 0.8", "a", "recall", 0.7, (0.62, 0.78), "below", 0.8, "fails", None),
+        *("recall < 0.8", "a", "recall", 0.7, (0.62, 0.78), 0.95, 0.63, 0.77, "below", 0.8),
+        *("fails", None),
         *(0.04, 0.01, 0.02, 0.99, 400, None, True),
     )
     before = CheckedScore(
-        *("frechet_distance > 2 * baseline", "a", "frechet_distance", 3.0, (1.0, 5.0), "above"),
-        *(2.8, "inconclusive", 1.4, 1.2, 0.4, 0.4, 0.6, 400, 5_000, False, True),
+        *("frechet_distance > 2 * baseline", "a", "frechet_distance", 3.0, None, None, 1.0, 5.0),
+        *("above", 2.8, "inconclusive", 1.4, 1.2, 0.4, 0.4, 0.6, 400, 5_000, False, True),
     )
     settings = {"level": 0.95, "inconclusive": "report"}
     return Check("run.zip", "baseline.zip", (numbers, before), settings, ("w",))

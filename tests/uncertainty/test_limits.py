@@ -32,9 +32,7 @@ def test_one_condition_by_hand():
     assert found.p_value(0.80, "above") == pytest.approx(stats.t.cdf(2, 19))
     (decision,) = decide([LimitTest(found, 0.80, "below")])
     assert decision.outcome == "fails"  # 2 > t(0.95, 19) = 1.729
-    assert decision.interval == pytest.approx(
-        (0.70 - 1.7291 * 0.05, 0.70 + 1.7291 * 0.05), abs=1e-5
-    )
+    assert decision.bounds == pytest.approx((0.70 - 1.7291 * 0.05, 0.70 + 1.7291 * 0.05), abs=1e-5)
     (decision,) = decide([LimitTest(found, 0.80, "above")])
     assert decision.outcome == "passes"
     (decision,) = decide([LimitTest(found, 0.80, "below")], level=0.99)
@@ -51,18 +49,18 @@ def test_a_share_is_compared_on_the_logit_scale():
     assert found.p_value(low, "above") == pytest.approx(0.05)
     assert found.p_value(high, "below") == pytest.approx(0.05)
     assert found.p_value(low, "below") == pytest.approx(0.95)
-    assert found.interval(0.05, 0.05) == pytest.approx((low, high))
+    assert found.one_sided(0.05, 0.05) == pytest.approx((low, high))
 
 
 def test_a_distance_reaches_further_upwards():
     found = Estimate(0.5, 0.1, np.inf, POSITIVE)
     reach = 1.644854 * 0.1
-    low, high = found.interval(0.05, 0.05)
+    low, high = found.one_sided(0.05, 0.05)
     assert low == pytest.approx(0.5 - reach)
     assert high == pytest.approx(0.5 * np.exp(reach / 0.5))
     assert found.p_value(high, "below") == pytest.approx(0.05)
     assert found.p_value(low, "above") == pytest.approx(0.05)
-    assert Estimate(1e-9, 0.1, np.inf, POSITIVE).interval(0.05, 0.05)[1] > 1e100
+    assert Estimate(1e-9, 0.1, np.inf, POSITIVE).one_sided(0.05, 0.05)[1] > 1e100
 
 
 @given(SHARES, st.floats(1e-4, 0.4), st.sampled_from([UNIT, OPEN, (0.0, np.inf)]))
@@ -106,7 +104,7 @@ TESTS = st.lists(
 @given(TESTS, st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_interval_is_what_decides(tests, level):
     for test, decision in zip(tests, decide(tests, level=level), strict=True):
-        low, high = decision.interval
+        low, high = decision.bounds
         assert low <= test.estimate.value <= high
         beyond = high - test.limit if test.side == "below" else test.limit - low
         within = low - test.limit if test.side == "below" else test.limit - high
@@ -189,10 +187,10 @@ def test_the_same_samples_err_alike():
 def test_a_share_that_never_moves_has_a_bound_above_the_exact_one(blocks, alpha):
     exact = 1 - alpha ** (1 / blocks)  # a score of 0 in all blocks, each of mean 1 - (1 - p)
     found = Estimate.of(Score(0.0), blocks=blocks)
-    assert found.interval(alpha, alpha)[1] >= exact
-    assert found.interval(alpha, alpha)[0] < 0.0 or found.interval(alpha, alpha)[0] == -np.inf
+    assert found.one_sided(alpha, alpha)[1] >= exact
+    assert found.one_sided(alpha, alpha)[0] < 0.0 or found.interval(alpha, alpha)[0] == -np.inf
     mirrored = Estimate.of(Score(1.0), blocks=blocks)
-    assert mirrored.interval(alpha, alpha)[0] <= 1 - exact
+    assert mirrored.one_sided(alpha, alpha)[0] <= 1 - exact
 
 
 def test_what_has_no_error_is_none():

@@ -136,7 +136,8 @@ SUPPORT = (
         read="calipers.metrics.knn_support:read_recall",
         source=f"{KYNKAANNIEMI}, equation 2",
         parity="prdc, with `--ties open`",
-        blind=f"{MASS}; a worse model whose samples are spread out may raise it",
+        blind=f"{MASS}, so that a topic may be missing and recall stay: read coverage beside it; a "
+        "worse model whose samples are spread out may raise it",
         equal=1.0,
     ),
     _support(
@@ -180,12 +181,14 @@ SUPPORT = (
         replicates="counts",
         label="Coverage",
         meaning="share of reference samples with a generated one close by (diversity)",
+        headline=True,
         tells="share of reference samples with a generated one nearby: diversity",
         read="calipers.metrics.knn_support:read_coverage",
         source=f"{NAEEM}, equation 4",
         parity="prdc, with `--ties open`",
         blind="how many generated samples lie near; falls where the generated set alone shrinks, "
-        "can rise where both do, and falls with the share that lies elsewhere",
+        "can rise where both do, and falls with the share that lies elsewhere; samples that keep "
+        "to the typical cost it nothing: read recall beside it",
         equal=1.0,
     ),
     _support(

@@ -82,8 +82,8 @@ def check(
 ) -> None:
     """Check a saved run against limits, with the noise of the scores allowed for.
 
-    Fails (exit code 1) where a condition is met by the whole interval of a score, passes (0) where
-    it is not by the whole interval, and else is inconclusive (3), and says how many samples would
+    Fails (exit code 1) where a condition is met by both bounds of a score, passes (0) where
+    it is not by either, and else is inconclusive (3), and says how many samples would
     decide. Usage errors end with 2.
     """
     if not options.fail_if and options.conditions is None:

@@ -1,4 +1,4 @@
-"""``check``: conditions on the scores of a run, each decided by its interval and never by a point.
+"""``check``: conditions on the scores of a run, each decided by its bounds and never by a point.
 
 A gate of points fails at random once its limit is near to what a model scores. This one has three
 outcomes: it fails where a condition is met by more than chance, passes where none is by more than
@@ -392,10 +392,10 @@ def _undecided(asked: Asked) -> CheckedScore:
 
 def _checked(asked: Asked, decision: Decision) -> CheckedScore:
     score = asked.system.scores[asked.key]
-    # The interval of a difference is moved to where the score is, beside the limit
+    # The bounds of a difference are moved to where the score is, beside the limit
     shift = asked.limit - asked.test.limit
-    low, high = (float(end + shift) for end in decision.interval)
-    if asked.baseline is None:  # where no block of a share moves, its interval is not cut yet
+    low, high = (float(end + shift) for end in decision.bounds)
+    if asked.baseline is None:  # where no block of a share moves, they are not cut yet
         low, high = max(low, score.range[0]), min(high, score.range[1])
     n = asked.system.summary.n
     return CheckedScore(
@@ -403,7 +403,10 @@ def _checked(asked: Asked, decision: Decision) -> CheckedScore:
         system=asked.system.name,
         score=asked.key,
         value=float(score.value),
-        interval=(low, high),
+        interval=score.interval,
+        level=score.level if score.interval else None,
+        lower_bound=low,
+        upper_bound=high,
         side=asked.condition.side,
         limit=float(asked.limit),
         outcome=decision.outcome,

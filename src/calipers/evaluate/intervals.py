@@ -63,6 +63,7 @@ TESTS = {AUC: classifier_test, "mmd": mmd_test}
 
 DRAWN_TOGETHER = (
     ("precision", "recall"),
+    ("precision", "coverage"),
     ("density", "coverage"),
     ("clipped_density", "clipped_coverage"),
     ("max_precision", "max_recall"),

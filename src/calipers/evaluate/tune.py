@@ -8,7 +8,6 @@ from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
 
-from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError
 from calipers.evaluate.compare import compare, plan_comparison
 from calipers.evaluate.generate import Writer, open_writer, read_texts
@@ -21,13 +20,10 @@ from calipers.language_model.samples_file import SamplesFile
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results.caution import Caution
-from calipers.results.comparison import Comparison, with_cautions
+from calipers.results.comparison import with_cautions
 from calipers.results.generation import Generation
 from calipers.results.tuning import Tuned, TunedPoint, Tuning
 from calipers.samples import SampleSet
-
-DECIDES = "mauve_star"
-"""The score that decides, where it is shown."""
 
 REMEDY = "choose another folder with --samples, or take the file away"
 """What to do about a file of samples that were written otherwise."""
@@ -95,7 +91,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
             "generation": {**writer.configuration(base), "over": list(read_over(options.over))},
         },
     )
-    return Tuning.of(comparison, _tuned(comparison, points, writer))
+    return Tuning.of(comparison, Tuned.of(comparison, points, model=writer.model.name, n=writer.n))
 
 
 def make_points(base: Decoding, over: Any) -> list[TunedPoint]:
@@ -199,49 +195,3 @@ def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
             )
         )
     return found
-
-
-def _tuned(comparison: Comparison, points: list[TunedPoint], writer: Writer) -> Tuned:
-    """Say which system is closest, and which may be as close."""
-    scores = [{"scores": system.scores} for system in comparison.systems]
-    shown = [each.key for each in shown_keys({"settings": comparison.settings, "systems": scores})]
-    key = DECIDES if DECIDES in shown else shown[0]
-    held = [(system.name, system.scores[key]) for system in comparison.systems]
-    ranks = {
-        name: abs(score.gap) if score.gap is not None else _rank(score.value, score.better)
-        for name, score in held
-        if score.value == score.value
-    }
-    closest = min(ranks, key=ranks.__getitem__) if ranks else None
-    alpha = 1 - (comparison.settings.get("level") or 1.0)
-    alike: list[str] = []
-    worse: list[str] = []
-    untested: list[str] = []
-    for name, _ in held:
-        if name == closest:
-            continue
-        p = next(
-            (
-                test.adjusted_p_value
-                for test in comparison.tests
-                if test.score == key and {test.a, test.b} == {name, closest}
-            ),
-            None,
-        )
-        group = untested if p is None or p != p else worse if p < alpha else alike
-        group.append(name)
-    return Tuned(
-        over=tuple(points[0].values),
-        points=tuple(points),
-        model=writer.model.name,
-        n=writer.n,
-        score=key,
-        closest=closest,
-        not_distinguishable=tuple(alike),
-        worse=tuple(worse),
-        untested=tuple(untested),
-    )
-
-
-def _rank(value: float, better: str) -> float:
-    return -value if better == "higher" else value

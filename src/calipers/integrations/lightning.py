@@ -73,7 +73,7 @@ class DistributionCallback(Callback):  # type: ignore[misc]
         *,
         generate: Generate,
         every: int,
-        metrics: str | Sequence[str] = ("precision", "recall"),
+        metrics: str | Sequence[str] = ("precision", "recall", "coverage"),
         watch: str = "recall",
         against: Against = "best",
         patience: int = 2,

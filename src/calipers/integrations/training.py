@@ -174,7 +174,7 @@ class Monitor:
     """
 
     reference: Reference
-    metrics: str | Sequence[str] = ("precision", "recall")
+    metrics: str | Sequence[str] = ("precision", "recall", "coverage")
     watch: str = "recall"
     against: Against = "best"
     patience: int = 2

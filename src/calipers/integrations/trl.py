@@ -118,7 +118,7 @@ class CompletionsCallback(MonitorCallback):
         *,
         trainer: Trainer,
         every: int,
-        metrics: str | Sequence[str] = ("precision", "recall"),
+        metrics: str | Sequence[str] = ("precision", "recall", "coverage"),
         watch: str = "recall",
         against: Against = "best",
         patience: int = 2,

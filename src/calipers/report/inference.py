@@ -26,7 +26,7 @@ REFERENCE = "reference"
 BRIEF = {
     BEST: "best",
     EQUAL: "equal within the margin",
-    ALIKE: "ties the best",
+    ALIKE: "tied with the best",
     OPEN: "undecided",
     UNTESTED: "untested",
 }

@@ -5,9 +5,10 @@ or two cautions that could change that. Terminal, JSON, Python and page all take
 sentence rests on numbers, tests and noise floors that the comparison holds; where nothing was
 tested, it says so.
 
-Closeness is read from the first score of the gap that is shown (:data:`CLOSENESS`), quality and
-diversity from precision and recall where these are shown. A system is called the most diverse only
-where its coverage agrees.
+Closeness is read from the first score of the gap that is shown (:data:`CLOSENESS`), quality from
+precision where that is shown. Diversity is read from every score of it that is shown, by default
+recall and coverage, and the lowest beside its noise floor speaks: recall does not see that a topic
+is missing, coverage does not see that samples keep to the typical (docs/sanity.md).
 """
 
 from __future__ import annotations
@@ -21,20 +22,16 @@ from typing import Any, Literal
 from calipers.catalogue.estimation import POINTS
 from calipers.catalogue.shown import views_of
 from calipers.report.inference import (
-    ALIKE,
-    EQUAL,
-    OPEN,
-    UNTESTED,
     against_reference,
-    all_marks,
     alpha_of,
     floor_of,
     is_tested,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import is_share, leaders_of, p_text, share
+from calipers.report.numbers import is_share, p_text, share
 from calipers.report.shown import TEXT, Metric, named, scores_of, shown_metrics
-from calipers.report.table import BEST, Data, Name, Words, said
+from calipers.report.standing import Standing, standing
+from calipers.report.table import Data, Name, Words, said
 
 CLOSENESS = (
     "mauve_star",
@@ -57,11 +54,15 @@ CLOSENESS = (
 QUALITY = ("precision", "clipped_density", "cover_precision", "topp", "probabilistic_precision")
 DIVERSITY = ("recall", "coverage", "clipped_coverage", "cover_recall", "topr")
 """Shares between 0 and 1, higher better, the one to speak of first."""
+FALL_WITH_QUALITY = frozenset({"coverage", "clipped_coverage", "cover_recall"})
+"""Scores of diversity that poor samples lower too: no collapse where quality is low as well."""
 
 COLLAPSED = 0.25
 """A share of what equal distributions reach; a lower recall is a collapse."""
 MOSTLY = 0.5
 """Where more of the samples than this are duplicates, the system has collapsed too."""
+LOW_QUALITY = 0.5
+"""A share of what equal distributions reach; a lower quality explains a low coverage by itself."""
 WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
@@ -74,10 +75,16 @@ ALWAYS = ("same_file",)
 """Kinds of cautions that are shown whatever others there are: the scores speak of nothing else."""
 
 Kind = Literal[
-    "closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested", "withheld"
+    "closest",
+    "undecided",
+    "score",
+    "collapsed",
+    "distant",
+    "lost",
+    "distinguishable",
+    "untested",
+    "withheld",
 ]
-NEAR = (ALIKE, EQUAL, OPEN)
-"""Marks of systems that are not significantly worse than the best."""
 UNREAD_REMEDY = (
     "Choose an embedder that reads these texts (--embedder), or compare their characters "
     "(calipers text)."
@@ -94,7 +101,8 @@ class Finding:
     Attributes
     ----------
     kind
-        What it says: who is ``"closest"``, what a single system scores (``"score"``), who has
+        What it says: who is ``"closest"``, of whom that is ``"undecided"``, what a single system
+        scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
         noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
         or of whom no verdict is given (``"withheld"``), since too little of the texts was read.
@@ -171,13 +179,26 @@ class Verdict:
 
     @property
     def closest(self) -> tuple[str, ...]:
-        """The system closest to the reference, and those within chance of it."""
+        """The system closest to the reference, and those tied with it."""
         return self._of("closest")
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The systems of which the samples do not tell whether they are as close."""
+        return self._of("undecided")
 
     @property
     def collapsed(self) -> tuple[str, ...]:
         """The systems that have lost most of the reference's diversity."""
         return self._of("collapsed")
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The systems that lose diversity, or a single one quality, beyond the noise floor.
+
+        Those that have collapsed or lie far from the reference are not named again.
+        """
+        return self._of("lost")
 
     @property
     def distinguishable(self) -> tuple[str, ...]:
@@ -194,7 +215,9 @@ class Verdict:
         return {
             "sentences": list(self.sentences),
             "closest": list(self.closest),
+            "undecided": list(self.undecided),
             "collapsed": list(self.collapsed),
+            "lost": list(self.lost),
             "distinguishable": list(self.distinguishable),
             "withheld": list(self.withheld),
             "cautions": [vars(caution).copy() for caution in self.cautions],
@@ -245,6 +268,16 @@ def _unread(data: Data) -> tuple[tuple[Finding, ...], Data]:
     return findings, {**data, "systems": read}
 
 
+def decisive(data: Data) -> Metric | None:
+    """Give the score by which the verdict and ``tune`` say who is best; None where there is none.
+
+    It is the first score of the gap that is shown by the main view, else the first that ranks.
+    """
+    judged = _Judged(data)
+    lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
+    return lead or next((metric for metric in judged.metrics if metric.direction), None)
+
+
 def furthest_first(data: Data) -> list[int]:
     """Order the systems by how far they are from the reference by the first view, furthest first.
 
@@ -261,6 +294,16 @@ def furthest_first(data: Data) -> list[int]:
 
 
 @dataclass(frozen=True)
+class _Below:
+    """A score below its noise floor: as a share of it, in words, and at which size."""
+
+    metric: Metric
+    share: float
+    words: str
+    size: int
+
+
+@dataclass(frozen=True)
 class _Judged:
     """A comparison, and what its sentences rest on."""
 
@@ -274,8 +317,7 @@ class _Judged:
             yield from self._score()
         yield from self._collapsed()
         yield from self._distant()
-        if len(self.systems) == 1:
-            yield from self._lost()
+        yield from self._lost()
         yield from self._distinguishable()
 
     @cached_property
@@ -316,6 +358,11 @@ class _Judged:
                 own.setdefault(metric.metric.partition(":")[0], metric)
         return next((own[name] for name in names if name in own), None)
 
+    def all_of(self, names: Sequence[str], view: str) -> list[Metric]:
+        """Those of several metrics that are shown by a view, the one to speak of first before."""
+        own = {m.metric.partition(":")[0]: m for m in self.metrics if m.view == view}
+        return [own[name] for name in names if name in own]
+
     @cached_property
     def views(self) -> list[str]:
         """The views by which embeddings are scored."""
@@ -330,29 +377,37 @@ class _Judged:
             if ranked:
                 yield from self._best(ranked[0])
             return
-        first, *others = (self._leaders(lead) for lead in leads)
-        if not first:
+        first, *others = (standing(self.data, lead) for lead in leads)
+        if not first.best:
             return
         several = len(views_of(self.data)) > 1
-        same = all(found == first for found in others)
+        same = all((o.best, o.tied) == (first.best, first.tied) for o in others)
         reference = named(self.data["reference"]["name"])
-        verb = " is closest to " if len(first[0]) == 1 else " are closest to "
+        verb = " is closest to " if len(first.best) == 1 else " are closest to "
         by = f" by {clean(leads[0].view)}" if several and not same else ""
         words = joined(
-            _names([self.systems[row] for row in first[0]]),
-            (verb, reference, by, f" ({self._scored(leads if same else leads[:1], first[0][0])})"),
-            self._praise(first[0]) if len(first[0]) == 1 else (),
-            self._within_chance(leads[0], first[1]),
-            self._untested(leads[0]),
+            _names([self.systems[row] for row in first.best]),
+            (
+                verb,
+                reference,
+                by,
+                f" ({self._scored(leads if same else leads[:1], first.best[0])})",
+            ),
+            self._praise(first.best[0]) if len(first.best) == 1 else (),
+            self._tied(leads[0], first.tied),
+            self._untested(first),
         )
         if not same:
             for lead, found in zip(leads[1:], others, strict=True):
-                if found and found != first:
+                if found.best and (found.best, found.tied) != (first.best, first.tied):
                     words = joined(words, self._by_other(lead, found))
         if not is_tested(self.data):
             words = (*words, ", untested")
-        names = tuple(self.systems[row] for row in (*first[0], *first[1]))
-        yield Finding("closest", names, (*words, "."))
+        rows = (*first.best, *self.ranked(leads[0], first.tied))
+        yield Finding("closest", tuple(self.systems[row] for row in rows), (*words, "."))
+        yield from self._undecided(
+            leads[0], first.undecided, f" by {clean(leads[0].view)}" if several else ""
+        )
 
     def _scored(self, leads: Sequence[Metric], row: int) -> str:
         """Write the closeness of a system by every view."""
@@ -363,100 +418,102 @@ class _Judged:
         more = (f"{self.shown(lead, row)} by {clean(lead.view)}" for lead in others)
         return ", ".join([f"{text} by {clean(first.view)}", *more])
 
-    def _leaders(self, metric: Metric) -> tuple[list[int], list[int]] | tuple[()]:
-        """Give the best by a score, and those within chance of it; nothing without any."""
-        best = leaders_of(scores_of(self.data, metric), metric.direction)
-        if not best:
-            return ()
-        marks = all_marks(self.data, [metric])[0]
-        near = [r for r, mark in enumerate(marks) if mark in NEAR and r not in best]
-        return best, sorted(near, key=lambda row: self._rank(metric, row))
+    def ranked(self, metric: Metric, rows: Sequence[int]) -> list[int]:
+        """Sort systems by a score, the best first."""
+        return sorted(rows, key=lambda row: self._rank(metric, row))
 
     def _rank(self, metric: Metric, row: int) -> float:
         """What sorts the systems by a score, the best first."""
         score = scores_of(self.data, metric)[row] or {}
         value = score.get("gap" if metric.direction == "closest" else "value")
-        return inf if value is None else -value if metric.direction == "higher" else value
+        if value is None:
+            return inf
+        return -float(value) if metric.direction == "higher" else float(value)
 
-    def _praise(self, rows: Sequence[int]) -> Words:
+    def _praise(self, row: int) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
-        praised = {
-            "best in quality": self.first_of(QUALITY, self.views[0]),
-            "the most diverse": self.first_of(DIVERSITY, self.views[0]),
-        }
-        found = [
-            what
-            for what, metric in praised.items()
-            if metric
-            and self._is_clearly_best(metric, rows[0])
-            and (what != "the most diverse" or self._covers_most(rows[0]))
-        ]
+        quality = self.all_of(QUALITY, self.views[0])[:1]
+        found = ["best in quality"] if any(self._is_clearly_best(m, row) for m in quality) else []
+        if self._is_most_diverse(row):
+            found.append("the most diverse")
         return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
 
-    def _covers_most(self, row: int) -> bool:
-        """Whether no other system has a higher coverage, where that was measured.
+    def _is_most_diverse(self, row: int) -> bool:
+        """Whether a system is clearly the best by a score of diversity, and worse by none."""
+        shown = self.all_of(DIVERSITY, self.views[0])
+        clear = any(self._is_clearly_best(metric, row) for metric in shown)
+        return clear and not any(self._is_worse(metric, row) for metric in shown)
 
-        Samples of a worse generator can raise recall, but not coverage.
-        """
-        if not self.views or self.views[0] != next(iter(views_of(self.data))):
-            return True
-        found = [s.get("scores", {}).get("coverage") for s in self.data["systems"]]
-        values = [score.get("value") for score in found if score]
-        known = [value for value in values if value is not None]
-        return len(known) < len(found) or known[row] == max(known)
+    def _is_worse(self, metric: Metric, row: int) -> bool:
+        found = standing(self.data, metric)
+        return row in (*found.worse, *found.undecided)
 
     def _is_clearly_best(self, metric: Metric, row: int) -> bool:
-        """Whether a system is the best, and no other is within chance of it."""
-        marks = all_marks(self.data, [metric])[0]
-        clear = is_tested(self.data) and marks[row] == BEST
-        return clear and not any(mark in NEAR for mark in marks)
+        """Whether a system is the best, and all others are significantly worse."""
+        found = standing(self.data, metric)
+        return found.best == (row,) and found.is_clear
 
-    def _untested(self, metric: Metric) -> Words:
-        marks = all_marks(self.data, [metric])[0]
-        rows = [row for row, mark in enumerate(marks) if mark == UNTESTED]
-        if not rows:
+    def _untested(self, found: Standing) -> Words:
+        if not found.untested or not is_tested(self.data):
             return ()
-        verb = " was" if len(rows) == 1 else " were"
+        verb = " was" if len(found.untested) == 1 else " were"
         text = f"{verb} not tested against it"
-        return joined(("; ",), _names([self.systems[row] for row in rows]), (text,))
+        return joined(("; ",), _names([self.systems[row] for row in found.untested]), (text,))
 
-    def _within_chance(self, metric: Metric, rows: Sequence[int]) -> Words:
+    def _tied(self, metric: Metric, rows: Sequence[int]) -> Words:
         if not rows:
             return ()
         if rows[3:]:
-            return (f"; {len(rows)} others are within chance of it",)
-        parts = [joined((named(self.systems[r]),), (f" ({self.shown(metric, r)})",)) for r in rows]
-        verb = " is within chance of it" if len(rows) == 1 else " are within chance of it"
-        return joined(("; ",), _listed(parts), (verb,))
+            return (f"; {len(rows)} others are tied with it",)
+        verb = " is tied with it" if len(rows) == 1 else " are tied with it"
+        return joined(("; ",), self._with_scores(metric, rows), (verb,))
 
-    def _by_other(self, metric: Metric, found: tuple[list[int], list[int]]) -> Words:
-        best, near = found
-        verb = "is" if len(best) == 1 else "are"
-        more = f", {len(near)} within chance" if near else ""
+    def _undecided(self, metric: Metric, rows: Sequence[int], by: str = "") -> Iterator[Finding]:
+        """Say of whom the samples do not tell whether they are worse than the best."""
+        if not rows:
+            return
+        ranked = self.ranked(metric, rows)
+        words: Words = (f"{len(rows)} others",) if rows[3:] else self._with_scores(metric, rows)
+        verb = " is" if len(rows) == 1 else " are"
+        words = joined(("Undecided: whether ",), words, (f"{verb} tied with it or worse{by}.",))
+        yield Finding("undecided", tuple(self.systems[row] for row in ranked), words)
+
+    def _with_scores(self, metric: Metric, rows: Sequence[int]) -> Words:
+        """Name systems, the best first, each with its score."""
+        ranked = self.ranked(metric, rows)
+        parts = [
+            joined((named(self.systems[r]),), (f" ({self.shown(metric, r)})",)) for r in ranked
+        ]
+        return _listed(parts)
+
+    def _by_other(self, metric: Metric, found: Standing) -> Words:
+        verb = "is" if len(found.best) == 1 else "are"
+        more = f", {len(found.tied)} tied" if found.tied else ""
+        more += f", {len(found.undecided)} undecided" if found.undecided else ""
         return joined(
             (f"; by {clean(metric.view)} it {verb} ",),
-            _names([self.systems[row] for row in best]),
-            (f" ({self.shown(metric, best[0])}{more})",),
+            _names([self.systems[row] for row in found.best]),
+            (f" ({self.shown(metric, found.best[0])}{more})",),
         )
 
     def _best(self, metric: Metric) -> Iterator[Finding]:
         """Say who is best by a score that is not one of closeness."""
-        found = self._leaders(metric)
-        if found:
-            best, near = found
-            names = [self.systems[row] for row in best]
-            verb = " has" if len(best) == 1 else " share"
-            text = f"{verb} the best {metric.label} ({self.shown(metric, best[0])})"
-            chance = self._within_chance(metric, near)
-            words = joined(_names(names), (text,), chance, (".",))
-            yield Finding("closest", tuple(self.systems[row] for row in (*best, *near)), words)
+        found = standing(self.data, metric)
+        if found.best:
+            names = [self.systems[row] for row in found.best]
+            verb = " has" if len(found.best) == 1 else " share"
+            text = f"{verb} the best {metric.label} ({self.shown(metric, found.best[0])})"
+            words = joined(_names(names), (text,), self._tied(metric, found.tied), (".",))
+            rows = (*found.best, *self.ranked(metric, found.tied))
+            yield Finding("closest", tuple(self.systems[row] for row in rows), words)
+            yield from self._undecided(metric, found.undecided)
 
     # -------------------------------------------------------------- one system
 
     def _score(self) -> Iterator[Finding]:
         view = self.views[0] if self.views else ""
         lead = self.first_of(CLOSENESS, view)
-        kinds = (lead, self.first_of(QUALITY, view), self.first_of(DIVERSITY, view))
+        kinds = (lead, self.first_of(QUALITY, view), *self.all_of(DIVERSITY, view))
         found = [metric for metric in kinds if metric]
         if not found:
             return
@@ -466,41 +523,97 @@ class _Judged:
         words = (named(self.systems[0]), " against ", reference, f"{by}: {scores}.")
         yield Finding("score", (self.systems[0],), words)
 
+    # -------------------------------------------------------------- what is lost
+
     def _lost(self) -> Iterator[Finding]:
-        """Say whether quality or diversity of the one system is below the noise floor."""
-        lost: dict[str, list[str]] = {"quality": [], "diversity": []}
-        measured = False
-        for metric in self.metrics:
-            base = metric.metric.partition(":")[0]
-            side = "quality" if base in QUALITY else "diversity" if base in DIVERSITY else ""
-            floor = floor_of(scores_of(self.data, metric)[0])
-            if side and floor:
-                measured = True
-                if not floor["inside"] and floor["beside"] < floor["value"]:
-                    lost[side].append(metric.view)
-        if not measured or self._collapsed_rows or self._distant_rows:
+        """Say what is below the noise floor: diversity of any system, quality of a single one."""
+        rows = [
+            row
+            for row in range(len(self.systems))
+            if row not in (*self._collapsed_rows, *self._distant_rows)
+        ]
+        if len(self.systems) == 1:
+            yield from self._lost_by_one() if rows else ()
             return
-        several = len(views_of(self.data)) > 1
-        parts = []
-        for side, found in lost.items():
-            by = f" by {' and '.join(map(clean, dict.fromkeys(found)))}" if several else ""
-            parts += [f"{side}{by}"] if found else []
-        text = f"loses {' and '.join(parts)} beyond the noise floor" if parts else ""
-        text = text or "loses neither quality nor diversity beyond the noise floor"
-        yield Finding("lost", (self.systems[0],), (f"It {text}.",))
+        found = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
+        worst = sorted(found, key=lambda row: found[row].share)
+        if not worst:
+            return
+        parts = [joined((named(self.systems[r]),), (f" ({found[r].words})",)) for r in worst]
+        sizes = {found[row].size for row in worst[: 1 if worst[3:] else 3]}
+        at = f" at n = {sizes.pop():,}" if len(sizes) == 1 else ""
+        text = f"diversity beyond the noise floor{at}"
+        if worst[3:]:
+            words = joined((f"{len(worst)} systems lose {text}, most of all ",), parts[0])
+        else:
+            words = joined(_listed(parts), (f" {'lose' if worst[1:] else 'loses'} {text}",))
+        yield Finding("lost", tuple(self.systems[row] for row in worst), (*words, "."))
+
+    def _lost_by_one(self) -> Iterator[Finding]:
+        sides = {"quality": QUALITY, "diversity": DIVERSITY}
+        floors = [floor_of(scores_of(self.data, metric)[0]) for metric in self.metrics]
+        bases = [metric.metric.partition(":")[0] for metric in self.metrics]
+        if not any(f and b in (*QUALITY, *DIVERSITY) for f, b in zip(floors, bases, strict=True)):
+            return
+        several, parts, size = len(views_of(self.data)) > 1, [], None
+        for side, names in sides.items():
+            found = self._below(0, names, every=True)
+            if found:
+                views = dict.fromkeys(clean(each.metric.view) for each in found)
+                by = f" by {' and '.join(views)}" if several else ""
+                parts.append(f"{side}{by} ({found[0].words})")
+                size = found[0].size
+        if parts:
+            text = f"It loses {' and '.join(parts)} beyond the noise floor at n = {size:,}."
+            yield Finding("lost", (self.systems[0],), (text,))
+        else:
+            text = "It loses neither quality nor diversity beyond the noise floor."
+            yield Finding("lost", (), (text,))
+
+    def _below(self, row: int, names: Sequence[str], *, every: bool = False) -> list[_Below]:
+        """Give the scores of a system that are below their noise floor, the lowest first.
+
+        By the main view, or by `every` one; the lowest by the first of these views leads.
+        """
+        found = []
+        for view in self.views if every else self.views[:1]:
+            own = []
+            for metric in self.all_of(names, view):
+                score = self.values(metric)[row]
+                floor = floor_of(score)
+                if floor and not floor["inside"] and floor["beside"] < floor["value"]:
+                    beside, value = (
+                        brief_text(metric, score, floor[key]) for key in ("beside", "value")
+                    )
+                    words = f"{metric.label.lower()} {beside}, floor {value}"
+                    share = floor["beside"] / floor["value"]
+                    own.append(_Below(metric, share, words, floor["size"]))
+            found += sorted(own, key=lambda each: each.share)
+        return found
 
     # -------------------------------------------------------------- who has collapsed
 
     def _shares(self, row: int, names: Sequence[str]) -> tuple[float, Metric] | None:
-        """Give a score of the main view as a share of what equal distributions reach."""
-        metric = self.first_of(names, self.views[0]) if self.views else None
-        score = self.values(metric)[row] if metric else None
-        if metric is None or score is None:
+        """Give the lowest score of the main view, as a share of what equal distributions reach.
+
+        Of quality it is the first that is shown.
+        """
+        shown = self.all_of(names, self.views[0]) if self.views else []
+        found = [
+            (share, metric)
+            for metric in (shown[:1] if names is QUALITY else shown)
+            if (share := self._share(row, metric)) is not None
+        ]
+        return min(found, key=lambda each: each[0], default=None)
+
+    def _share(self, row: int, metric: Metric) -> float | None:
+        score = self.values(metric)[row]
+        if score is None:
             return None
         floor = floor_of(score)
         if floor and floor["value"]:
-            return floor["beside"] / floor["value"], metric
-        return score["value"], metric
+            return float(floor["beside"] / floor["value"])
+        return float(score["value"])
 
     def _is_low(self, row: int, names: Sequence[str]) -> bool:
         found = self._shares(row, names)
@@ -517,8 +630,20 @@ class _Judged:
             row
             for row in range(len(self.systems))
             if row not in self._distant_rows
-            and (self._is_low(row, DIVERSITY) or self._duplicates(row) >= MOSTLY)
+            and (self._has_lost_most(row) or self._duplicates(row) >= MOSTLY)
         ]
+
+    def _has_lost_most(self, row: int) -> bool:
+        """Whether diversity is low, and not for want of quality alone."""
+        quality = self._shares(row, QUALITY)
+        poor = quality is not None and quality[0] < LOW_QUALITY
+        shown = self.all_of(DIVERSITY, self.views[0]) if self.views else []
+        return any(
+            share < COLLAPSED
+            for metric in shown
+            if (share := self._share(row, metric)) is not None
+            and not (poor and metric.metric.partition(":")[0] in FALL_WITH_QUALITY)
+        )
 
     def _duplicates(self, row: int) -> float:
         """The share of duplicates of a system beyond the reference's own; 0 where unknown."""

@@ -1,4 +1,4 @@
-"""What a gate found: conditions on the scores of a run, each decided by its interval."""
+"""What a gate found: conditions on the scores of a run, each decided by its confidence bounds."""
 
 from __future__ import annotations
 
@@ -33,10 +33,13 @@ class CheckedScore(Plain):
         Whose score was held against the limit, and its key.
     value
         The score.
-    interval
-        What decides: the condition is met where the whole of it lies beyond the limit, and not met
-        where none of it does. Where the limit is taken from a baseline, it allows for the errors
-        of both scores.
+    interval, level
+        The two-sided interval of the score at this level, as its run shows it; both None where it
+        has none.
+    lower_bound, upper_bound
+        One-sided confidence bounds, which decide: a condition *below the limit* is met where the
+        upper bound lies below the limit, and not met where the lower bound does not. Where the
+        limit is taken from a baseline, they allow for the errors of both scores.
     side, limit
         On which side of the limit the condition is met, ``"below"`` or ``"above"``, and the limit
         as a number.
@@ -71,7 +74,10 @@ class CheckedScore(Plain):
     system: str
     score: str
     value: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
+    level: float | None
+    lower_bound: float
+    upper_bound: float
     side: Side
     limit: float
     outcome: Outcome
@@ -194,7 +200,7 @@ class Check(Result):
         """A row for each condition on each system."""
         for each in self.checked:
             fields = vars(each)
-            low, high = fields["interval"]
+            low, high = fields["interval"] or (None, None)
             kept = {name: value for name, value in fields.items() if name != "interval"}
             yield {**kept, "low": low, "high": high}
 

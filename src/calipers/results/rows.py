@@ -34,7 +34,9 @@ def score_rows(result: Comparison | TextComparison) -> list[Row]:
         ``system``, ``role`` (``"generated"`` or ``"reference"``), ``view``, ``metric``,
         ``options``, ``key`` (of which the three before are the parts), ``value``, ``low``, ``high``
         and ``level`` of the interval, ``standard_error``, ``approximate``, ``noise_floor`` and
-        ``noise_floor_sd``, ``range_low``, ``range_high``, ``better``, ``reference``, ``gap``,
+        ``noise_floor_sd`` (two halves of the reference, of ``noise_floor_n`` samples each),
+        ``at_noise_floor_n`` (the system at that size, which alone may be compared with the floor),
+        ``within_noise_floor``, ``range_low``, ``range_high``, ``better``, ``reference``, ``gap``,
         ``note``, ``n``, ``reason``, ``signature``. None where something was not measured; an
         undefined value is NaN, and ``reason`` says why.
     """
@@ -151,6 +153,9 @@ def of_score(score: Score) -> Row:
         "approximate": score.approximate,
         "noise_floor": score.noise_floor,
         "noise_floor_sd": None if floor is None else floor.spread,
+        "noise_floor_n": None if floor is None else floor.size,
+        "at_noise_floor_n": None if floor is None else floor.beside,
+        "within_noise_floor": None if floor is None else floor.inside,
         "range_low": float(score.range[0]),
         "range_high": float(score.range[1]),
         "better": score.better,

@@ -242,6 +242,9 @@ def _details(system: SystemResult, score: Score, *, closest: bool) -> Mapping[st
         found |= {"value": repr(float(score.value)), "reference": repr(score.reference)}
     if score.noise_floor is not None and math.isfinite(score.noise_floor):
         found["noise_floor"] = repr(float(score.noise_floor))
+    if score.floor is not None:
+        found["noise_floor_n"] = str(score.floor.size)
+        found["at_noise_floor_n"] = repr(float(score.floor.beside))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -47,8 +47,11 @@ class Tuned(Plain):
         The key of the score that decides.
     closest
         The system with the best value of it.
-    not_distinguishable
-        Those whose difference from the closest may be chance.
+    tied
+        Those that are not distinguishable from the closest: ``≈`` and ``≡`` in the table.
+    undecided
+        Those that differ from the closest when tested alone, not after the correction for all
+        tests: ``?``.
     worse
         Those that are significantly further from the reference.
     untested
@@ -61,9 +64,39 @@ class Tuned(Plain):
     n: int
     score: str
     closest: str | None
-    not_distinguishable: tuple[str, ...]
+    tied: tuple[str, ...]
+    undecided: tuple[str, ...]
     worse: tuple[str, ...]
     untested: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, points: Sequence[TunedPoint], *, model: str, n: int
+    ) -> Self:
+        """Say which decoding is closest, as the marks and the verdict of the comparison say it."""
+        from calipers.report.standing import Standing, standing
+        from calipers.report.verdict import decisive
+
+        data = comparison.to_dict()
+        lead = decisive(data)
+        found = Standing() if lead is None else standing(data, lead)
+        alone = (0,) if len(comparison) == 1 and lead is not None else ()
+
+        def names(rows: Sequence[int]) -> tuple[str, ...]:
+            return tuple(comparison.systems[row].name for row in rows)
+
+        return cls(
+            over=tuple(points[0].values),
+            points=tuple(points),
+            model=model,
+            n=n,
+            score="" if lead is None else lead.key,
+            closest=next(iter(names(found.best or alone)), None),
+            tied=names((*found.best[1:], *found.tied)),
+            undecided=names(found.undecided),
+            worse=names(found.worse),
+            untested=names(found.untested),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -180,8 +180,8 @@ class Estimate:
         tail = tails(self.freedom, statistic) / 2
         return tail if statistic >= 0 else 1 - tail
 
-    def interval(self, below: float, above: float) -> tuple[float, float]:
-        """Give the ends beyond which the score lies with these chances at most, on each side."""
+    def one_sided(self, below: float, above: float) -> tuple[float, float]:
+        """Give the bounds beyond which the score lies with these chances at most, on each side."""
         low = ends(self.value, self._reach(below), bounds=self.bounds)[0]
         reach = self._reach(above)
         if self._grows:
@@ -236,9 +236,10 @@ class Decision:
     ----------
     outcome
         ``"fails"`` where it is met, ``"passes"`` where it is not, else ``"inconclusive"``.
-    interval
-        What decides: the condition is met where the whole of it lies beyond the limit, and not met
-        where the whole of it lies on the near side.
+    bounds
+        The lower and the upper one-sided confidence bound, each at the level of its side: the
+        condition is met where both lie beyond the limit, and not met where both lie on the near
+        side.
     p_met, adjusted_p_met
         How often chance alone would show as much for the condition being met, by itself and among
         all conditions.
@@ -250,7 +251,7 @@ class Decision:
     """
 
     outcome: Outcome
-    interval: tuple[float, float]
+    bounds: tuple[float, float]
     p_met: float
     adjusted_p_met: float
     p_unmet: float
@@ -293,8 +294,8 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
         outcome: Outcome = "fails" if fails else "passes" if passes else "inconclusive"
         shares = (alpha, own) if test.side == "below" else (own, alpha)
         factor = _factor(test, alpha, own) if outcome == "inconclusive" else None
-        interval = test.estimate.interval(*shares)
-        decisions.append(Decision(outcome, interval, p_met, p_adjusted, p_unmet, factor))
+        bounds = test.estimate.one_sided(*shares)
+        decisions.append(Decision(outcome, bounds, p_met, p_adjusted, p_unmet, factor))
     return decisions
 
 

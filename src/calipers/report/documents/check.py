@@ -89,7 +89,7 @@ def _verdict(data: Data) -> Iterator[str]:
     elif len(checked) <= MOST_SAID:
         yield f"Passes: {_said(checked)}."
     else:
-        yield f"Passes: by their whole intervals, none of {len(checked)} conditions is met."
+        yield f"Passes: by the bounds of their scores, none of {len(checked)} conditions is met."
 
 
 def _said(checked: Sequence[Data]) -> str:
@@ -104,12 +104,19 @@ def sentence(row: Data) -> str:
     score = f"{clean(row['score'])} of {short(row['system'])}"
     if row.get("reason"):
         return f"{score} has no value: {row['reason']}"
-    value, beyond = f"{_value(row)} {_interval(row)}", _beyond(row)
+    value, beyond = _value(row), _beyond(row)
+    low, high = (_number(row, row[bound]) for bound in ("lower_bound", "upper_bound"))
     if row["outcome"] != "inconclusive":
-        return f"{score} is {value}, {'' if row['outcome'] == 'fails' else 'not '}{beyond}"
+        # The bound on the side of the limit is the one that decides
+        met = row["outcome"] == "fails"
+        bound = f"at most {high}" if (row["side"] == "below") == met else f"at least {low}"
+        return f"{score} is {value} ({bound}), {'' if met else 'not '}{beyond}"
     n = row["deciding_n"]
     more = "" if n is None else f"; {about(n)} in each set would, if the score stays as it is"
-    return f"{score} is {value}: {row['n']:,} samples do not decide whether it is {beyond}{more}"
+    return (
+        f"{score} is {value} (at least {low}, at most {high}): {row['n']:,} samples do not decide "
+        f"whether it is {beyond}{more}"
+    )
 
 
 def _beyond(row: Data) -> str:
@@ -132,6 +139,10 @@ def _table(data: Data) -> Table:
     columns = [
         Column("score", values),
         Column("interval", texts([_interval(row) for row in checked]), align="left"),
+        *(
+            Column(head, texts([_number(row, row[key]) for row in checked]))
+            for head, key in (("at least", "lower_bound"), ("at most", "upper_bound"))
+        ),
         Column("limit", texts([_limit(row) for row in checked])),
     ]
     outcomes = tuple(Text(row["outcome"], STYLES[row["outcome"]]) for row in checked)
@@ -164,7 +175,7 @@ def _limit(row: Data) -> str:
 
 
 def _interval(row: Data) -> str:
-    if row.get("reason"):
+    if row.get("reason") or row["interval"] is None:
         return MISSING
     low, high = row["interval"]
     return f"[{_number(row, low)}, {_number(row, high)}]"
@@ -181,7 +192,7 @@ def _remarks(data: Data) -> Iterator[str]:
         yield f"inconclusive: {ENDS[data['settings']['inconclusive']]}"
     compared = [row for row in data["checked"] if row["baseline"] is not None]
     if compared:
-        yield "intervals beside a baseline allow for the errors of both scores"
+        yield "bounds beside a baseline allow for the errors of both scores"
     if not all(row["paired"] for row in compared):
         yield (
             "the errors of both runs are taken as independent, which is too careful: what the "
@@ -191,10 +202,14 @@ def _remarks(data: Data) -> Iterator[str]:
 
 def _how(data: Data) -> str:
     several = len(data["checked"]) > 1
-    corrected = " (Holm over all checks)" if several else ""
+    corrected = ", for failing corrected by Holm over all checks" if several else ""
+    level = data["settings"]["level"]
+    levels = sorted({row["level"] for row in data["checked"] if row["level"]})
+    shown = f"{' and '.join(map(percent, levels))} interval" if levels else "interval"
     return (
-        "A check fails where the whole interval lies beyond the limit"
-        f"{corrected}, and passes where the whole interval lies on the other side."
+        f"At least, at most: one-sided bounds ({percent(level)} each{corrected}), which decide: a "
+        "check fails where both lie beyond the limit, and passes where both lie on the other side. "
+        f"Interval: the two-sided {shown} that the run itself shows."
     )
 
 

@@ -26,9 +26,6 @@ from calipers.report.documents.compare_tests import (
 from calipers.report.inference import (
     against_reference,
     all_marks,
-    floor_cell,
-    floor_of,
-    floor_splits,
     interval_notes,
     is_tested,
     mark_notes,
@@ -45,11 +42,9 @@ from calipers.report.shown import (
 )
 from calipers.report.table import (
     BEST,
-    FLOOR,
     REFERENCE,
     SYSTEM,
     Block,
-    Column,
     Data,
     Document,
     Note,
@@ -66,7 +61,6 @@ from calipers.report.table import (
 )
 from calipers.report.verdict import verdict
 
-FLOOR_NAME = "noise floor"
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
 
@@ -138,7 +132,8 @@ def full(data: Data) -> Document:
 def summary(data: Data) -> Document:
     """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
 
-    The noise floor is a row of it, and sizes stand in the title where all systems have one.
+    Sizes stand in the title where all systems have one. The noise floor has a table of its own,
+    with the systems at its size.
     """
     metrics, marks, shown = _marked(data)
     columns, own = with_auc(data, metrics, marks)
@@ -147,8 +142,9 @@ def summary(data: Data) -> Document:
     more = (groups_table(data, meanings), copies_table(data, meanings))
     blocks: tuple[Block, ...] = (
         *together(*verdict_notes(verdict(data))),
-        _with_floors(data, columns, scores_table(data, columns, own)),
-        *together(*signs, *_floor_note(data, metrics)),
+        _without_stated(data, scores_table(data, columns, own)),
+        *together(*signs),
+        *((floors,) if (floors := floor_table(data, metrics)) else ()),
         *together(*legend.reasons(data, metrics), *_remarks(data)),
         *(table for table in more if table is not None),
     )
@@ -210,7 +206,7 @@ def _hidden(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
     warnings = len(list(legend.warnings(data, legend.sets_of(data))))
     if warnings:
         yield f"{warnings} warning{'s' * (warnings > 1)}"
-    if _floors(data, metrics):
+    if floor_table(data, metrics) is not None:
         yield "noise floor"
     if is_tested(data) or against_reference(data):
         yield "tests"
@@ -235,54 +231,15 @@ def _legend(data: Data, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
     return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
 
 
-def _with_floors(data: Data, metrics: Sequence[Metric], table: Table) -> Table:
-    """Put the noise floors below the systems, and leave out what the title says."""
-    floors = _floors(data, metrics)
-    names = [Text(f"{FLOOR_NAME} 2×{size}") for size, _ in floors]
+def _without_stated(data: Data, table: Table) -> Table:
+    """Leave out what the title says, and the reference where it has no score of its own."""
     left_out = STATED if legend.sizes(data) else STATED[1:]
     first, *others = (column for column in table.lead if column.head not in left_out)
     first = replace(first, cells=tuple(_whole(cell) for cell in first.cells))
-    longer = replace(
-        table,
-        lead=(_longer(first, names), *(_longer(c, [Text()] * len(floors)) for c in others)),
-        runs=by_group(
-            [
-                _longer(column, [cells[place] for _, cells in floors])
-                for place, column in enumerate(table.scores)
-            ]
-        ),
-        kinds=(*table.kinds, *[FLOOR] * len(floors)),
-    )
     own = any(column.cells[0] != Text() for column in table.scores)
-    return longer if own else without_row(longer, 0)
+    table = replace(table, lead=(first, *others))
+    return table if own else without_row(table, 0)
 
 
 def _whole(cell: Text | ScoreCell) -> Text | ScoreCell:
     return replace(cell, text=short(said(cell.text))) if isinstance(cell, Text) else cell
-
-
-def _longer(column: Column, cells: Sequence[Text | ScoreCell]) -> Column:
-    return replace(column, cells=(*column.cells, *cells))
-
-
-def _floors(
-    data: Data, metrics: Sequence[Metric]
-) -> list[tuple[int, tuple[Text | ScoreCell, ...]]]:
-    """Give for each size of a half of the reference the floors of all metrics."""
-    found: dict[tuple[int, tuple[Text | ScoreCell, ...]], None] = {}
-    for row in range(len(data.get("systems", ()))):
-        scores = [scores_of(data, metric)[row] for metric in metrics]
-        held = [floor for floor in map(floor_of, scores) if floor]
-        cells = tuple(map(floor_cell, scores, metrics))
-        if held:
-            found[held[0]["size"], tuple(cell or Text() for cell in cells)] = None
-    return list(found)
-
-
-def _floor_note(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
-    if _floors(data, metrics):
-        yield Note(
-            "interval",
-            f"{FLOOR_NAME}: one half of the reference against the other, mean ± standard deviation "
-            f"over {floor_splits(data, metrics)} splits; scores change with the number of samples",
-        )

@@ -173,8 +173,10 @@ def how_to_read(
     """
     scores = [score for metric in metrics for score in scores_of(data, metric)]
     signs = list(mark_notes(data, shown, brief=True))
-    if any((floor_of(score) or {}).get("inside") for score in scores):
-        signs.append(Note("sign", "within the noise floor", FLOOR_MARK))
+    held = [floor for score in scores if (floor := floor_of(score)) and floor["inside"]]
+    if held:
+        sizes = " or ".join(f"{size:,}" for size in sorted({floor["size"] for floor in held}))
+        signs.append(Note("sign", f"within the noise floor (at n = {sizes})", FLOOR_MARK))
     if any(bounds_of(score) for score in scores):
         signs.append(Note("sign", f"[{percent(level_of(data))} interval]"))
     if any(score and score.get("approximate") and bounds_of(score) for score in scores):

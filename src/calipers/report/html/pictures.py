@@ -49,8 +49,8 @@ LEVEL, USUAL_C = 0.95, 5.0
 """The level of intervals and the scaling of MAUVE where a run does not say."""
 DIGITS = 5
 
-PAIRS = (("recall", "precision"), ("coverage", "density"))
-"""What lies across (diversity) and what goes up (quality)."""
+PAIRS = (("recall", "precision"), ("coverage", "precision"), ("coverage", "density"))
+"""What lies across (diversity) and what goes up (quality); recall does not see missing topics."""
 
 NEAREST = 1 / 300
 """Points of a curve that are nearer to the last one than this add nothing that can be seen."""

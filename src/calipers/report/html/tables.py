@@ -6,7 +6,7 @@ The templates lay them out. A table scrolls within its box, so that only very wi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -21,7 +21,6 @@ from calipers.report.render.text import strip
 from calipers.report.shown import named, short
 from calipers.report.table import (
     BEST,
-    FLOOR,
     Cell,
     Column,
     Data,
@@ -66,9 +65,8 @@ class Scores:
         That of the document.
     names
         Of its rows.
-    floor
-        What stands in the row of the noise floor, by the key of the column, and its size under
-        ``""``; None where no one floor holds for all systems.
+    has_floor
+        Whether the noise floor has a table below.
     how
         What explains its marks.
     reasons
@@ -77,7 +75,7 @@ class Scores:
 
     table: Table
     names: tuple[str, ...]
-    floor: Mapping[str, str] | None
+    has_floor: bool
     how: tuple[str, ...]
     reasons: tuple[Note, ...]
 
@@ -89,7 +87,7 @@ def scores_of(document: Document, data: Data) -> Scores:
     return Scores(
         tables["scores"],
         tuple(short(row["name"]) for row in sets),
-        _floor(tables.get("floor")),
+        "floor" in tables,
         tuple(f"{n.sign} {n}" if n.sign else str(n) for n in document.of_kind("interval", "mark")),
         document.of_kind("missing"),
     )
@@ -112,14 +110,6 @@ def grouped(columns: Sequence[Column]) -> list[tuple[str, int]]:
     """Give the groups of columns, and how many each has."""
     runs = groupby(columns, key=lambda column: str(column.group))
     return [(name, len(list(run))) for name, run in runs]
-
-
-def _floor(table: Table | None) -> dict[str, str] | None:
-    if table is None or table.kinds.count(FLOOR) != 1:
-        return None
-    row = table.kinds.index(FLOOR)
-    own = {column.key: written(column.cells[row]) for column in table.scores}
-    return own | {"": written(table.lead[1].cells[row])}
 
 
 def _broken(table: Table) -> Iterator[Table]:

@@ -65,6 +65,7 @@ CHANCE: Look = {
     "linewidth": 0.8,
 }
 BAR: Look = {"linewidth": 1.0, "zorder": 2}
+TO_FLOOR: Look = {"linestyle": (0, (1, 1.5)), "linewidth": 0.8, "zorder": 1.7}
 CROSS: Look = {"marker": "+", "markersize": 9, "linestyle": ""}
 
 
@@ -138,6 +139,8 @@ class Place:
         Where the two are to be sought; None where the correlation of their errors is unknown.
     x_interval, y_interval
         Their confidence intervals; None where not known.
+    at_floor
+        Both scores of as many samples as the noise floor is of; None where it has no floor.
     """
 
     index: int
@@ -147,6 +150,7 @@ class Place:
     ellipse: Extent | None
     x_interval: Span | None
     y_interval: Span | None
+    at_floor: Span | None = None
 
     @property
     def bars(self) -> list[tuple[tuple[Span, Span], str]]:
@@ -162,8 +166,8 @@ class Floor:
     """What two halves of the reference score against each other: middle and spread, x then y."""
 
     middle: tuple[float, float]
-    spread: tuple[float, float] | None
-    size: int | None
+    spread: tuple[float, float]
+    size: int
 
 
 @dataclass(frozen=True)
@@ -207,9 +211,9 @@ def plane_plot(
     labels
         Whether names stand beside the points, or in the legend; by default beside up to 12.
     floor
-        Whether to show what two halves of the reference score against each other. Halves are
-        smaller than the sets that are compared, and scores change with size, so the box tells how
-        large chance is rather than where a perfect system would lie.
+        Whether to show what two halves of the reference score against each other. Scores change
+        with the number of samples, so hollow marks show every system at the size of the halves:
+        these are to be compared with the box, not the full marks.
     whole
         Show the whole scale of both scores, not just where the systems are.
 
@@ -235,6 +239,8 @@ def planes(data: Data, view: str | None, plane: Plane) -> Plot:
         _limit(axes, plane, scene, [_ends_of(data, view, key) for key in (plane.x, plane.y)], reach)
         for floor in scene.floors:
             _draw_floor(axes, floor, reach)
+        for place in scene.places if scene.floors else ():
+            _draw_at_floor(axes, place)
         lines = [[p for i in line for p in scene.places if p.index == i] for line in joined]
         for line in lines:
             axes.plot([p.x for p in line], [p.y for p in line], label="_family", **JOINED)
@@ -362,7 +368,9 @@ def _place(
     x_error, y_error = (score.get("standard_error") for score in pair)
     ellipse = error_ellipse(x_error, y_error, correlation, level=level)
     x, y = (score["value"] for score in pair)
-    return Place(index, name, x, y, ellipse, *map(_interval, pair))
+    floors = [score.get("floor") for score in pair]
+    beside = None if None in floors else (floors[0]["beside"], floors[1]["beside"])
+    return Place(index, name, x, y, ellipse, *map(_interval, pair), beside)
 
 
 def _interval(score: Data) -> Span | None:
@@ -371,13 +379,10 @@ def _interval(score: Data) -> Span | None:
 
 
 def _floor(pair: Sequence[Data]) -> Floor | None:
-    x, y = (score.get("noise_floor") for score in pair)
+    x, y = (score.get("floor") for score in pair)
     if x is None or y is None:
         return None
-    first, second = (score.get("floor") or {} for score in pair)
-    wide, tall = first.get("spread"), second.get("spread")
-    spread = None if wide is None or tall is None else (wide, tall)
-    return Floor((x, y), spread, first.get("size"))
+    return Floor((x["value"], y["value"]), (x["spread"], y["spread"]), x["size"])
 
 
 def _is_number(value: Any) -> bool:
@@ -390,8 +395,10 @@ def _is_number(value: Any) -> bool:
 def span(places: Sequence[Place], floors: Sequence[Floor], reach: float, axis: int) -> Span | None:
     """Give how far everything that is drawn goes along an axis; None for nothing."""
     ends = [end for place in places for end in _ends(place, axis)]
+    if floors:
+        ends += [place.at_floor[axis] for place in places if place.at_floor]
     for floor in floors:
-        wide = 0.0 if floor.spread is None else reach * floor.spread[axis]
+        wide = reach * floor.spread[axis]
         ends += [floor.middle[axis] - wide, floor.middle[axis] + wide]
     return (min(ends), max(ends)) if ends else None
 
@@ -468,13 +475,20 @@ def _mark(index: int) -> Look:
 
 
 def _draw_floor(axes: Axes, floor: Floor, reach: float) -> None:
-    """Draw what the reference scores against itself: a grey box, or a cross without a spread."""
+    """Draw what the reference scores against itself: a grey box."""
     x, y = floor.middle
-    if floor.spread is None:
-        axes.plot([x], [y], color=PALE, label="_floor", **CROSS)
-        return
     wide, tall = (reach * side for side in floor.spread)
     axes.add_patch(Rectangle((x - wide, y - tall), 2 * wide, 2 * tall, zorder=1.2, **CHANCE))
+
+
+def _draw_at_floor(axes: Axes, place: Place) -> None:
+    """Draw a system at the size of the floor: a hollow mark, with a line to the full one."""
+    if place.at_floor is None:
+        return
+    (x, y), shade = place.at_floor, colour(place.index)
+    axes.plot([x, place.x], [y, place.y], color=shade, label="_to_floor", **TO_FLOOR)
+    look = {**_mark(place.index), "markerfacecolor": "white", "markeredgecolor": shade}
+    axes.plot([x], [y], label="_at_floor", **look)
 
 
 def _name_places(axes: Axes, places: Sequence[Place], lines: Sequence[Sequence[Place]]) -> None:
@@ -519,12 +533,14 @@ def _marks(data: Data, scenes: Sequence[Scene], level: float) -> list[Artist]:
         marks.append(Line2D([], [], color=GREY, label=f"{share} intervals", **CROSS))
     reference = drawable(compared(data)["reference"]["name"], SHORT)
     for size in dict.fromkeys(floor.size for floor in floors):
-        halves = f"noise floor: halves of {reference}"
-        name = halves if size is None else f"{halves}, {size:,} each"
-        if all(floor.spread is None for floor in floors if floor.size == size):
-            marks.append(Line2D([], [], color=PALE, label=name, **CROSS))
-        else:
-            marks.append(Patch(label=name, **CHANCE))
+        name = f"noise floor: halves of {reference}, {size:,} each"
+        marks.append(Patch(label=name, **CHANCE))
+    if floors and any(place.at_floor for place in places):
+        hollow: Look = {"markerfacecolor": "white", "markeredgecolor": GREY}
+        name = "systems at that size, to compare with the floor"
+        marks.append(
+            Line2D([], [], label=name, **{**CROSS, "marker": "o", "markersize": 5.5}, **hollow)
+        )
     return marks
 
 

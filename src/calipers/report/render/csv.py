@@ -31,6 +31,9 @@ COLUMNS = (
     "approximate",
     "noise_floor",
     "noise_floor_sd",
+    "noise_floor_n",
+    "at_noise_floor_n",
+    "within_noise_floor",
     "better",
     "reference",
     "gap",
@@ -127,8 +130,16 @@ def _rows(data: Data) -> Iterator[list[str]]:
 
 def _of_score(score: Mapping[str, Any]) -> dict[str, Any]:
     low, high = score.get("interval") or (None, None)
-    spread = (score.get("floor") or {}).get("spread")
-    return {**score, "low": low, "high": high, "noise_floor_sd": spread}
+    floor = score.get("floor") or {}
+    return {
+        **score,
+        "low": low,
+        "high": high,
+        "noise_floor_sd": floor.get("spread"),
+        "noise_floor_n": floor.get("size"),
+        "at_noise_floor_n": floor.get("beside"),
+        "within_noise_floor": floor.get("inside"),
+    }
 
 
 def _of_key(data: Data, key: str) -> dict[str, str]:

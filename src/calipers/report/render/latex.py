@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from calipers.report.inference import FLOOR_MARK
 from calipers.report.names import clean
 from calipers.report.numbers import APPROXIMATE, MISSING
 from calipers.report.render.layout import Strip, Written
@@ -54,7 +55,14 @@ ROW = "      "
 SMALL, BOLD = 2 / 3, 1.15
 """How wide a small or a bold character is, of one of the usual size."""
 
-_DAGGERS = {"†": r"\dagger", "‡": r"\ddagger", "§": r"\mathsection", "¶": r"\mathparagraph"}
+_DAGGERS = {
+    "†": r"\dagger",
+    "‡": r"\ddagger",
+    "§": r"\mathsection",
+    "¶": r"\mathparagraph",
+    FLOOR_MARK: r"\surd",
+}
+
 
 _ASCII = {
     "\\": r"\textbackslash{}",

@@ -8,6 +8,7 @@ table is broken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -59,6 +60,7 @@ NARROWEST = 40
 Strips = tuple[Strip, ...]
 
 GAP = 2
+ZERO = re.compile(r"^0(?=\.\d)")
 INDENT = "  "
 WIDEST_HEADER = 16
 """Cells that a name may take above its column in a matrix; longer ones are numbered."""
@@ -139,7 +141,14 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
             begun = True
 
 
-def strip(column: Column, kinds: Sequence[str], *, inline: bool, room: int | None = None) -> Strip:
+def strip(
+    column: Column,
+    kinds: Sequence[str],
+    *,
+    inline: bool,
+    room: int | None = None,
+    tight: bool = False,
+) -> Strip:
     """Write a column, with every value padded so that what stands behind it lines up.
 
     Parameters
@@ -152,9 +161,12 @@ def strip(column: Column, kinds: Sequence[str], *, inline: bool, room: int | Non
         Whether the bounds of intervals, and what is said aside, stand beside the value.
     room
         Characters behind each value; by default what the longest takes.
+    tight
+        Whether columns of values, intervals and marks save what space they can: .88 for 0.88.
     """
     room = _room([column], kinds, inline=inline) if room is None else room
-    written = _in_places(column) if column.align == "inline" else None
+    column = _closer(column) if tight else column
+    written = _in_places(column, tight=tight) if column.align == "inline" else None
     cells = written or tuple(
         _written(cell, column, 0 if kind == FLOOR else room, inline=inline)
         for cell, kind in zip(column.cells, kinds, strict=True)
@@ -275,7 +287,7 @@ def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
     return Written(text, cell.style, under)
 
 
-def _in_places(column: Column) -> tuple[Written, ...]:
+def _in_places(column: Column, *, tight: bool) -> tuple[Written, ...]:
     """Write value, interval and mark, each in a place of its own within the column."""
     parts = [
         (cell.value, cell.interval, cell.mark)
@@ -284,19 +296,27 @@ def _in_places(column: Column) -> tuple[Written, ...]:
         for cell in column.cells
     ]
     value, interval, mark = (max(map(cell_len, each)) for each in zip(*parts, strict=True))
+    between = "" if tight else " "
     return tuple(
         Written(
-            " ".join(
-                (
-                    texts[0].rjust(value),
-                    *([texts[1].ljust(interval)] if interval else []),
-                    *([texts[2].ljust(mark)] if mark else []),
-                )
-            ),
+            texts[0].rjust(value)
+            + (f" {texts[1].ljust(interval)}" if interval else "")
+            + (f"{between}{texts[2].ljust(mark)}" if mark else ""),
             cell.style,
         )
         for texts, cell in zip(parts, column.cells, strict=True)
     )
+
+
+def _closer(column: Column) -> Column:
+    """Write shares without the zero before their point."""
+    return replace(column, cells=tuple(map(_pointed, column.cells)))
+
+
+def _pointed(cell: Cell) -> Cell:
+    if isinstance(cell, ScoreCell):
+        return replace(cell, value=ZERO.sub("", cell.value))
+    return replace(cell, text=ZERO.sub("", cell.text)) if isinstance(cell.text, str) else cell
 
 
 def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> int:
@@ -312,7 +332,9 @@ def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> i
     return max(1, *map(len, behind)) if behind else int(aligned)
 
 
-def _strips(table: Table, width: int, *, inline: bool = False) -> tuple[Strips, list[Strips]]:
+def _strips(
+    table: Table, width: int, *, inline: bool = False, tight: bool = False
+) -> tuple[Strips, list[Strips]]:
     """Write the columns of a table, names shortened for a width."""
     kinds = table.kinds
     room = None
@@ -327,7 +349,8 @@ def _strips(table: Table, width: int, *, inline: bool = False) -> tuple[Strips, 
     left = width - total_width(lead, GAP) - GAP
 
     def write(column: Column) -> Strip:
-        shown = strip(_shorter(column, width, left), kinds, inline=inline, room=room)
+        shorter = _shorter(column, width, left)
+        shown = strip(shorter, kinds, inline=inline, room=room, tight=tight)
         return _beside(shown, column, inline=inline)
 
     return lead, [tuple(map(write, run)) for run in table.runs]
@@ -403,10 +426,13 @@ def _runs(table: Table, width: int) -> list[Grid]:
     lead, runs = _strips(table, width)
     found = packed(lead, runs, width=width)
     if len(found) > 1 and any(column.align == "inline" for column in table.scores):
-        tight = packed(named_within(lead, TINY_NAME), runs, width=width)
-        if len(tight) == 1:
-            left = width - total_width((*tight[0].columns[1:],), tight[0].gap) - GAP
-            found = packed(named_within(lead, max(TINY_NAME, left)), runs, width=width)
+        closer = _strips(table, width, tight=True)[1]
+        for columns in (runs, closer):
+            tight = packed(named_within(lead, TINY_NAME), columns, width=width)
+            if len(tight) == 1:
+                left = width - total_width((*tight[0].columns[1:],), tight[0].gap) - GAP
+                found = packed(named_within(lead, max(TINY_NAME, left)), columns, width=width)
+                break
     if len(found) == 1:
         return found
     views = [run[0].view for run in table.runs]

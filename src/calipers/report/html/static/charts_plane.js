@@ -29,7 +29,7 @@
     const points = plane.points.filter((point) => !state.hidden.has(point.system));
     const shapes = points.map((point) => around(point, data));
     const traces = [
-      ...(state.hidden.has(FLOOR) ? [] : floor(plane)),
+      ...(state.hidden.has(FLOOR) ? [] : [...floor(plane), ...points.flatMap((point) => atFloor(point, plane))]),
       ...points.flatMap((point, place) => ellipse(point, shapes[place])),
       ...points.map((point) => mark(point, plane, data)),
     ];
@@ -116,6 +116,29 @@
     return [kit.region(corners, kit.variable("muted"), 0.14, line)];
   }
 
+  // The system with as many samples as the floor is of: a hollow mark, and a line to the full one.
+  function atFloor(point, plane) {
+    if (!plane.floor || !point.beside) return [];
+    const colour = kit.colour(kit.seriesVariable(point.system));
+    const [x, y] = point.beside;
+    return [
+      {
+        type: "scatter",
+        mode: "lines+markers",
+        x: [x, point.x],
+        y: [y, point.y],
+        line: { width: 1, dash: "dot", color: colour },
+        marker: {
+          symbol: kit.SYMBOLS[point.system % kit.SYMBOLS.length],
+          size: [10, 0],
+          color: kit.colour(kit.variable("paper")),
+          line: { color: colour, width: 1.4 },
+        },
+        hoverinfo: "skip",
+      },
+    ];
+  }
+
   function box() {
     const made = kit.swatch(null, false);
     made.firstChild.setAttribute("d", "M-1.1-.8H1.1V.8H-1.1Z");
@@ -127,7 +150,10 @@
   function reach(points, shapes, box, data, axis) {
     const values = points.flatMap((point) => [value(point, axis), ...(ends(point, data, axis) || [])]);
     shapes.forEach((shape) => shape && values.push(...shape.map((corner) => corner[axis])));
-    if (box) values.push(box.middle[axis] - box.half[axis], box.middle[axis] + box.half[axis]);
+    if (box) {
+      values.push(box.middle[axis] - box.half[axis], box.middle[axis] + box.half[axis]);
+      points.forEach((point) => point.beside && values.push(point.beside[axis]));
+    }
     return values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
   }
 
@@ -147,7 +173,7 @@
     const barred = (point) => [0, 1].some((axis) => ends(point, data, axis));
     if (plane.points.some((point, i) => !round[i] && barred(point))) parts.push(`Bars are ${level} intervals.`);
     if (plane.floor) {
-      parts.push(`The dotted box is what two halves of the reference (${kit.count(plane.floor.size)} samples each) score against each other; scores change with the number of samples, so compare with it the numbers at that size, shown on hover.`);
+      parts.push(`The dotted box is what two halves of the reference (${kit.count(plane.floor.size)} samples each) score against each other. Scores change with the number of samples: compare with the box the hollow marks, which are the systems at that size.`);
     }
     return parts.join(" ");
   }
