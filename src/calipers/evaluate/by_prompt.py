@@ -273,7 +273,7 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str
     listed = [text for part in parts for text in part.texts or ()]
     texts = [listed[row] for row in order.tolist()] if listed else None
     further = dict(zip(views[1:], others, strict=True))
-    return Answers(name, vectors, texts, codes[order], prompts, further)
+    return Answers(name, vectors, texts, codes[order], prompts, further=further)
 
 
 def _samples_for_each(

@@ -120,7 +120,7 @@ def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
     }
     tests = {name: untested(test) for name, test in scored.tests.items() if name.endswith(only)}
     kept |= {"scores": scores, "tests": {**kept["tests"], **tests}}
-    return replace(scored, **kept, notes=() if not only else scored.notes)
+    return replace(scored, **kept, remarks=() if not only else scored.remarks)
 
 
 # One pair ----------------------------------------------------------------------------------------

@@ -402,8 +402,8 @@ def self_bleu(
     values = np.full(len(corpus), np.nan)
     pins: dict[str, Any] = {"order": order, "smoothing": "method1", "average": average}
     if len(corpus) == 1:
-        reason = "a single text has no others to be compared with"
-        return text_score("self_bleu", np.nan, corpus, reason=reason, per_sample=values, **pins)
+        alone = "a single text has no others to be compared with"
+        return text_score("self_bleu", np.nan, corpus, reason=alone, per_sample=values, **pins)
     drawn = draw(len(corpus), sample=sample, others=others, seed=seed)
     work = _WORKS[average]
     values[drawn.rows] = work(corpus, drawn.rows, drawn.pool, order=order, threads=threads)
