@@ -218,7 +218,7 @@ class SystemResult(Plain):
             "cautions": self.cautions,
             "confounders": self.confounders,
             "correlations": self.correlations,
-            **({} if self.prompts is None else {"prompts": self.prompts}),
+            "prompts": self.prompts,
         }
 
     def _of_samples(self) -> Mapping[str, Any]:
@@ -227,7 +227,7 @@ class SystemResult(Plain):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         found = {**system_from(data), "curves": {}}
-        empty = [name for name in ("confounders", "correlations") if found.get(name) is None]
+        empty = [name for name in ("confounders", "correlations", "prompts") if found.get(name) is None]
         for name in empty:
             found.pop(name, None)
         check_confounders(found.get("confounders"))
