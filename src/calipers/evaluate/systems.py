@@ -36,6 +36,7 @@ from calipers.evaluate.intervals import (
 from calipers.evaluate.labels import group_cautions, pair_clusters, pair_groups, small_groups
 from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.scoring import SMALL, Scored, average, by_view, merge, score_view
+from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
@@ -46,6 +47,7 @@ from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.prompts import PromptOverlap
 from calipers.results.system import Against
 from calipers.score import Score
 
@@ -293,7 +295,7 @@ class Run:
             },
             correlations=correlations(scored.spreads),
             spreads=scored.spreads,
-            prompts=None if files[0].shared is None else files[0].shared.overlap(),
+            prompts=_overlap(files[0].shared, prompts[0]),
             against=self.against,
             compared=partial(self._compared, generated=embeddings[0], given=prompts[0]),
         )
@@ -306,6 +308,18 @@ class Run:
             return self.space.rows(view, generated)
         rows = self.embedded.reference.views[view], generated.views[view]
         return given.sides(view, rows, self.settings)
+
+
+def _overlap(shared: SharedPrompts | None, given: GivenPrompts | None) -> PromptOverlap | None:
+    """Tell how far a set and the reference share prompts, and how they are held constant."""
+    if shared is None or given is None:
+        return None if shared is None else shared.overlap()
+    return replace(
+        shared.overlap(),
+        scored=given.signature,
+        explained=dict(given.explained) or None,
+        addressed=given.addressed,
+    )
 
 
 def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:
