@@ -133,6 +133,23 @@ def test_the_signature_and_the_screen_say_how():
     assert usual.settings["shared_prompts"] == "ignore"
 
 
+def test_the_result_says_what_prompts_explain():
+    world = World()
+    found = compared(world.answers("human"), world.answers("good"))
+    told = found["good"].prompts
+    assert told is not None
+    assert (told.shared, told.scored) == (120, "residual")
+    assert told.explained is not None
+    assert told.explained["meaning"] > 0.8
+    assert told.addressed is not None
+    assert told.addressed > 0.95
+    again = calipers.Comparison.from_dict(found.to_dict())
+    assert again["good"].prompts == told
+    usual = compared(world.answers("human"), world.answers("good"), shared_prompts="ignore")
+    assert usual["good"].prompts is not None
+    assert usual["good"].prompts.scored is None
+
+
 def test_a_system_changes_no_other():
     world = World()
     human, good, poor = (world.answers(name) for name in ("human", "good", "poor"))

@@ -46,6 +46,7 @@ from calipers.evaluate.scoring import (
     score_view,
     undefined,
 )
+from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
@@ -56,6 +57,7 @@ from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.prompts import PromptOverlap
 from calipers.results.reading import SideReadings, too_little, unread_cautions
 from calipers.results.system import Against
 from calipers.score import Score
@@ -337,7 +339,7 @@ class Run:
             },
             correlations=correlations(scored.spreads),
             spreads=scored.spreads,
-            prompts=None if files[0].shared is None else files[0].shared.overlap(),
+            prompts=_overlap(files[0].shared, prompts[0]),
             against=self.against,
             compared=partial(self._compared, generated=embeddings[0], given=prompts[0]),
             withheld=withheld,
@@ -359,6 +361,18 @@ class Run:
             return self.space.rows(view, generated)
         rows = self.embedded.reference.views[view], generated.views[view]
         return given.sides(view, rows, self.settings)
+
+
+def _overlap(shared: SharedPrompts | None, given: GivenPrompts | None) -> PromptOverlap | None:
+    """Tell how far a set and the reference share prompts, and how they are held constant."""
+    if shared is None or given is None:
+        return None if shared is None else shared.overlap()
+    return replace(
+        shared.overlap(),
+        scored=given.signature,
+        explained=dict(given.explained) or None,
+        addressed=given.addressed,
+    )
 
 
 def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:
