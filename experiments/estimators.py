@@ -21,6 +21,7 @@ import numpy as np
 
 import estimators_choices as choices
 import estimators_decodings as decodings
+import estimators_far as far
 import estimators_gaussians as gaussians
 import estimators_intervals as intervals
 import estimators_news as mixtures
@@ -84,7 +85,9 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="draw the errors into this .svg, .png or .pdf")
     parser.add_argument("--threads", type=int, help="threads (default: all cores)")
     parser.add_argument(
-        "--only", choices=("gaussians", "choices", "news", "decodings", "intervals"), help="a part"
+        "--only",
+        choices=("gaussians", "choices", "news", "decodings", "intervals", "far"),
+        help="a part",
     )
     options = parser.parse_args()
     if options.seeds < 1 or options.largest < min(DRAWS):
@@ -101,6 +104,8 @@ def main() -> None:
     if options.only in (None, "intervals"):
         for line in intervals.table(options.worlds):
             print(line, flush=True)
+    if options.only in (None, "far"):
+        print("\n".join(far.table(options.worlds // 2)))
 
 
 if __name__ == "__main__":

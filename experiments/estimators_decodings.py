@@ -23,8 +23,9 @@ import numpy as np
 
 from calipers import LikelihoodRatios, divergence_frontier, metrics
 from calipers.catalogue.estimation import PAIRED_C, Points
-from calipers.estimate.axes import preprocess
+from calipers.estimate.axes import leading_axes, preprocess
 from calipers.estimate.classifier import classify
+from calipers.estimate.logistic import fit_logistic
 from calipers.estimate.ratios import gaussian_ratios, kde_ratios, knn_ratios
 from calipers.uncertainty.correlation import spearman
 from calipers.uncertainty.spread import quantile
@@ -46,9 +47,26 @@ NARROW: dict[str, Callable[[Rows, Rows], LikelihoodRatios]] = {
 }
 """The estimators on the ten leading axes, as ``--estimator`` has them."""
 
+
+def half_split(x: Rows, y: Rows, dimensions: int | None) -> LikelihoodRatios:
+    """The paper's recipe (section 4.3): train on one half of both sets, score the other half."""
+    if dimensions is not None:
+        x, y = leading_axes(x, y, dimensions=dimensions)
+    rng = np.random.default_rng(0)
+    (left, ours), (right, theirs) = (np.array_split(rng.permutation(each), 2) for each in (x, y))
+    rows = np.concatenate([left, right]).astype(float)
+    mean, scale = rows.mean(axis=0), rows.std(axis=0)
+    labels = np.repeat([1.0, 0.0], [len(left), len(right)])
+    weights, intercept = fit_logistic((rows - mean) / scale, labels, 1.0)
+    logs = ((each - mean) / scale @ weights + intercept for each in (ours, theirs))
+    return LikelihoodRatios(*logs, positive=True)
+
+
 OTHERS: dict[str, Callable[[Rows, Rows], LikelihoodRatios]] = {
     "classifier, 50 axes": lambda x, y: classify(x, y, dimensions=50, threads=1).ratios,
     "classifier, all axes": lambda x, y: classify(x, y, threads=1).ratios,
+    "classifier, half-split, 10 axes": lambda x, y: half_split(x, y, 10),
+    "classifier, half-split, all axes": lambda x, y: half_split(x, y, None),
     "gaussian, 5 axes": lambda x, y: gaussian_ratios(x, y, draws=DRAWS, dimensions=5),
     "gaussian, 50 axes": lambda x, y: gaussian_ratios(x, y, draws=DRAWS, dimensions=50),
 }

@@ -17,8 +17,11 @@ from calipers.uncertainty.replicates import spreads
 from calipers.uncertainty.spread import confidence_interval
 
 KEYS = (
+    "mauve:kde",
+    "frontier_integral:kde",
     "mauve:gaussian",
     "frontier_integral:gaussian",
+    "prd_f8:gaussian",
     "mauve:classifier",
     "frontier_integral:classifier",
     "prd_f8:classifier",

@@ -13,6 +13,7 @@ CONTINUED = (
     "1,000 items of "
     "AG News; MiniLM in place of GPT-2 large; 100 cells."
 )
+AGREEMENT = "Spearman with MAUVE*, [over texts], [over decodings]"
 STYLEGAN = "samples of StyleGAN, StyleGAN2-ADA, StyleGAN3 and StyleGAN-XL, and NCSN++"
 FACES = "FFHQ (70,000 faces)"
 COMPARE = (
@@ -250,6 +251,13 @@ SOURCE = Source(
             TEXTS,
             COMPARE + " --estimator knn --metrics mauve",
             ("estimators.md",),
+            {
+                "meaning, gaussian, over other side: " + AGREEMENT: "averages over the other side "
+                "(equation 25) say the same of all sets that are far apart, and rank the "
+                "decodings by what is left.",
+                "form, classifier, over other side: " + AGREEMENT: "(the same)",
+                "form, gaussian, over other side: " + AGREEMENT: "(the same)",
+            },
         ),
         Item(
             "mauve-figure-9-cells",

@@ -234,7 +234,8 @@ def mauve_figure_9() -> Iterator[Line]:
                     f"{view}, {name}, over {points.replace('_', ' ')}: Spearman with MAUVE*, "
                     "[over texts], [over decodings]",
                     "0.95 to 1.00",
-                    f"{decodings.told(each)} [{over[0]:.2f}, {over[1]:.2f}]",
+                    f"{decodings.told(each)} [{over[0]:.2f}, {over[1]:.2f}]"
+                    + (", open" if each.holds is None else ""),
                     each.holds,
                 )
     for name, value in gaussians.estimates(0.5, 3, 2000, seed=0, threads=2).items():
