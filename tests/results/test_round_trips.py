@@ -152,7 +152,7 @@ def ranking() -> Ranking:
     beside = Beside("mauve", 3, NAN, None, -0.5, True, -0.5, 0.5, (0.1, 0.9), "a tie", (0.0, 1.0))
     truths = {
         "people": Truth("people", "p.csv", "judgements", {"a": 1.5}, {"mauve": beside}, fit),
-        "other": Truth("other", "o.csv", "scores", {"a": NAN}, {}, None, {"a": 0.1}),
+        "other": Truth("other", "o.csv", "scores", {"a": NAN}, {"mauve": beside}, None, {"a": 0.1}),
     }
     matrix = Matrix(
         *("spearman", ("mauve", "people"), 1, np.array([[1.0, NAN], [NAN, 1.0]])),

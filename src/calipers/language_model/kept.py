@@ -34,7 +34,10 @@ KIND = "log-probabilities"
 ARRAYS = {"log_probability": "f", "starts": "i", "decoded": "f", "squares": "f", "unscored": "i"}
 """Arrays of a set, and the kind of their numbers."""
 
-DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, TypeError, EOFError)
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, RecursionError),
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+)
 
 
 def is_kept(name: object) -> bool:

@@ -353,9 +353,12 @@ def _json(line: bytes, place: str, mend: str) -> Any:
     """Read what may be written again: JSON without numbers that JSON lacks, of a few levels."""
     try:
         found = json.loads(line, parse_constant=_refused)
-    except (ValueError, RecursionError):
+        shallow = _is_shallow(found, DEEPEST)
+    except RecursionError:
+        shallow = False
+    except ValueError:
         raise InputError(f"{place} is damaged: it is no JSON; {mend}") from None
-    if not _is_shallow(found, DEEPEST):
+    if not shallow:
         raise InputError(f"{place} is damaged: it has more than {DEEPEST} levels; {mend}")
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -93,6 +94,11 @@ class CheckedScore(Plain):
     reason: str | None = None
 
     _optional = ("reason",)
+
+    def _check(self) -> None:
+        for name in ("value", "limit", "standard_error"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} is null, not a number")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

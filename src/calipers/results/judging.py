@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from calipers import __version__
 from calipers.errors import unknown_name
 from calipers.judgements.judgement import PairJudgement, Rating
+from calipers.judgements.rubric import Task
 from calipers.results.result import Result
 from calipers.samples.wording import counted
-from calipers.serialise import Plain
+from calipers.serialise import Plain, read_fields
 
 if TYPE_CHECKING:
     from calipers.results.rows import Row, Wide
@@ -24,6 +26,13 @@ NOUNS = {
     "diversity": ("batch", "batches"),
 }
 """What is judged at a time, by the task: one, and several."""
+
+
+COUNTS = (
+    *("asked", "answered", "refused", "malformed", "asked_again"),
+    *("new", "prompt_tokens", "tokens"),
+)
+"""What is counted of every judge."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,11 @@ class Estimate(Plain):
     interval: Interval | None
     n: int
     reason: str | None = None
+
+    def _check(self) -> None:
+        low, high = self.interval or (0.0, 0.0)
+        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise ValueError(f"interval is {self.interval}, not a lower and an upper bound")
 
 
 @dataclass(frozen=True)
@@ -187,6 +201,17 @@ class Judge(Plain):
 
     _key = "name"
 
+    def _check(self) -> None:
+        lacking = next((name for name in COUNTS if name not in self.counts), None)
+        if lacking is not None:
+            raise ValueError(f"counts lack {lacking!r}")
+        kinds: dict[str, type] = dict.fromkeys(COUNTS, int)
+        if "cost" in self.counts:
+            kinds["cost"] = float
+            if self.counts["cost"] is None:
+                raise ValueError("cost is null, not a number")
+        read_fields(kinds, self.counts, "counts")
+
     def __getitem__(self, question: str) -> JudgedQuestion:
         if question not in self.questions:
             raise unknown_name("question", question, self.questions)
@@ -250,7 +275,7 @@ class Judging(Result):
     _needed = ("rubric", "decoding", "seed", "level")
     _apart = ("judgements",)
 
-    task: str
+    task: Task
     systems: tuple[str, ...]
     reference: str | None
     items: int
@@ -261,6 +286,11 @@ class Judging(Result):
     warnings: tuple[str, ...] = ()
     judgements: tuple[PairJudgement | Rating, ...] = ()
     version: str = __version__
+
+    def _check(self) -> None:
+        super()._check()
+        if not isinstance(self.settings["rubric"].get("name"), str):
+            raise ValueError("the rubric of the settings lacks its name")
 
     def __getitem__(self, judge: str) -> Judge:
         if judge not in self.judges:

@@ -381,6 +381,11 @@ class Ranking(Result):
         if [len(row) for row in self.matrix.reasons] != [size] * size:
             raise ValueError(f"the reasons of the matrix are not of {size} columns")
         for truth in self:
+            if set(truth.metrics) != set(self.metrics) or not truth.metrics:
+                listed = ", ".join(truth.metrics) or "none"
+                raise ValueError(
+                    f"{truth.name!r} has the metrics {listed:.100}, not those of the ranking"
+                )
             players = 0 if truth.fit is None else len(truth.fit.players)
             if truth.fit is not None and truth.fit.covariance.shape != (players, players):
                 raise ValueError(f"the covariance of {truth.name!r} is not of {players} systems")
