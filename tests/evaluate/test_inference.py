@@ -30,7 +30,7 @@ from calipers.uncertainty.replicates import curve_variances, delete_blocks, spre
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import Component, Spread
 
-SHOWN = "precision recall mauve_star"
+SHOWN = "precision recall coverage mauve_star"
 ALL = [choice.name for choice in choose(None, ("vectors",))]
 
 
@@ -514,7 +514,7 @@ def test_only_what_is_shown_has_intervals_and_floors(found):
         assert everything["near"][key].value == score.value
         if key in moving:
             assert certain(everything["near"][key]) == certain(score)
-    assert everything["near"]["coverage"].interval is not None
+    assert everything["near"]["density"].interval is not None
     bands = found["near"].curve_errors
     assert bands.keys() == {"frontier", "frontier_star", "prd"}
     for key, errors in everything["near"].curve_errors.items():

@@ -221,7 +221,7 @@ def test_one_system_by_its_scores_its_floor_and_its_test(make: Make) -> None:
     test = against(make, "a", 0.003, at_limit=True)
     assert said(build(make, {"a": scores}, [test])) == [
         "a against human: MAUVE* 0.70, Precision 0.90, Recall 0.60.",
-        "It loses diversity (recall 0.50, floor 0.90) beyond the noise floor at n = 250.",
+        "It loses diversity (recall 0.50, floor 0.90) beyond the noise floor at 250 samples.",
         "It is distinguishable from the reference (p ≤ 0.003).",
     ]
     scores["recall"]["floor"] = floor(0.9, 0.95, inside=False)
@@ -323,7 +323,7 @@ def test_a_topic_that_is_missing_is_said_although_recall_stays(make: Make) -> No
     data = build(make, {"a": diverse(make, FULL, (0.56, 0.95))})
     assert said(data)[:2] == [
         "a against human: MAUVE* 0.50, Precision 0.90, Recall 0.90, Coverage 0.90.",
-        "It loses diversity (coverage 0.56, floor 0.95) beyond the noise floor at n = 250.",
+        "It loses diversity (coverage 0.56, floor 0.95) beyond the noise floor at 250 samples.",
     ]
     assert verdict(data).lost == ("a",)
 
@@ -344,12 +344,12 @@ def test_of_several_systems_those_that_lose_diversity_are_named_the_worst_first(
     assert verdict(data).to_dict()["lost"] == ["c", "b"]
     assert (
         "c (coverage 0.56, floor 0.95) and b (recall 0.80, floor 0.93) lose diversity beyond the "
-        "noise floor at n = 250."
+        "noise floor at 250 samples."
     ) in said(data)
     many = {name: diverse(make, FULL, (0.56 + i / 100, 0.95)) for i, name in enumerate("abcde")}
     assert (
-        "5 systems lose diversity beyond the noise floor at n = 250, most of all a (coverage 0.56, "
-        "floor 0.95)."
+        "5 systems lose diversity beyond the noise floor at 250 samples, most of all a (coverage "
+        "0.56, floor 0.95)."
     ) in said(build(make, many))
 
 

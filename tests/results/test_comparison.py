@@ -479,7 +479,8 @@ def test_report_data_is_strict_json_with_a_place_for_every_sample(explained):
     assert sets[1]["inside"] == held.astype(int).tolist()
     errors, curve = data["curve_errors"]["narrow"]["prd"], data["curves"]["narrow"]["prd"]
     assert np.shape(errors) == np.shape(curve)
-    assert set(data["correlations"]["narrow"]) == {"precision|recall"}  # of what is shown
+    drawn = {"precision|recall", "precision|coverage"}  # of what is shown
+    assert set(data["correlations"]["narrow"]) == drawn
 
 
 @pytest.mark.parametrize("kind", ["plane", "curves", "frontiers"])

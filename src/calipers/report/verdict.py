@@ -541,7 +541,7 @@ class _Judged:
             return
         parts = [joined((named(self.systems[r]),), (f" ({found[r].words})",)) for r in worst]
         sizes = {found[row].size for row in worst[: 1 if worst[3:] else 3]}
-        at = f" at n = {sizes.pop():,}" if len(sizes) == 1 else ""
+        at = f" at {sizes.pop():,} samples" if len(sizes) == 1 else ""
         text = f"diversity beyond the noise floor{at}"
         if worst[3:]:
             words = joined((f"{len(worst)} systems lose {text}, most of all ",), parts[0])
@@ -564,7 +564,7 @@ class _Judged:
                 parts.append(f"{side}{by} ({found[0].words})")
                 size = found[0].size
         if parts:
-            text = f"It loses {' and '.join(parts)} beyond the noise floor at n = {size:,}."
+            text = f"It loses {' and '.join(parts)} beyond the noise floor at {size:,} samples."
             yield Finding("lost", (self.systems[0],), (text,))
         else:
             text = "It loses neither quality nor diversity beyond the noise floor."

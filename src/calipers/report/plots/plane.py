@@ -368,9 +368,10 @@ def _place(
     x_error, y_error = (score.get("standard_error") for score in pair)
     ellipse = error_ellipse(x_error, y_error, correlation, level=level)
     x, y = (score["value"] for score in pair)
-    floors = [score.get("floor") for score in pair]
-    beside = None if None in floors else (floors[0]["beside"], floors[1]["beside"])
-    return Place(index, name, x, y, ellipse, *map(_interval, pair), beside)
+    x_floor, y_floor = (score.get("floor") for score in pair)
+    beside = (x_floor["beside"], y_floor["beside"]) if x_floor and y_floor else None
+    across, upright = map(_interval, pair)
+    return Place(index, name, x, y, ellipse, across, upright, beside)
 
 
 def _interval(score: Data) -> Span | None:
