@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers import compare
-from calipers.evaluate.confounders_rows import measure_far_rows
+from calipers.evaluate.confounders_rows import measure_outliers
+from calipers.uncertainty.two_sample_classifier import classifier_test
 
 
 @pytest.fixture(scope="module")
@@ -16,13 +17,30 @@ def sides():
 
 
 @pytest.mark.parametrize("extreme", [1e2, 1e3, 1e12])
+def test_one_extreme_row_leaves_the_test_its_power(sides, extreme):
+    reference, generated = sides[0].copy(), sides[1]
+    plain = classifier_test(reference, generated, permutations=99, threads=1)
+    reference[6] = extreme
+    found = classifier_test(reference, generated, permutations=99, threads=1)
+    assert plain.statistic > 0.99
+    assert found.statistic > 0.99
+    assert found.p_value == 0.01
+    compared = compare(
+        reference, {"m": generated}, metrics="mauve_star,mmd", floor=False, level=None, threads=1
+    )["m"]
+    apart = compare(*sides, metrics="mauve_star,mmd", floor=False, level=None, threads=1)
+    for key in ("mauve_star", "mmd"):
+        assert compared[key].value == pytest.approx(apart["generated"][key].value, abs=0.01)
+
+
+@pytest.mark.parametrize("extreme", [1e2, 1e3, 1e12])
 def test_one_extreme_row_is_named(sides, extreme):
     reference, generated = sides[0].copy(), sides[1]
     reference[6] = extreme
-    found = measure_far_rows(reference, generated)
+    found = measure_outliers(reference, generated)
     assert (found.reference, found.generated) == ((6,), ())
     assert found.share > 0.9
-    other = measure_far_rows(generated, reference)
+    other = measure_outliers(generated, reference)
     assert (other.reference, other.generated) == ((), (6,))
     assert (other.share, other.distance) == pytest.approx((found.share, found.distance), rel=1e-9)
 
@@ -55,10 +73,10 @@ def test_rows_of_length_one_are_not_looked_at(sides):
     ],
 )
 def test_what_is_no_outlier(other):
-    assert measure_far_rows(other, other) is None
+    assert measure_outliers(other, other) is None
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 200))
 def test_gaussian_rows_have_none(seed, columns, rows):
     drawn = np.random.default_rng(seed).normal(size=(rows, columns))
-    assert measure_far_rows(drawn, drawn[::-1]) is None
+    assert measure_outliers(drawn, drawn[::-1]) is None

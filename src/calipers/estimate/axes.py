@@ -4,7 +4,9 @@
 axes of both sets together. :func:`leading_axes` gives two sets in a fixed few dimensions, for
 ratios of densities, and :func:`whiten` their whitened form.
 
-The axes are eigenvectors of the scatter matrix, no more of them than are asked for. For float32
+The axes are eigenvectors of the scatter matrix, no more of them than are asked for. Of rows that
+are not scaled to length one, a few that lie far out are left out of it
+(:mod:`calipers.estimate.far_rows`), or the axes would point to them alone. For float32
 rows the matrix and the coordinates are made by :mod:`calipers.numeric.simd`, which is faster than
 many a BLAS. No result depends on the number of threads.
 
@@ -28,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from calipers.errors import InputError
+from calipers.estimate.far_rows import far_rows
 from calipers.estimate.moments import STEP, Moments
 from calipers.estimate.products import products_for
 from calipers.numeric.compile import inlined, kernel, summation
@@ -42,6 +45,7 @@ from calipers.numeric.validation import check_choice, check_pair, check_whole
 Float32Matrix = NDArray[np.float32]
 Matrix = NDArray[np.float64]
 
+REACH = 1e4  # median distances, at which float32 still has three digits of one
 ROWS_PER_CHUNK = 4096  # rows that are laid out at a time
 FLOAT32_ROWS = 256  # rows whose products are added in float32 before they go to float64
 ROWS_PER_PIECE = 480  # rows of a piece of work, whole panels
@@ -401,10 +405,14 @@ def on_reference_axes(
             own = joint_space((left,), (1.0,), norm=norm, pca=None, threads=threads).sets[0]
             exponent = 0 if norm == "l2" else common_exponent((own,))
             own = _scaled(own, -exponent)
-            mean = _joint_mean((own,), (1.0,), pool)
-            axes, explained = principal_axes(scatter_about((own,), mean, (1.0,), pool), pca)
-            rows = _scaled(coordinates(own, mean, axes, pool), exponent)
-            return _Fitted(rows, mean, axes, exponent, explained)
+            far = None if norm == "l2" else far_rows((own,))
+            near = [own] if far is None else far.without((own,))
+            mean = _joint_mean(near, (1.0,), pool)
+            axes, explained = principal_axes(scatter_about(near, mean, (1.0,), pool), pca)
+            made = coordinates(own, mean, axes, pool)
+            if far is not None:
+                _bring_within_digits([made])
+            return _Fitted(_scaled(made, exponent), mean, axes, exponent, explained)
 
         check_share(pca)
         fitted = kept(lambda: ("axes", content(left), norm, pca), fit)
@@ -447,9 +455,14 @@ def joint_space(
             return JointSpace(tuple(sets), 1.0)
         exponent = 0 if norm == "l2" else common_exponent(sets)
         sets = [_scaled(points, -exponent) for points in sets]
-        mean = _joint_mean(sets, weights, pool)
-        axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
-        rows = tuple(_scaled(coordinates(points, mean, axes, pool), exponent) for points in sets)
+        far = None if norm == "l2" else far_rows(sets)
+        fitted = sets if far is None else far.without(sets)
+        mean = _joint_mean(fitted, weights, pool)
+        axes, explained = principal_axes(scatter_about(fitted, mean, weights, pool), pca)
+        made = [coordinates(points, mean, axes, pool) for points in sets]
+        if far is not None:
+            _bring_within_digits(made)
+        rows = tuple(_scaled(points, exponent) for points in made)
     check_float32(rows, sets, exponent)
     return JointSpace(rows, explained)
 
@@ -466,6 +479,15 @@ def check_float32(rows: Sequence[Points], sets: Sequence[Points], exponent: int)
         raise InputError(f"embeddings are too large for float32; {UNFIT}")
     if exponent < SMALLEST and any(points.dtype == np.float64 for points in sets):
         raise InputError(f"embeddings are too small for float32; {UNFIT}")
+
+
+def _bring_within_digits(sets: Sequence[Float32Matrix]) -> None:
+    """Bring rows beyond `REACH` median distances to there, so that float32 keeps others apart."""
+    lengths = [np.linalg.norm(points.astype(np.float64), axis=1) for points in sets]
+    limit = REACH * float(np.median(np.concatenate(lengths)))
+    for points, own in zip(sets, lengths, strict=True):
+        beyond = np.flatnonzero(own > limit)
+        points[beyond] *= (limit / own[beyond])[:, None]
 
 
 def _joint_mean(

@@ -14,7 +14,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.confounders import ReferenceTexts, confounders
-from calipers.evaluate.confounders_rows import measure_far_rows
+from calipers.evaluate.confounders_rows import measure_outliers
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts, unaddressed
 from calipers.evaluate.inference import reference_tests
@@ -312,7 +312,7 @@ class Run:
         said = (
             *unread_cautions(self.embedder, sides),
             *differences.cautions,
-            *self._far_rows(embeddings),
+            *self._outliers(embeddings),
             *trust_cautions(self.reference, summary, self.settings.k),
             *group_cautions(self.reference.groups, summary.groups),
             *(
@@ -345,12 +345,12 @@ class Run:
             withheld=withheld,
         )
 
-    def _far_rows(self, embeddings: Sequence[Embeddings]) -> Iterator[Caution]:
+    def _outliers(self, embeddings: Sequence[Embeddings]) -> Iterator[Caution]:
         """Say by which view a few rows outweigh all others, where rows are taken as they are."""
         if self.settings.normalise != "none":
             return
         for view, rows in self.embedded.reference.views.items():
-            found = (measure_far_rows(rows, file.views[view]) for file in embeddings)
+            found = (measure_outliers(rows, file.views[view]) for file in embeddings)
             yield from (far.caution() for far in list(filter(None, found))[:1])
 
     def _compared(
