@@ -189,12 +189,15 @@ class Truncation:
         low, high = sorted((self.reference, self.generated))
         moved = max(movement("truncation", high - low), movement("truncation_both", low))
         short = fitting(brief, f"{ours} cut, reference {theirs}")
-        return Caution("truncation", short, text, movement=moved)
+        return Caution("truncation", short, text, self._remedy, moved)
+
+    @property
+    def _remedy(self) -> str:
+        return f"--match-length {self.words}" if (self.words or 0) >= FEWEST_WORDS else ""
 
     @property
     def _advice(self) -> str:
-        words = "WORDS" if self.words is None else str(self.words)
-        return f"--match-length {words} cuts both sides alike"
+        return f"{self._remedy or '--match-length WORDS'} cuts both sides alike"
 
 
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:
