@@ -128,6 +128,11 @@ class Score:
         """What two halves of the reference score against each other; None where not measured."""
         return None if self.floor is None else self.floor.value
 
+    def without_value(self, reason: str) -> Score:
+        """Give the same score without a value and all that comes with one, and say why."""
+        kept = {name: getattr(self, name) for name in ("range", "better", "signature")}
+        return Score(float("nan"), reason=reason, **kept)
+
     @property
     def gap(self) -> float | None:
         """How far the statistic is from the reference's, |T(Q) - T(P)|; None without one.

@@ -37,6 +37,7 @@ from calipers.embed.embedder import SampleError
 from calipers.embed.minilm import find_model
 from calipers.embed.pipeline import ahead
 from calipers.embed.processes import Crew, SideBySide, in_processes
+from calipers.embed.reading import Reading
 from calipers.embed.states.batches import plan_batches
 from calipers.embed.vectors import write_vectors
 from calipers.errors import CalipersError, InputError, MissingExtraError
@@ -142,11 +143,11 @@ def test_words_that_are_unknown_are_told(stub):
     class Glove(stub):
         def embed(self, texts):
             batch = super().embed(texts)
-            return replace(batch, unknown=np.array([0, 0.5, 1, 0.5], dtype=np.float32))
+            return replace(batch, reading=Reading.of([(2, 0), (2, 1), (2, 2), (2, 1)]))
 
     samples = SampleSet.from_texts(["a", "b", "c", "d"], name="x")
     notes = embed_samples(samples, Glove()).notes
-    assert notes == ("stub does not know 50.0% of the words; 1 text has no word that it knows",)
+    assert notes == ("stub does not know 50 % of the words; 1 text has no word that it knows",)
 
 
 def test_what_is_as_cheap_to_make_is_not_kept(stub, samples, tmp_path):

@@ -14,6 +14,7 @@ tokenizers = pytest.importorskip("tokenizers")
 from calipers.embed import embed_samples  # noqa: E402
 from calipers.embed.models.find import FoundModel  # noqa: E402
 from calipers.embed.options import Options, token_budget  # noqa: E402
+from calipers.embed.reading import Vocabulary  # noqa: E402
 from calipers.embed.states import packed, transformer, transformer_states  # noqa: E402
 from calipers.embed.states.dense import FastLinear, quicken  # noqa: E402
 from calipers.embed.states.pooling import SentencePlan, form_layer  # noqa: E402
@@ -205,7 +206,7 @@ def test_all_that_can_move_a_vector_is_in_the_identity(roberta):
 
 def test_a_limit_below_the_end_marks_leaves_some_of_them():
     how = {"name": "x", "encode": None, "stand_in": 0, "vocabulary": 9, "max_length": 1}
-    reader = Reader(**how, starts=(7,), ends=(1, 2))
+    reader = Reader(**how, known=Vocabulary(None, list), starts=(7,), ends=(1, 2))
     assert [each.tolist() for each in reader.read([np.array([7, 4, 1, 2])]).ids] == [[2]]
 
 

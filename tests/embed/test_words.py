@@ -262,7 +262,8 @@ def test_unknown_words_are_told_and_empty_texts_are_zero(embedder):
     batch = embedder.embed(["", "   ", "xyzzy plugh", "the ship xyzzy sailor"])
     assert not batch.views["wording"][:3].any()
     assert batch.views["wording"][3].any()
-    assert batch.unknown == pytest.approx([0, 0, 1, 0.25])
+    assert batch.reading.words.tolist() == [0, 0, 2, 4]
+    assert batch.reading.unread.tolist() == [0, 0, 2, 1]
     assert not batch.truncated.any()
     assert batch.views["wording"].dtype == np.float32
 
@@ -277,7 +278,7 @@ def test_token_ids_are_words_like_any_other(texts):
     written = [" ".join(map(str, each.tolist())) for each in ids]
     as_texts = Tfidf(size=20).fitted(written).embed(written)
     assert np.array_equal(as_tokens.views["wording"], as_texts.views["wording"])
-    assert as_tokens.unknown.max() < 0.2
+    assert (as_tokens.reading.unread < 0.2 * as_tokens.reading.words).all()
 
 
 def test_size_is_bounded_by_the_reference(texts):
@@ -571,25 +572,26 @@ def small(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "mean", "unknown"),
+    ("text", "mean", "read"),
     [
-        ("the cat sat", [1 / 3, 2 / 3, 4 / 3], 0),
-        ("The cat.", [0.5, 2.5 / 3, 0], 0),
-        ("the cat xyzzy", [0.5, 1, 0], 1 / 3),
-        ("Don't", [4, 4, 0], 0),
-        ("Paris paris", [3, 3, 3], 0.5),
-        ("the-cat", [0.5, 1, 0], 0),
-        ("the-plugh", [1, 0, 0], 0.5),
-        ("今天", [1, 1, 1], 0.5),
-        ("xyzzy", [0, 0, 0], 1),
-        ("", [0, 0, 0], 0),
-        (" \n", [0, 0, 0], 0),
+        ("the cat sat", [1 / 3, 2 / 3, 4 / 3], (3, 0)),
+        ("The cat.", [0.5, 2.5 / 3, 0], (2, 0)),  # punctuation is no word
+        ("the cat ;", [0.5, 1, 0], (3, 1)),  # but lost where it is not known
+        ("the cat xyzzy", [0.5, 1, 0], (3, 1)),
+        ("Don't", [4, 4, 0], (2, 0)),
+        ("Paris paris", [3, 3, 3], (2, 1)),
+        ("the-cat", [0.5, 1, 0], (2, 0)),
+        ("the-plugh", [1, 0, 0], (2, 1)),
+        ("今天", [1, 1, 1], (2, 1)),
+        ("xyzzy", [0, 0, 0], (1, 1)),
+        ("", [0, 0, 0], (0, 0)),
+        (" \n", [0, 0, 0], (0, 0)),
     ],
 )
-def test_means_worked_by_hand(small, text, mean, unknown):
+def test_means_worked_by_hand(small, text, mean, read):
     batch = small.embed([text])
     assert batch.views["wording"][0] == pytest.approx(mean, rel=1e-6)
-    assert batch.unknown[0] == pytest.approx(unknown)
+    assert (batch.reading.words[0], batch.reading.unread[0]) == read
     assert batch.views["wording"].dtype == np.float32
     assert not batch.truncated.any()
 
@@ -604,7 +606,8 @@ def test_shuffled_words_have_the_same_vector_bit_by_bit(shared, words, random):
     random.shuffle(shuffled)
     one, two = (shared.embed([" ".join(each)]) for each in (words, shuffled))
     assert np.array_equal(one.views["wording"], two.views["wording"])
-    assert one.unknown == two.unknown
+    assert one.reading.words == two.reading.words
+    assert one.reading.unread == two.reading.unread
 
 
 @pytest.fixture(scope="module")
@@ -651,7 +654,7 @@ def test_the_catalogue_and_the_road_reach_it(write):
     assert isinstance(small, WordVectors)
     found = embed_samples(SampleSet.from_texts(["the cat", "plugh"], name="x"), small)
     assert found.views["wording"].tolist() == [[0.5, 1, 0], [0, 0, 0]]
-    assert any("50" in note and "glove.txt" in note for note in found.notes)
+    assert any("33 %" in note and "glove.txt" in note for note in found.notes)
     with pytest.raises(InputError, match="does not take the option 'layer'"):
         load_embedder(str(path), layer=3)
 

@@ -20,6 +20,7 @@ from calipers.embed import (
 )
 from calipers.embed.embedder import SampleError
 from calipers.embed.pipeline import embed_chunk, embedding_on
+from calipers.embed.reading import Reading
 from calipers.engine import ray_embedding
 from calipers.engine.ray_embedding import (
     ChunkStore,
@@ -59,7 +60,9 @@ class Letters(Embedder):
         sums = [[len(item), sum(map(ord, item))] for item in map(str, prepared)]
         rows = np.array(sums, np.float32)
         views = {"first": rows, "second": rows[:, :1] + 1}
-        return EncodedBatch(views, rows[:, 0] > 12)
+        owls = [str(item).count("🦉") for item in prepared]
+        reading = Reading.of(zip(rows[:, 0].astype(int), owls, strict=True))
+        return EncodedBatch(views, rows[:, 0] > 12, reading)
 
 
 @pytest.fixture
@@ -115,6 +118,10 @@ def same(found, expected):
     for view, rows in expected.views.items():
         np.testing.assert_array_equal(found.views[view], rows)
     assert found.notes == expected.notes
+    for name in ("words", "unread"):
+        mine, theirs = getattr(found.reading, name), getattr(expected.reading, name)
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(found.truncated, expected.truncated)
 
 
 # Without a cluster -------------------------------------------------------------------------------
@@ -356,6 +363,7 @@ def test_actors_give_the_vectors_of_this_machine_and_survive_a_kill(cluster, sam
     assert killed
     for view, rows in expected.views.items():
         np.testing.assert_array_equal(found.embeddings.views[view], rows)
+    np.testing.assert_array_equal(found.embeddings.reading.unread, np.ones(len(TEXTS)))
     assert sorted(p.name for p in (tmp_path / "cache").iterdir()) == ["embeddings"]
     pids = {int(mark.name.removeprefix("pid-")) for mark in tmp_path.glob("pid-*")}
     assert os.getpid() not in pids
@@ -375,9 +383,11 @@ def test_a_sample_that_fails_on_an_actor_names_its_row(cluster, samples, tmp_pat
 @pytest.mark.slow
 def test_minilm_is_equal_to_the_last_bit(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(ray_embedding, "FEW_ROWS", 0)
-    texts = [f"word {i}" for i in range(1024 + 9)]
+    texts = [f"word {i} {'పటం' * (i % 2)}" for i in range(1024 + 9)]
     on_ray = embed(texts, engine="ray", cache_dir=str(tmp_path / "cache"))
     local = embed(texts, cache=False)
     for view, rows in local.embeddings.views.items():
         np.testing.assert_array_equal(on_ray.embeddings.views[view], rows)
     assert on_ray.embeddings.signature == local.embeddings.signature
+    assert on_ray.reading == local.reading
+    assert local.reading.unread_words == (1024 + 9) // 2

@@ -10,6 +10,7 @@ import pytest
 
 import calipers
 from calipers import InputError, likelihood
+from calipers.embed.reading import Reading
 from calipers.language_model.kept import KeptScores
 from calipers.language_model.likelihood import score_in_context
 from calipers.language_model.model import LanguageModel, TokenScores
@@ -463,3 +464,26 @@ def test_a_cut_to_so_many_words():
 
 def test_the_stand_in_is_a_language_model():
     assert isinstance(ThreeWords(), LanguageModel)
+
+
+class Unread(ThreeWords):
+    """Tells that it does not know the word c."""
+
+    def reading(self, texts):
+        return Reading.of((len(text.split()), text.split().count("c")) for text in texts)
+
+
+def test_texts_of_words_that_the_model_does_not_know_have_no_scores():
+    texts = ["a b a b a", "b a b a a", "a a b b a"]
+    found = run({"read": texts, "lost": ["c c a c"] * 3}, reference=texts, model=Unread())
+    read, lost = found
+    assert np.isfinite(read["perplexity"].value)
+    assert np.isnan(lost["perplexity"].value)
+    assert lost["perplexity"].reason.startswith("three-words does not know 75 % of its words")
+    assert np.isfinite(lost["unigram_entropy"].value)
+    assert lost.cautions[0].kind == "unread"
+    assert lost.cautions[0].remedy == "--model"
+    assert lost.summary.reading.unread_words == 9
+    assert found.reference.reading.unread_words == 0
+    assert not any(caution.kind == "unread" for caution in read.cautions)
+    assert type(found).from_dict(found.to_dict()).to_dict() == found.to_dict()

@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
+from calipers.embed import Embedder, EncodedBatch
+from calipers.embed.reading import Reading
 from calipers.errors import InputError
 from calipers.integrations.reservoir import priorities, smallest
 
@@ -450,3 +452,49 @@ def test_two_processes_hold_what_one_would(tmp_path):
 
 if __name__ == "__main__":
     _process(int(sys.argv[3]), int(sys.argv[1]), sys.argv[2])
+
+
+# Texts that are not read -----------------------------------------------------------------------
+
+
+class Sees(Embedder):
+    """Does not know words of z."""
+
+    name = identity = "sees"
+    views = ("meaning",)
+    signature = {"embedder": "sees"}  # noqa: RUF012
+
+    def encode(self, prepared):
+        rows = np.array([[len(text), text.count("a"), 1] for text in prepared], np.float32)
+        counts = [(1, int(text.startswith("z"))) for text in prepared]
+        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), Reading.of(counts))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_texts_that_are_not_read_have_no_score(kind):
+    metric = kind(embedder=Sees(), level=None)
+    metric.update([f"a{'a' * i}" for i in range(40)], real=True)
+    metric.update([f"a{'a' * i}" for i in range(40)], real=False)
+    assert all(np.isfinite(value) for value in plain(metric.compute()).values())
+    metric.reset()
+    metric.update([f"a{'a' * i}" for i in range(40)], real=True)
+    batch = metric([f"z{'a' * i}" for i in range(10)], real=False)
+    assert all(np.isnan(value) for value in plain(batch).values())
+    with pytest.warns(UserWarning, match="sees does not know 100 % of the generated words"):
+        found = plain(metric.compute())
+    assert all(np.isnan(value) for value in found.values())
+    again = pickle.loads(pickle.dumps(metric))  # noqa: S301
+    again._computed = None
+    with pytest.warns(UserWarning, match="does not know 100 % of the generated words"):
+        again.compute()
+
+
+def test_metrics_that_are_merged_count_together():
+    one, other = (SupportMetrics(embedder=Sees(), level=None, seed=seed) for seed in (1, 2))
+    for metric in (one, other):
+        metric.update([f"a{'a' * i}" for i in range(20)], real=True)
+    one.update([f"a{'a' * i}" for i in range(20)], real=False)
+    other.update([f"z{'a' * i}" for i in range(20)], real=False)
+    one.merge_state(other)
+    with pytest.warns(UserWarning, match="sees does not know 50 % of the generated words"):
+        one.compute()

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
+from calipers.embed import Embedder, EncodedBatch
+from calipers.embed.reading import Reading
 from calipers.errors import InputError
 from calipers.integrations.training import (
     CollapseWarning,
@@ -176,3 +178,38 @@ def test_what_cannot_be_watched_is_refused(tiny, human):
     check_enough("prompts", 60, 2)
     with pytest.raises(InputError, match=r"^prompts must have at least 60 samples, .*; found 59$"):
         check_enough("prompts", 59, 2)
+
+
+def test_texts_that_are_not_read_are_not_measured_and_end_no_training(tiny, human):
+    watching = Monitor(human, patience=1)
+    unknown = ["xyzzy plugh"] * 110
+    with pytest.warns(
+        CollapseWarning, match=r"^step 0 was not measured: tfidf does not know 100 %"
+    ):
+        assert watching.evaluate(0, unknown) is None
+    assert watching.evaluate(1, tiny.texts(110, 2)) is not None
+    with pytest.warns(
+        CollapseWarning, match=r"^step 2 was not measured: .* 110 texts have no word"
+    ):
+        assert watching.evaluate(2, unknown) is None
+    assert [each.step for each in watching.evaluations] == [1]
+
+
+def test_a_reference_that_is_not_read_is_an_error():
+    class Blind(Embedder):
+        name = identity = "blind"
+        views = ("meaning",)
+        signature = {"embedder": "blind"}  # noqa: RUF012
+        kept = False
+
+        def encode(self, prepared):
+            rows = np.ones((len(prepared), 3), np.float32)
+            reading = Reading.of([(2, 2)] * len(rows))
+            return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), reading)
+
+    texts = [f"w {i}" for i in range(100)]
+    reference = calipers.Reference(texts, embedder=Blind(), cache=False)
+    with pytest.raises(
+        InputError, match=r"^the reference cannot be read: blind does not know 100 %"
+    ):
+        Monitor(reference).evaluate(0, texts)

@@ -168,6 +168,7 @@ def _data(found: Embedded, views: list[str], output: str) -> dict[str, Any]:
             }
             for name in views
         },
+        "reading": found.reading and found.reading.to_dict(),
         "warnings": list(found.warnings),
     }
 

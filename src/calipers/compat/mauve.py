@@ -46,6 +46,7 @@ from calipers.numeric.validation import (
     check_points,
     check_whole,
 )
+from calipers.results.reading import SetReading, too_little
 
 __all__ = ["MauveResult", "compute_mauve"]
 
@@ -302,7 +303,13 @@ class _Featurizer:
             with _timed(f"loading {self.model}", self.verbose):
                 self._embedder = self._load()
         with _timed(f"features of {len(samples)} texts of {name}", self.verbose):
-            return self._embedder.embed(samples)
+            batch = self._embedder.embed(samples)
+        if batch.reading is not None:
+            read = SetReading.of(batch.reading, len(batch.reading))
+            reason = too_little(self._embedder.name, [(f"{name}'s", read)])
+            if reason is not None:
+                raise InputError(f"{reason}; name a featurize_model_name that reads these texts")
+        return batch
 
     def _load(self) -> Any:
         length = check_whole("max_text_length", self.max_text_length, 1)

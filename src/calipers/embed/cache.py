@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.embedder import EncodedBatch
+from calipers.embed.reading import Reading
 from calipers.errors import CalipersError, InputError
 from calipers.files import at_home
 
-FORMAT = "calipers-embeddings-1"
+FORMAT = "calipers-embeddings-2"
 _VIEW = "view."
-_TRUNCATED = "truncated"
+_TRUNCATED, _WORDS, _UNREAD = "truncated", "words", "unread"
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -43,8 +44,7 @@ def write_chunk(path: Path, batch: EncodedBatch, owner: Mapping[str, str]) -> No
     """
     from safetensors.numpy import save
 
-    arrays = {_VIEW + name: np.ascontiguousarray(view) for name, view in batch.views.items()}
-    arrays[_TRUNCATED] = np.ascontiguousarray(batch.truncated)
+    arrays = arrays_of(batch)
     metadata = {"format": FORMAT, **owner, "sha256": _digest(arrays)}
     content = save(arrays, metadata)
     with path.open("xb") as file:
@@ -75,13 +75,44 @@ def read_chunk(path: Path, owner: Mapping[str, str]) -> EncodedBatch:
     if metadata != expected:
         wrong = sorted(key for key in expected if metadata.get(key) != expected[key])
         raise DamagedChunkError(f"{path}: its contents do not fit its {', '.join(wrong)}")
-    flags = arrays.pop(_TRUNCATED, None)
-    if flags is None or flags.dtype != np.bool_ or flags.ndim != 1:
-        raise DamagedChunkError(f"{path}: must hold one flag for each text")
-    for array in arrays.values():
+    return batch_of(arrays, str(path))
+
+
+def arrays_of(batch: EncodedBatch) -> dict[str, NDArray[Any]]:
+    """Give all that is known of a batch as arrays, by name."""
+    arrays: dict[str, NDArray[Any]] = {_VIEW + name: view for name, view in batch.views.items()}
+    arrays[_TRUNCATED] = batch.truncated
+    if batch.reading is not None:
+        arrays |= {_WORDS: batch.reading.words, _UNREAD: batch.reading.unread}
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def batch_of(arrays: Arrays, where: str) -> EncodedBatch:
+    """Make the batch again of its arrays.
+
+    Raises
+    ------
+    DamagedChunkError
+        If one is missing, or of another shape or type than it must be.
+    """
+    views = {
+        name.removeprefix(_VIEW): array for name, array in arrays.items() if name.startswith(_VIEW)
+    }
+    others = {name: array for name, array in arrays.items() if not name.startswith(_VIEW)}
+    flags, words, unread = (others.pop(name, None) for name in (_TRUNCATED, _WORDS, _UNREAD))
+    if others or flags is None or flags.dtype != np.bool_ or flags.ndim != 1:
+        raise DamagedChunkError(f"{where}: must hold one flag for each text")
+    for array in views.values():
         if array.ndim != 2 or array.dtype != np.float32 or len(array) != len(flags):
-            raise DamagedChunkError(f"{path}: must hold float32 vectors, one row for each text")
-    return EncodedBatch({name.removeprefix(_VIEW): array for name, array in arrays.items()}, flags)
+            raise DamagedChunkError(f"{where}: must hold float32 vectors, one row for each text")
+    if words is None and unread is None:
+        return EncodedBatch(views, flags)
+    for counts in (words, unread):
+        if counts is None or counts.shape != flags.shape or counts.dtype != np.int32:
+            raise DamagedChunkError(f"{where}: must hold its words and those unread for each text")
+    assert words is not None
+    assert unread is not None
+    return EncodedBatch(views, flags, Reading(words, unread))
 
 
 def _digest(arrays: Arrays) -> str:
@@ -134,7 +165,7 @@ class Cache:
 
     def path(self, identity: str, content_hash: str) -> Path:
         """Tell where the vectors of a chunk are kept, whether or not they are there."""
-        key = hashlib.sha256(f"{identity}\n{content_hash}".encode()).hexdigest()
+        key = hashlib.sha256(f"{FORMAT}\n{identity}\n{content_hash}".encode()).hexdigest()
         return self.directory / "embeddings" / key[:2] / f"{key}.safetensors"
 
     def load(

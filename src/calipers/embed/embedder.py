@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.reading import Reading
 from calipers.errors import InputError, check_unicode
 
 
@@ -25,14 +26,14 @@ class EncodedBatch:
         View name to float32 array of shape (n, d); d may differ between views.
     truncated
         Which texts were longer than the model reads, bool of shape (n,).
-    unknown
-        Share of a text's words that the embedder does not know, 0 to 1, float32 of shape (n,);
-        None from embedders that know all words.
+    reading
+        The words of each text, and how many of them the embedder does not know; None where it
+        does not tell, or samples are no texts.
     """
 
     views: Mapping[str, NDArray[np.float32]]
     truncated: NDArray[np.bool_]
-    unknown: NDArray[np.float32] | None = None
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,9 @@ class Embeddings:
     truncated
         Which samples were longer than the model reads, bool of shape (n,); None of vectors that
         were given.
+    reading
+        The words of each text, and how many of them the embedder does not know; None where it
+        does not tell.
     """
 
     views: Mapping[str, NDArray[Any]]
@@ -60,6 +64,7 @@ class Embeddings:
     notes: tuple[str, ...] = ()
     view_signature: Mapping[str, str] = field(default_factory=dict)
     truncated: NDArray[np.bool_] | None = None
+    reading: Reading | None = None
 
     def __len__(self) -> int:
         """Count the samples."""
@@ -93,6 +98,8 @@ class Embedder(ABC):
         False where embedding again is as cheap as reading vectors back from the cache.
     needs_fitting
         Whether it must be fitted to the reference before it embeds.
+    leaves_out
+        Whether words that it does not know leave no trace in a vector, as in a mean over words.
     """
 
     name: str
@@ -104,6 +111,7 @@ class Embedder(ABC):
     at_once: int = 256
     kept: bool = True
     needs_fitting: bool = False
+    leaves_out: bool = False
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""
@@ -174,7 +182,7 @@ class _Foreign(Embedder):
 
     def __init__(self, own: Any) -> None:
         self.own, self.needs_fitting = own, hasattr(own, "fitted")
-        for name in ("view_signature", "reads", "at_once", "kept"):
+        for name in ("view_signature", "reads", "at_once", "kept", "leaves_out"):
             setattr(self, name, getattr(own, name, getattr(Embedder, name)))
 
     def __getattr__(self, name: str) -> Any:

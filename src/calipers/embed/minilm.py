@@ -40,6 +40,7 @@ from calipers.embed.options import (
     may_compute_on_gpu,
     token_budget,
 )
+from calipers.embed.reading import Vocabulary, of_tokenizers
 from calipers.embed.states.batches import Batches, Model, Run, States, cut, plan_batches
 from calipers.embed.states.pooling import pool
 from calipers.errors import CalipersError, require
@@ -148,6 +149,10 @@ class MiniLM(Embedder):
         return load_tokenizer()
 
     @lazily
+    def _vocabulary(self) -> Vocabulary:
+        return of_tokenizers(self._tokenizer, self._tokenizer.token_to_id("[UNK]"))
+
+    @lazily
     def _encoder(self) -> _Encoder:
         """Loaded for the first text that no cache holds."""
         if (self._device, self._dtype) == ("cpu", "float32"):
@@ -178,7 +183,7 @@ class MiniLM(Embedder):
         )
         views = dict(zip(LAYERS, means, strict=True))
         views["meaning"] /= np.linalg.norm(views["meaning"], axis=1, keepdims=True)
-        return EncodedBatch(views, truncated)
+        return EncodedBatch(views, truncated, self._vocabulary.read(prepared, ids))
 
 
 def _where(device: str, dtype: str) -> tuple[str, str]:

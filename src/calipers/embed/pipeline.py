@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from calipers.embed.cache import Cache, DamagedChunkError
 from calipers.embed.catalogue import load_embedder
 from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
+from calipers.embed.reading import Reading, unread_note
 from calipers.errors import CalipersError, InputError
 from calipers.numeric.scratch import scratch
 from calipers.progress import Advance, Progress, Silent
@@ -55,7 +56,7 @@ class Rows:
         self._names = views
         self.views: dict[str, NDArray[np.float32]] = {}
         self.truncated = np.zeros(size, dtype=np.bool_)
-        self._unknown: NDArray[np.float32] | None = None
+        self._reading: Reading | None = Reading.of([(0, 0)] * size)
 
     def put(self, start: int, batch: EncodedBatch) -> None:
         """Fill the rows from `start` on; the first batch decides how wide each view is."""
@@ -74,16 +75,23 @@ class Rows:
                 )
             view[rows] = vectors
         self.truncated[rows] = batch.truncated
-        if batch.unknown is not None:
-            if self._unknown is None:
-                self._unknown = np.zeros(len(self.truncated), dtype=np.float32)
-            self._unknown[rows] = batch.unknown
+        if batch.reading is None:
+            self._reading = None
+        elif self._reading is not None:
+            self._reading.words[rows] = batch.reading.words
+            self._reading.unread[rows] = batch.reading.unread
+
+    @property
+    def reading(self) -> Reading | None:
+        """What was read of each text; None where some of them were not told of."""
+        return self._reading
 
     def part(self, start: int, size: int) -> EncodedBatch:
         """Return some rows as they are now, without a copy."""
         rows = slice(start, start + size)
         views = {name: view[rows] for name, view in self.views.items()}
-        return EncodedBatch(views, self.truncated[rows])
+        reading = None if self._reading is None else self._reading.take(rows)
+        return EncodedBatch(views, self.truncated[rows], reading)
 
     def notes(self, embedder: Embedder) -> Iterator[str]:
         """Say what a person must be told: texts that were cut, words that are unknown."""
@@ -91,12 +99,8 @@ class Rows:
             where = embedder.signature.get("max_length", "the embedder's most")
             verb = "was" if cut == 1 else "were"
             yield f"{cut:,} of {len(self.truncated):,} texts {verb} cut at {where} tokens"
-        if self._unknown is not None and self._unknown.any():
-            lost = int((self._unknown == 1).sum())
-            have = "text has" if lost == 1 else "texts have"
-            none = f"; {lost:,} {have} no word that it knows" if lost else ""
-            share = float(self._unknown.mean())
-            yield f"{embedder.name} does not know {share:.1%} of the words{none}"
+        if self._reading is not None and self._reading.unread.any():
+            yield unread_note(embedder.name, self._reading)
 
 
 class Shelf:
@@ -224,7 +228,12 @@ def embed_samples(
     check_reads(samples, embedder)
     if samples.embedded is not None:
         made = samples.embedded
-        return Embeddings(made.views, made.signature, made.told, made.view_signature)
+        reading = None
+        if made.words is not None and made.unread is not None:
+            reading = Reading(made.words, made.unread, made.left_out)
+        return Embeddings(
+            made.views, made.signature, made.told, made.view_signature, made.truncated, reading
+        )
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}
         return Embeddings(views, dict(embedder.signature), (), dict(embedder.view_signature))
@@ -242,7 +251,9 @@ def embed_samples(
             advance(piece.size)
     notes = (*rows.notes(embedder), *embedder.told(), *shelf.notes())
     pooled = dict(embedder.view_signature)
-    return Embeddings(rows.views, dict(embedder.signature), notes, pooled, rows.truncated)
+    read = rows.reading and replace(rows.reading, left_out=embedder.leaves_out)
+    signature = dict(embedder.signature)
+    return Embeddings(rows.views, signature, notes, pooled, rows.truncated, read)
 
 
 def embed_chunk(chunk: Chunk, embedder: Embedder, name: str) -> EncodedBatch:

@@ -22,6 +22,7 @@ import numpy as np
 
 from calipers.embed.catalogue import MODEL, EmbedderChoice
 from calipers.embed.embedder import Embedder, EncodedBatch, SampleError
+from calipers.embed.reading import Reading
 from calipers.errors import CalipersError, InputError
 from calipers.numeric.threads import allowed_threads
 
@@ -83,6 +84,7 @@ class SideBySide(Embedder):
         self.name, self.views, self.identity = model.name, model.views, model.identity
         self.signature = model.signature
         self.view_signature, self.reads = model.view_signature, model.reads
+        self.leaves_out = model.leaves_out
         self._step = model.at_once
         self.at_once = self._step * processes
         self._choice, self._processes = choice, processes
@@ -113,6 +115,7 @@ class SideBySide(Embedder):
         return EncodedBatch(
             {view: np.concatenate([batch.views[view] for batch in batches]) for view in self.views},
             np.concatenate([batch.truncated for batch in batches]),
+            Reading.joined([batch.reading for batch in batches]),
         )
 
 

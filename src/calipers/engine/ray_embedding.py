@@ -20,10 +20,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.embed import Cache, Embedder, EmbedderChoice, EncodedBatch
-from calipers.embed.cache import DamagedChunkError
+from calipers.embed.cache import DamagedChunkError, arrays_of, batch_of
 from calipers.embed.pipeline import embed_chunk
 from calipers.embed.processes import may_divide
 from calipers.engine.ray_cluster import TRIES, RayCluster
@@ -79,9 +78,7 @@ class ChunkStore:
         if not self.folder.remote:
             self._cache.store(self.identity, content_hash, batch)
             return
-        arrays: dict[str, NDArray[Any]] = {f"view.{name}": x for name, x in batch.views.items()}
-        name = self._name(content_hash)
-        self.folder.write_arrays(name, {**arrays, "truncated": batch.truncated})
+        self.folder.write_arrays(self._name(content_hash), arrays_of(batch))
 
     def read(self, content_hash: str, rows: int, views: Sequence[str]) -> EncodedBatch | None:
         """Read the vectors of a chunk; None where they are not there, or damaged."""
@@ -91,10 +88,13 @@ class ChunkStore:
             except DamagedChunkError:
                 return None
         arrays = self.folder.read_arrays(self._name(content_hash))
-        names = {f"view.{view}" for view in views} | {"truncated"}
-        if arrays is None or arrays.keys() != names or {len(x) for x in arrays.values()} != {rows}:
+        try:
+            batch = None if arrays is None else batch_of(arrays, self.folder.place)
+        except DamagedChunkError:
             return None
-        return EncodedBatch({view: arrays[f"view.{view}"] for view in views}, arrays["truncated"])
+        if batch is None or batch.views.keys() != set(views) or len(batch.truncated) != rows:
+            return None
+        return batch
 
     def discard(self, content_hash: str) -> None:
         """Remove the vectors of a chunk, and the folders that held it where nothing else does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from calipers.evaluate.embedding import (
     open_embedder,
     usual_warnings,
 )
-from calipers.evaluate.inputs import InputSet, Reader, summarise, where
+from calipers.evaluate.inputs import InputSet, Reader, read_of, summarise, where
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import PromptsOptions
 from calipers.evaluate.prompt_scores import Answers, homogeneity_of, scores_of
@@ -28,6 +28,7 @@ from calipers.evaluate.prompts import strip_prompts
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.results.by_prompt import ByPrompt, PromptSet
+from calipers.results.reading import SetReading, too_little, unread_note
 from calipers.results.sets import SetSummary
 from calipers.samples import SampleSet, System
 from calipers.samples.columns import StringColumn
@@ -84,7 +85,7 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
     model = open_embedder(options, [one for each in sets for one in each.sets], fit_on_all=True)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
-        answers, notes = _embed(sets, labels, shared, model, options, progress)
+        answers, notes, read = _embed(sets, labels, shared, model, options, progress)
         ours, theirs = (None, answers) if first is None else (answers[0], answers[1:])
         with progress.task("Scoring prompts", len(answers)) as advance:
             scored = []
@@ -94,8 +95,8 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
         matrix = homogeneity_of(answers, level=options.level)
         tests = tests_between(ours, theirs, options, view=model.views[0])
     made = [
-        PromptSet(_summary(each, answer), _sizes(answer), scores)
-        for each, answer, scores in zip(sets, answers, scored, strict=True)
+        PromptSet(replace(_summary(each, answer), reading=own), _sizes(answer), scores)
+        for each, answer, scores, own in zip(sets, answers, scored, read, strict=True)
     ]
     return ByPrompt(
         prompts=shared,
@@ -112,6 +113,7 @@ def by_prompt(reference: Any, generated: Any, options: PromptsOptions) -> ByProm
             "embedding": dict(model.signature),
         },
         warnings=(
+            *_unread(model.name, answers, read),
             *lost,
             *_cautions(shared, answers),
             *usual_warnings(options, sets[0].sets[0]),
@@ -217,13 +219,16 @@ def _embed(
     model: Embedder,
     options: PromptsOptions,
     progress: Progress,
-) -> tuple[list[Answers], tuple[str, ...]]:
-    """Embed the samples of shared prompts, those of a system in one array sorted by prompt."""
+) -> tuple[list[Answers], tuple[str, ...], list[SetReading | None]]:
+    """Embed the samples of shared prompts, those of a system in one array sorted by prompt.
+
+    Beside them stands what was read of each set.
+    """
     places = {prompt: place for place, prompt in enumerate(shared)}
     cache = cache_of(options)
-    every, answers = [], []
+    every, answers, read = [], [], list[SetReading | None]()
     for system, columns in zip(sets, labels, strict=True):
-        parts = []
+        parts, made = [], []
         for samples, column in zip(system.sets, columns, strict=True):
             codes = np.array([places.get(prompt, -1) for prompt in column], np.int64)
             rows = np.flatnonzero(codes >= 0)
@@ -232,11 +237,25 @@ def _embed(
             kept = samples.take(rows)
             embedded = embed_samples(kept, model, cache=cache, progress=progress)
             every.append((system.name, [embedded]))
+            made.append(embedded)
             texts = None if kept.texts is None else list(kept.texts)
             parts.append(_Part(embedded.views, texts, codes[rows]))
-        answers.append(_joined(system.name, parts, len(shared), model.views))
+        read.append(read_of(made))
+        unread = too_little(model.name, [(f"{system.name}'s", read[-1])])
+        joined = _joined(system.name, parts, len(shared), model.views)
+        answers.append(replace(joined, unread=unread))
     check_columns(f"those of {every[0][0]},", every[0][1][0], every[1:])
-    return answers, notes_of_all([each[0] for _, each in every])
+    return answers, notes_of_all([each[0] for _, each in every]), read
+
+
+def _unread(
+    embedder: str, answers: Sequence[Answers], read: Sequence[SetReading | None]
+) -> Iterable[str]:
+    """Say what the embedder did not read of each set."""
+    for each, own in zip(answers, read, strict=True):
+        note = unread_note(embedder, each.name, own)
+        if note is not None:
+            yield note
 
 
 def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str]) -> Answers:

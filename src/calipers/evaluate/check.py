@@ -25,6 +25,7 @@ from calipers.results.archive import opened
 from calipers.results.check import Check, CheckedScore
 from calipers.results.comparison import Comparison
 from calipers.results.comparison_archive import scores_of
+from calipers.results.reading import REMEDY
 from calipers.results.result import Result, class_of, load_result
 from calipers.results.system import SystemResult
 from calipers.results.texts import TextComparison, TextResult
@@ -35,7 +36,7 @@ from calipers.uncertainty.spread import UNIT
 Run = Comparison | TextComparison
 System = SystemResult | TextResult
 
-OF_DATA = ("undefined",)
+OF_DATA = ("undefined", "unread", "unread_words")
 """Pins of a signature that the samples bring, and nobody chose."""
 
 VERSION = "calipers"
@@ -81,13 +82,13 @@ def check(run: Any, options: CheckOptions) -> Check:
     ours = _loaded(run, "run")
     theirs = None if options.baseline is None else _loaded(options.baseline, "baseline")
     asked = [one for condition in conditions for one in _asked(condition, ours, theirs)]
-    decisions = decide([one.test for one in asked], level=options.level)
+    decisions = decide([one.test for one in asked if one.unread is None], level=options.level)
     return Check(
         run=ours.name,
         baseline=None if theirs is None else theirs.name,
-        checked=tuple(map(_checked, asked, decisions)),
+        checked=tuple(_all_checked(asked, decisions)),
         settings=options.settings(),
-        warnings=_warnings(conditions, ours, theirs),
+        warnings=(*_unread(asked), *_warnings(conditions, ours, theirs)),
     )
 
 
@@ -124,6 +125,7 @@ class Asked:
     test: LimitTest
     baseline: float | None
     paired: bool = False
+    unread: str | None = None
 
 
 def _texts(given: Any) -> list[str]:
@@ -173,6 +175,15 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
     systems = list(every.values()) if named is None else [every[named]]
     key = _key(condition, written, ours)
     for system in systems:
+        unread = _unread_reason(key, system)
+        if unread is None and theirs is not None and condition.needs_baseline:
+            unread = _unread_reason(key, theirs.system(system.name))
+        if unread is not None:
+            limit = math.nan if condition.needs_baseline else condition.offset
+            nothing = Estimate(math.nan, math.nan)
+            test = LimitTest(nothing, limit, condition.side, condition.inclusive)
+            yield Asked(condition, system, key, limit, test, None, unread=unread)
+            continue
         score = _score(condition, key, system, ours)
         estimate = _estimate(condition, key, score, system, ours)
         if theirs is None or not condition.needs_baseline:
@@ -340,6 +351,45 @@ def _same(system: System, other: System) -> bool:
 # From a decision to what is kept of it -----------------------------------------------------------
 
 
+def _unread_reason(key: str, system: System) -> str | None:
+    """Say why a score has no value where too little of the texts was read; None where it was."""
+    score = system.scores.get(key)
+    if score is None or math.isfinite(score.value):
+        return None
+    return None if key.startswith("text.") else getattr(system, "withheld", None)
+
+
+def _all_checked(asked: Sequence[Asked], decisions: Sequence[Decision]) -> Iterator[CheckedScore]:
+    """Give every check in order; of what was not read, nothing is decided."""
+    left = iter(decisions)
+    for one in asked:
+        yield _checked(one, next(left)) if one.unread is None else _undecided(one)
+
+
+def _undecided(asked: Asked) -> CheckedScore:
+    """Keep a condition on a score that nobody can give, since too little was read for it."""
+    score = asked.system.scores[asked.key]
+    return CheckedScore(
+        condition=asked.condition.text,
+        system=asked.system.name,
+        score=asked.key,
+        value=math.nan,
+        interval=(math.nan, math.nan),
+        side=asked.condition.side,
+        limit=float(asked.limit),
+        outcome="inconclusive",
+        baseline=None,
+        standard_error=math.nan,
+        p_met=math.nan,
+        adjusted_p_met=math.nan,
+        p_unmet=math.nan,
+        n=asked.system.summary.n,
+        deciding_n=None,
+        share=tuple(score.range) == UNIT,
+        reason=asked.unread,
+    )
+
+
 def _checked(asked: Asked, decision: Decision) -> CheckedScore:
     score = asked.system.scores[asked.key]
     # The interval of a difference is moved to where the score is, beside the limit
@@ -367,6 +417,15 @@ def _checked(asked: Asked, decision: Decision) -> CheckedScore:
         share=tuple(score.range) == UNIT,
         paired=asked.paired,
     )
+
+
+def _unread(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """Say of which systems nothing is decided, and what to do."""
+    reasons: dict[str, dict[str, None]] = {}
+    for one in asked:
+        if one.unread is not None:
+            reasons.setdefault(one.unread, {})[one.system.name] = None
+    return tuple(f"{', '.join(names)}: {why}; {REMEDY}" for why, names in reasons.items())
 
 
 def _warnings(

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from calipers.embed import Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
 from calipers.evaluate.engines import embedding_where
-from calipers.evaluate.inputs import Reader
+from calipers.evaluate.inputs import Reader, read_of
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import EmbedOptions
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
+from calipers.results.reading import SetReading
 from calipers.samples import SampleSet
 from calipers.samples.readers.vectors import MADE, Made
 
@@ -37,6 +40,11 @@ class Embedded:
     embeddings: Embeddings
     warnings: tuple[str, ...]
 
+    @property
+    def reading(self) -> SetReading | None:
+        """What the embedder read of the texts; None of images."""
+        return None if self.samples.kind == "images" else read_of([self.embeddings])
+
     def signature(self, view: str) -> str:
         """Everything that pins the vectors of a view, as one line."""
         fields = {
@@ -51,7 +59,14 @@ class Embedded:
     def about(self, views: Sequence[str]) -> dict[str, str]:
         """What a file of some views says of them, so that a comparison knows their embedder."""
         pooled = {view: self.embeddings.view_signature.get(view, "own") for view in views}
-        made = Made(tuple(views), self.embeddings.signature, pooled)
+        reading, cut = self.embeddings.reading, self.embeddings.truncated
+        counts: dict[str, Any] = {}
+        if reading is not None:
+            counts = {"words": tuple(reading.words.tolist()), "left_out": reading.left_out}
+            counts["unread"] = tuple(reading.unread.tolist())
+        if cut is not None and self.samples.kind != "images":
+            counts["truncated"] = tuple(np.flatnonzero(cut).tolist())
+        made = Made(tuple(views), self.embeddings.signature, pooled, **counts)
         return {MADE: made.line(), **{view: self.signature(view) for view in views}}
 
 

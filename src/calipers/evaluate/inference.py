@@ -90,26 +90,43 @@ def with_inference(
     spreads
         For every system how much what ranks it moves, by key.
     """
+    systems, small = inputs.systems, few_samples(inputs)
+    inputs, embedded = _readable(comparison, inputs, embedded)
     scores = [{"scores": system.scores} for system in comparison.systems]
     shown = shown_keys({"settings": comparison.settings, "systems": scores})
     keys = [score.key for score in shown]
     run = inputs, embedded, choices, pair_settings(options), options.progress or Silent()
     if options.level is not None:
         listed = choices_for(keys, choices, tuple(embedded.reference.views))
-        tests = _tests(comparison, inputs.systems, spreads, keys, options.level, options)
+        tests = _tests(comparison, systems, spreads, keys, options.level, options)
         comparison = replace(comparison, tests=(*tests, *comparison.tests))
         missing = interval_warnings(inputs, listed, options.k)
         comparison = with_cautions(comparison, (Caution(*INTERVALS, text) for text in missing))
     cheap = len(inputs.reference.samples) < CHEAP
+    if not inputs.systems:
+        return with_cautions(comparison, small)
     if options.floor or (options.floor is None and options.level is not None and cheap):
         floors = measure_floors(*run, shown=None if options.floor else keys)
         comparison = add_floors(comparison, floors)
-    comparison = with_cautions(comparison, few_samples(inputs))
+    comparison = with_cautions(comparison, small)
     if options.advice and keys:
         advice = with_standard_errors(advise(*run, shown=keys), comparison)
         moving = (Caution(*UNSETTLED, text) for text in unlevelled(advice))
         return with_cautions(replace(comparison, advice=advice), moving)
     return comparison
+
+
+def _readable(
+    comparison: Comparison, inputs: ComparisonInputs, embedded: Embedded
+) -> tuple[ComparisonInputs, Embedded]:
+    """Leave out the systems that are not measured, since too little of them was read."""
+    rows = [row for row, each in enumerate(comparison.systems) if each.withheld is None]
+    if len(rows) == len(comparison.systems):
+        return inputs, embedded
+    return (
+        replace(inputs, systems=tuple(inputs.systems[row] for row in rows)),
+        replace(embedded, systems=tuple(embedded.systems[row] for row in rows)),
+    )
 
 
 def _tests(

@@ -14,6 +14,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed import Embeddings
+from calipers.embed.reading import Reading
 from calipers.errors import InputError
 from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.end_of_text import cut_at_end
@@ -25,6 +27,7 @@ from calipers.numeric.blocks import Clusters
 from calipers.numeric.subsample import subsample_rows
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
+from calipers.results.reading import TOO_MUCH, SetReading
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
@@ -345,7 +348,13 @@ def check_k(inputs: Inputs, k: int) -> None:
         )
 
 
-def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = ()) -> SetSummary:
+def summarise(
+    files: Sequence[InputSet],
+    *,
+    name: str,
+    notes: tuple[str, ...] = (),
+    embeddings: Sequence[Embeddings] = (),
+) -> SetSummary:
     """Describe a set, or the files of one system, with what embedding them brought up."""
     sets = [file.samples for file in files]
     hashes = [samples.content_hash for samples in sets]
@@ -360,7 +369,25 @@ def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = 
         groups=group_sizes(sets),
         clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
         field=sets[0].field if len({samples.field for samples in sets}) == 1 else None,
+        reading=read_of(embeddings) if sets[0].kind != "images" else None,
     )
+
+
+def is_unread(embeddings: Embeddings) -> bool:
+    """Tell whether too little of a set was read to measure anything."""
+    found = read_of([embeddings])
+    return found is not None and found.lost >= TOO_MUCH
+
+
+def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:
+    """Sum up what an embedder read of the files of a set; None where it tells nothing."""
+    reading = Reading.joined([file.reading for file in embeddings])
+    cut = [file.truncated for file in embeddings if file.truncated is not None]
+    told = len(cut) == len(embeddings)
+    if reading is None and not (told and cut):
+        return None
+    truncated = int(sum(mark.sum() for mark in cut)) if told else None
+    return SetReading.of(reading, sum(map(len, embeddings)), truncated)
 
 
 def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Caution, ...]:

@@ -30,6 +30,7 @@ from calipers.language_model.models import find_language_model, is_fitted
 from calipers.language_model.prompting import between
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.reading import SetReading, too_little, unread_cautions
 from calipers.results.texts import LikelihoodComparison, TextComparison, TextResult
 from calipers.samples import SampleSet
 from calipers.samples.wording import counted
@@ -46,6 +47,11 @@ CONTROL = "ngram:order=3"
 
 IN_CONTEXT = ("conditional_surprise", "decan")
 """What is measured of texts behind others of their set."""
+
+OF_WORDS = ("unigram_entropy",)
+"""What is read from the words of the texts, without the model."""
+
+OTHER_MODEL = "choose a model that reads these texts"
 
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
@@ -480,18 +486,50 @@ def _with_cautions(
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
     systems = []
+    theirs = None if inputs.reference is None else _read(model, [inputs.reference])
     for result, system in zip(found.systems, inputs.systems, strict=True):
         files = [file.samples for file in system.files]
-        more = (*_wrote(files, model, generator), *_impossible(result))
+        sides = (("its", _read(model, system.files)), ("the reference's", theirs))
+        unread = unread_cautions(model.name, sides, remedy=OTHER_MODEL, option="--model")
+        result = _as_read(result, too_little(model.name, sides), sides[0][1])
+        more = (*unread, *_wrote(files, model, generator), *_impossible(result))
         more = (*more, *_saturated(result), *_marked(files, options))
         systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
     own = (*_fitted(options), *_marked_reference(inputs, options))
+    reference = found.reference and replace(found.reference, reading=theirs)
     return replace(
         found,
+        reference=reference,
         systems=tuple(systems),
         cautions=worst_first((*found.cautions, *own)),
         warnings=(*found.warnings, *sentences(own)),
     )
+
+
+def _read(model: LanguageModel, files: Sequence[InputSet]) -> SetReading | None:
+    """Count what the model's tokenizer does not know of a set; None where nobody tells."""
+    texts = [text for file in files for text in file.samples]
+    reading = model.reading(texts)
+    return None if reading is None else SetReading.of(reading, len(texts))
+
+
+def _as_read(result: TextResult, reason: str | None, reading: SetReading | None) -> TextResult:
+    """Give scores as they are; those by the model have none where it knows too few words."""
+    result = replace(result, summary=replace(result.summary, reading=reading))
+    if reason is None:
+        return result
+    scores = {
+        key: score if _of_words(key) else score.without_value(reason)
+        for key, score in result.scores.items()
+    }
+    spreads = {key: each for key, each in result.spreads.items() if _of_words(key)}
+    gaps = {key: each for key, each in result.gap_spreads.items() if _of_words(key)}
+    return replace(result, scores=scores, spreads=spreads, gap_spreads=gaps)
+
+
+def _of_words(key: str) -> bool:
+    """Whether a score is read from the words of the texts, without the model."""
+    return key.partition(":")[0] in OF_WORDS
 
 
 def _warned(result: TextResult, more: tuple[Caution, ...]) -> TextResult:

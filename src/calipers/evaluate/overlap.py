@@ -30,6 +30,7 @@ from calipers.evaluate.inputs import (
     WIDE,
     Inputs,
     check_k,
+    is_unread,
     read_alone,
     summarise,
 )
@@ -42,6 +43,7 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Advance, Progress, Silent
 from calipers.results.overlap import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
+from calipers.results.reading import unread_note
 from calipers.samples import SampleSet
 from calipers.score import signature
 from calipers.uncertainty.search_quality import SearchQuality
@@ -101,6 +103,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             "embedding": dict(model.signature),
         },
         warnings=(
+            *_unread_warnings(described, model.name),
             *_size_warnings(inputs, options.k),
             *_length_warnings(_medians(described)),
             *_copy_warnings(inputs),
@@ -201,6 +204,8 @@ def _shares(
     """
     if right.samples.content_hash < left.samples.content_hash:
         return _shares(right, left, view, settings, searches)[::-1]
+    if is_unread(left.embeddings) or is_unread(right.embeddings):
+        return math.nan, math.nan
     try:
         sides = left.embeddings.views[view], right.embeddings.views[view]
         rows = neighbour_rows(*sides, settings)
@@ -292,11 +297,23 @@ def _describe(
                 notes=tuple(
                     note for f in member.files for note in f.embeddings.notes if note not in shared
                 ),
+                embeddings=[file.embeddings for file in member.files],
             ),
-            tuple(summarise([file], name=file.samples.name) for file in system.files),
+            tuple(
+                summarise([file], name=file.samples.name, embeddings=[own.embeddings])
+                for file, own in zip(system.files, member.files, strict=True)
+            ),
         )
         for system, member in zip(inputs.systems, members, strict=True)
     )
+
+
+def _unread_warnings(systems: Sequence[OverlapSystem], embedder: str) -> Iterator[str]:
+    """Say what the embedder did not read of each system."""
+    for system in systems:
+        note = unread_note(embedder, system.name, system.summary.reading)
+        if note is not None:
+            yield note
 
 
 def _medians(systems: Sequence[OverlapSystem]) -> dict[str, float]:

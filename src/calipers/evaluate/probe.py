@@ -15,7 +15,7 @@ from calipers.catalogue.keys import split_key
 from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.embedding import cache_of, open_unfitted, with_scaling
-from calipers.evaluate.inputs import FEW, InputSet, Reader, summarise
+from calipers.evaluate.inputs import FEW, InputSet, Reader, read_of, summarise
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import ProbeOptions, pair_settings
 from calipers.evaluate.perturbations import CHANGES, Change, change_set
@@ -27,6 +27,7 @@ from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.agreement import tie_width
 from calipers.results.probe import ENOUGH, Move, Probe, ProbedChange, ProbedView
+from calipers.results.reading import REMEDY, SetReading, too_little, unread_note
 from calipers.samples import SampleSet
 from calipers.score import Score
 
@@ -91,12 +92,14 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
             halves = Halves.draw(len(texts), seed=seed, halving=number)
             rows = {name: np.flatnonzero(flags[halves.judged]) for name, flags in altered.items()}
             digest = texts.take(halves.reference).content_hash
-            halvings.append(
-                _score_halving(vectors.sides(halves), rows, choices, settings, digest, advance)
-            )
+            sides = vectors.sides(halves)
+            read = read_of([sides.reference, sides.versions[UNCHANGED]])
+            _check_read(texts.name, model.name, read)
+            halvings.append(_score_halving(sides, rows, choices, settings, digest, advance))
     results = Halvings(model.views, tuple(choice.name for choice in choices), halvings)
     shares = {name: float(flags.mean()) for name, flags in altered.items()}
     summary = summarise([InputSet(texts, len(given))], name=texts.name, notes=halvings[-1].notes)
+    summary, unread = replace(summary, reading=read), unread_note(model.name, texts.name, read)
     tie = tie_width(len(texts) // 2)
     return Probe(
         samples=summary,
@@ -121,7 +124,7 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
             "embedding": dict(model.signature),
         },
         signatures={name: score.signature for name, score in halvings[0].scores[UNCHANGED].items()},
-        warnings=_warnings(summary, shares, chosen),
+        warnings=(*([unread] if unread else ()), *_warnings(summary, shares, chosen)),
     )
 
 
@@ -184,6 +187,13 @@ def _read_texts(samples: Any, field: str | None) -> SampleSet:
     if texts.kind != "texts":
         raise InputError(f"{texts.name}: a probe needs texts, but this set holds {texts.kind}")
     return texts
+
+
+def _check_read(name: str, embedder: str, read: SetReading | None) -> None:
+    """Refuse texts of which the embedder knows too few words: it would see no change in them."""
+    reason = too_little(embedder, [("its", read)])
+    if reason is not None:
+        raise InputError(f"{name}: {reason}; {REMEDY}")
 
 
 def _check_halves(texts: SampleSet, given: int, k: int) -> None:
@@ -263,7 +273,13 @@ class Vectors:
 
 def _taken(embeddings: Embeddings, rows: Rows) -> Embeddings:
     views = {name: view[rows] for name, view in embeddings.views.items()}
-    return replace(embeddings, views=views)
+    reading, cut = embeddings.reading, embeddings.truncated
+    return replace(
+        embeddings,
+        views=views,
+        truncated=None if cut is None else cut[rows],
+        reading=None if reading is None else reading.take(rows),
+    )
 
 
 @dataclass(frozen=True, eq=False)

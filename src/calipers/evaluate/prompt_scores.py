@@ -29,6 +29,9 @@ from calipers.uncertainty.over_prompts import between_prompts, mean_over_prompts
 
 Floats = NDArray[np.float64]
 
+OF_STRINGS = ("distinct_texts", "string_similarity")
+"""What is read from the texts themselves."""
+
 COSINE = (-1.0, 1.0)
 SHARE = (0.0, 1.0)
 
@@ -57,6 +60,8 @@ class Answers:
         How many prompts there are, each with at least one sample.
     further
         Embeddings by the other views, of which sets are tested too, in the same order.
+    unread
+        Why its vectors say nothing, where the embedder knows too few of its words; else None.
     """
 
     name: str
@@ -65,6 +70,7 @@ class Answers:
     prompts: NDArray[np.int64]
     count: int
     further: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    unread: str | None = None
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -149,22 +155,13 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
         between, within, level=level, bounds=(-2.0, 2.0), pins={"metric": "contrast", **pins}
     )
     scores |= _vendi(answers.first(k, seed=options.seed), k, options)
-    if k == 1:
-        scores |= {key: _of_one(scores[key]) for key in OF_SEVERAL if key in scores}
-    return scores
-
-
-def _of_one(score: Score) -> Score:
-    """Withhold a score that is the same whatever the samples are."""
-    return replace(
-        score,
-        value=float("nan"),
-        interval=None,
-        level=None,
-        standard_error=None,
-        per_sample=None,
-        reason=ONE_SAMPLE,
-    )
+    withheld = dict.fromkeys(OF_SEVERAL, ONE_SAMPLE) if k == 1 else {}
+    if answers.unread is not None:
+        withheld |= dict.fromkeys((key for key in scores if key not in OF_STRINGS), answers.unread)
+    return {
+        key: score.without_value(withheld[key]) if key in withheld else score
+        for key, score in scores.items()
+    }
 
 
 def string_similarity(answers: Answers) -> Floats:
@@ -244,6 +241,8 @@ def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
     for i in range(count):
         for j in range(i, count):
             first, second = sets[i], sets[j]
+            if first.unread or second.unread:
+                continue
             same = (
                 own[i]
                 if i == j

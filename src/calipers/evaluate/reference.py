@@ -81,11 +81,12 @@ class Reference:
 
     Examples
     --------
-    >>> texts = ["a cat sat", "the dog ran", "a bird sang", "the fish swam", "one fox slept"]
-    >>> human = Reference(texts, embedder="tfidf", name="human")
+    >>> import numpy as np
+    >>> rows = np.arange(12.0).reshape(-1, 2)
+    >>> human = Reference(rows, name="human")
     >>> human
-    <Reference 'human' of 5 texts by 'tfidf'>
-    >>> human.compare(texts, k=2, metrics="recall")["generated"]["recall"].value
+    <Reference 'human' of 6 vectors by 'precomputed'>
+    >>> human.compare(rows + 0.5, k=2, metrics="recall")["generated"]["recall"].value
     1.0
     """
 

@@ -102,6 +102,26 @@ def merge(several: Iterable[Scored]) -> Scored:
     return merged
 
 
+def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
+    """Leave all keys that end so without a value, and without anything that was read with it."""
+
+    def others(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if not name.endswith(only)}
+
+    def untested(test: TwoSample) -> TwoSample:
+        nothing = np.empty(0)
+        return replace(test, statistic=np.nan, p_value=np.nan, null=nothing, reason=reason)
+
+    kept: dict[str, Any] = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
+    scores = {
+        name: score.without_value(reason) if name.endswith(only) else score
+        for name, score in scored.scores.items()
+    }
+    tests = {name: untested(test) for name, test in scored.tests.items() if name.endswith(only)}
+    kept |= {"scores": scores, "tests": {**kept["tests"], **tests}}
+    return replace(scored, **kept, notes=() if not only else scored.notes)
+
+
 # One pair ----------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
@@ -27,6 +29,7 @@ from calipers.evaluate.inputs import (
     InputSet,
     InputSystem,
     length_cautions,
+    read_of,
     read_sides,
     summarise,
     trust_cautions,
@@ -43,6 +46,7 @@ from calipers.numeric.validation import is_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.caution import sentences
+from calipers.results.reading import SetReading, too_little, unread_cautions
 from calipers.results.sweep import Curve, Over, Sweep, SweptSystem
 from calipers.uncertainty.search_quality import SearchQuality
 
@@ -239,7 +243,13 @@ def _sweep_systems(
 ) -> Sweep:
     """Sweep every system; the settings are left for the caller to fill."""
     notes = embedded.own_notes([embedded.reference])
-    about = summarise([inputs.reference], name=inputs.reference.samples.name, notes=notes)
+    about = summarise(
+        [inputs.reference],
+        name=inputs.reference.samples.name,
+        notes=notes,
+        embeddings=[embedded.reference],
+    )
+    embedder = embedded.reference.signature.get("embedder", "the embedder")
     steps = len(wanted) * sum(plan.steps(len(system.files)) for system in inputs.systems)
     systems = []
     with progress.task("Sweeping", steps) as advance:
@@ -247,7 +257,11 @@ def _sweep_systems(
             searches: dict[str, list[SearchQuality]] = {view: [] for view in wanted}
             curves = _curves(embedded.reference, files, wanted, plan, about, advance, searches)
             own = embedded.own_notes(files)
-            systems.append(_system(system, curves, about, own, plan, searches))
+            sides = (("its", read_of(files)), ("the reference's", about.reading))
+            curves = _as_read(curves, too_little(embedder, sides))
+            made = _system(system, curves, about, own, plan, searches, sides[0][1])
+            unread = sentences(unread_cautions(embedder, sides))
+            systems.append(replace(made, warnings=(*unread, *made.warnings)))
     return Sweep(
         over=plan.options.over,
         reference=about,
@@ -283,6 +297,16 @@ def _curves(
     return curves
 
 
+def _as_read(curves: dict[str, Curve], reason: str | None) -> dict[str, Curve]:
+    """Give curves as they are, or without values where too little was read for them."""
+    if reason is None:
+        return curves
+    return {
+        name: replace(curve, replicates=np.full_like(curve.replicates, np.nan), reason=reason)
+        for name, curve in curves.items()
+    }
+
+
 def _system(
     system: InputSystem,
     curves: dict[str, Curve],
@@ -290,8 +314,9 @@ def _system(
     notes: tuple[str, ...],
     plan: Plan,
     searches: dict[str, list[SearchQuality]],
+    reading: SetReading | None,
 ) -> SweptSystem:
-    summary = summarise(system.files, name=system.name, notes=notes)
+    summary = replace(summarise(system.files, name=system.name, notes=notes), reading=reading)
     largest = plan.values[-1] if plan.options.over == "k" else plan.options.k
     return SweptSystem(
         summary=summary,

@@ -21,6 +21,7 @@ from calipers.evaluate.inputs import (
     InputSet,
     InputSystem,
     empty_cautions,
+    read_of,
     summarise,
     trust_cautions,
 )
@@ -34,7 +35,15 @@ from calipers.evaluate.intervals import (
 )
 from calipers.evaluate.labels import group_cautions, pair_clusters, pair_groups, small_groups
 from calipers.evaluate.options import CompareOptions, pair_settings
-from calipers.evaluate.scoring import SMALL, Scored, average, by_view, merge, score_view
+from calipers.evaluate.scoring import (
+    SMALL,
+    Scored,
+    average,
+    by_view,
+    merge,
+    score_view,
+    undefined,
+)
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
@@ -45,6 +54,7 @@ from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.reading import Sides, too_little, unread_cautions
 from calipers.results.system import Against
 from calipers.score import Score
 
@@ -128,9 +138,9 @@ class Run:
     @cached_property
     def reference(self) -> SetSummary:
         """Describe the reference."""
-        notes = self.embedded.own_notes([self.embedded.reference])
-        file = self.inputs.reference
-        about = summarise([file], name=file.samples.name, notes=notes)
+        own = [self.embedded.reference]
+        notes, file = self.embedded.own_notes(own), self.inputs.reference
+        about = summarise([file], name=file.samples.name, notes=notes, embeddings=own)
         warnings = (*about.warnings, *self.inputs.lost, *small_groups(about.groups))
         return replace(about, warnings=warnings)
 
@@ -141,7 +151,7 @@ class Run:
         if file is None or embeddings is None:
             return None
         notes = self.embedded.own_notes([embeddings])
-        about = summarise([file], name=file.samples.name, notes=notes)
+        about = summarise([file], name=file.samples.name, notes=notes, embeddings=[embeddings])
         return replace(about, warnings=(*about.warnings, *train_warnings(about, self.reference)))
 
     @cached_property
@@ -191,16 +201,44 @@ class Run:
         with workers(self.settings.threads) if abreast else nullcontext(Workers.alone()) as pool:
             views = _counted(pool.map(score, jobs), advance)
             return [
-                average(
-                    [
-                        merge([*islice(views, len(self.views)), self._copies(rows, file.clusters)])
-                        for file, rows in zip(system.files, embeddings, strict=True)
-                    ]
+                self._as_read(
+                    average(
+                        [
+                            merge(
+                                [*islice(views, len(self.views)), self._copies(rows, file.clusters)]
+                            )
+                            for file, rows in zip(system.files, embeddings, strict=True)
+                        ]
+                    ),
+                    embeddings,
                 )
                 for system, embeddings in zip(
                     self.inputs.systems, self.embedded.systems, strict=True
                 )
             ]
+
+    @property
+    def embedder(self) -> str:
+        """What messages call the embedder."""
+        return self.embedded.reference.signature.get("embedder", "the embedder")
+
+    def sides(self, embeddings: Sequence[Embeddings]) -> Sides:
+        """What was read of a system and of the reference."""
+        return (("its", read_of(embeddings)), ("the reference's", self.reference.reading))
+
+    def withheld(self, embeddings: Sequence[Embeddings]) -> str | None:
+        """Say why a system cannot be compared: too little of it or the reference was read."""
+        return too_little(self.embedder, self.sides(embeddings))
+
+    def _as_read(self, scored: Scored, embeddings: Sequence[Embeddings]) -> Scored:
+        """Give scores as they are, or none where too little was read for them."""
+        reason = self.withheld(embeddings)
+        if reason is not None:
+            return undefined(scored, reason)
+        if self.train is None or self.train.reading is None:
+            return scored
+        reason = too_little(self.embedder, [("the training set's", self.train.reading)])
+        return scored if reason is None else undefined(scored, reason, only=":train")
 
     def _score(
         self,
@@ -229,7 +267,8 @@ class Run:
 
     def reference_scores(self) -> Mapping[str, Score]:
         """What the reference itself scores against the training set."""
-        scored = self._copies(self.embedded.reference, self.inputs.reference.clusters)
+        own = self.embedded.reference
+        scored = self._as_read(self._copies(own, self.inputs.reference.clusters), [own])
         return with_intervals(scored.scores, scored.spreads, self.options.level)
 
     def _copies(self, embeddings: Embeddings, clusters: Clusters | None) -> Scored:
@@ -250,11 +289,14 @@ class Run:
     ) -> SystemResult:
         """Bring together what is known of one system."""
         files, notes = system.files, self.embedded.own_notes(embeddings)
-        summary = summarise(files, name=system.name, notes=notes)
+        summary = summarise(files, name=system.name, notes=notes, embeddings=embeddings)
+        withheld = self.withheld(embeddings)
         differences = confounders(
             self.texts, [file.samples for file in files], (self.embedded.reference, embeddings)
         )
+        sides = self.sides(embeddings)
         said = (
+            *unread_cautions(self.embedder, sides),
             *differences.cautions,
             *trust_cautions(self.reference, summary, self.settings.k),
             *group_cautions(self.reference.groups, summary.groups),
@@ -283,6 +325,7 @@ class Run:
             spreads=scored.spreads,
             against=self.against,
             compared=partial(self.space.rows, generated=embeddings[0]),
+            withheld=withheld,
         )
 
 

@@ -15,8 +15,9 @@ from calipers.evaluate.movements import by_ratio, by_size, movement
 from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
+from calipers.results.reading import WORTH_SAYING
 from calipers.samples.wording import counted
-from calipers.score import Score
+from calipers.score import Score, signature_pins
 from calipers.text.corpus import Corpus
 
 MANY_COPIES = 0.01
@@ -43,6 +44,7 @@ def system_cautions(
 ) -> Iterator[Caution]:
     """Say what moves the statistics of a system besides what they are meant to tell."""
     yield from pair_cautions(summary, reference)
+    yield from unread_cautions(scores)
     yield from set_cautions(files, scores)
     if reference is None or reference.content_hash != summary.content_hash:
         yield from ball_cautions(scores)
@@ -103,6 +105,23 @@ def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
         yield Caution("undefined", "some texts are too short", text)
 
 
+def unread_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
+    """Say which scores rest on words that their model does not know."""
+    for key, score in scores.items():
+        pins = signature_pins(score.signature)
+        share = float(pins.get("unread_words", 0))
+        if share >= WORTH_SAYING:
+            rows, n = int(pins["unread"]), counted(int(pins["n"]), "row")
+            left = f"; {rows:,} of {n} have no value for it" if rows else ""
+            text = (
+                f"{key}: the model {pins['model']} does not know {100 * share:.3g} % of the words"
+                f"{left}; choose a model that reads these texts, or chrf, which compares characters"
+            )
+            brief = f"{brief_share(share)} of the words not read"
+            yield Caution("unread", brief, text)
+            return
+
+
 def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[Caution]:
     """Say that sets of different size stand side by side, where they were kept so."""
     counts = sorted(set(sizes.values()))
@@ -117,8 +136,9 @@ def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterat
 
 
 def _undefined(score: Score) -> int:
-    """Texts that the mean leaves out."""
-    return 0 if np.isnan(score.value) else undefined_count(score)
+    """Texts that the mean leaves out, but for those that were not read."""
+    unread = int(signature_pins(score.signature).get("unread", 0))
+    return 0 if np.isnan(score.value) else undefined_count(score) - unread
 
 
 def script_cautions(corpus: Corpus) -> Iterator[Caution]:

@@ -13,6 +13,7 @@ from calipers.embed.catalogue import load_embedder
 from calipers.embed.embedder import Embedder, as_embedder, is_embedder
 from calipers.errors import InputError, require
 from calipers.numeric.validation import check_flags, check_whole
+from calipers.results.reading import REMEDY, SetReading, too_little
 from calipers.score import Score
 from calipers.uncertainty.spread import check_level
 
@@ -22,6 +23,7 @@ for package, extra in (("torch", "models"), ("torchmetrics", "torchmetrics")):
 import torch  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torchmetrics import Metric  # noqa: E402
+from torchmetrics.utilities import rank_zero_warn  # noqa: E402
 
 Side = Literal["real", "fake"]
 SIDES: tuple[Side, Side] = ("real", "fake")
@@ -32,6 +34,7 @@ class _Rows(NamedTuple):
     """A batch whose vectors were made already."""
 
     rows: Tensor
+    read: Tensor
 
 
 class SampleMetric(Metric):  # type: ignore[misc]
@@ -66,6 +69,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
                 f"vectors, such as a torch module; found {embedder!r}"
             )
         self._loaded: Embedder | None = None
+        self._read = torch.zeros(4, dtype=torch.int64)
         self._rows_dtype = torch.float32
 
     # Batches -------------------------------------------------------------------------------------
@@ -98,7 +102,10 @@ class SampleMetric(Metric):  # type: ignore[misc]
         if not len(rows):
             return
         self.width = torch.full_like(self.width, rows.shape[1])
-        self._take(rows, "real" if real else "fake")
+        side: Side = "real" if real else "fake"
+        read = samples.read if isinstance(samples, _Rows) else self._read
+        setattr(self, f"{side}_read", getattr(self, f"{side}_read") + read.to(self.device))
+        self._take(rows, side)
 
     def forward(self, samples: Any, real: bool) -> dict[str, Tensor]:
         """Take in a batch, and give the scores of this batch against what is held of the other.
@@ -107,9 +114,12 @@ class SampleMetric(Metric):  # type: ignore[misc]
         score: it is of one side.
         """
         rows = self.features(samples)
-        self.update(_Rows(rows), real)
+        read = samples.read if isinstance(samples, _Rows) else self._read
+        self.update(_Rows(rows, read), real)
         sides = (rows, self._held("fake")) if real else (self._held("real"), rows)
-        found = self._as_tensors(self._of_rows(*sides, warn=False))
+        counts = (read, self.fake_read) if real else (self.real_read, read)
+        unread = self._unread(*counts) is not None
+        found = self._as_tensors({} if unread else self._of_rows(*sides, warn=False))
         self._forward_cache = found
         return found
 
@@ -123,6 +133,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
         """
         if isinstance(samples, _Rows):
             return samples.rows
+        self._read = torch.zeros(4, dtype=torch.int64)
         with torch.no_grad():
             rows = self._embedded(samples)
             if rows.ndim != 2:
@@ -152,6 +163,10 @@ class SampleMetric(Metric):  # type: ignore[misc]
             return torch.as_tensor(embedder(samples))
         made = self._open(embedder)
         batch = made.embed(list(samples) if texts else _as_images(samples))
+        if batch.reading is not None:
+            read = batch.reading
+            counts = (len(read), read.words.sum(), read.unread.sum(), read.nothing.sum())
+            self._read = torch.tensor([int(count) for count in counts])
         view = made.views[0] if self.view is None else self.view
         if view not in batch.views:
             raise InputError(f"view must be one of {', '.join(batch.views)}; found {view!r}")
@@ -176,9 +191,24 @@ class SampleMetric(Metric):  # type: ignore[misc]
     def compute(self) -> dict[str, Tensor]:
         """Give the scores: for each its value, and with a level ``KEY_low`` and ``KEY_high``.
 
-        NaN stands for what so few samples do not tell, with a warning where it is the values.
+        NaN stands for what so few samples do not tell, with a warning where it is the values; so it
+        does where the embedder knows too few of the words of a side.
         """
+        unread = self._unread(self.real_read, self.fake_read)
+        if unread is not None:
+            rank_zero_warn(f"{unread}, so that scores are NaN; {REMEDY}")
+            return self._as_tensors({})
         return self._as_tensors(self._scores())
+
+    def _unread(self, real: Tensor, fake: Tensor) -> str | None:
+        """Say why texts are not compared, where the embedder knows too few of their words."""
+        made = self.embedder if self._loaded is None else self._loaded
+        left_out, name = getattr(made, "leaves_out", False), getattr(made, "name", made)
+        sides = []
+        for whose, counts in (("the generated", fake), ("the real", real)):
+            texts, words, unread, nothing = map(int, counts.tolist())
+            sides.append((whose, SetReading(texts, words, unread, nothing, left_out=left_out)))
+        return too_little(str(name), sides)
 
     @property
     @abstractmethod
@@ -267,6 +297,9 @@ class SampleMetric(Metric):  # type: ignore[misc]
             self.add_state(name, [], dist_reduce_fx="cat")
         for side in SIDES:
             self.add_state(f"{side}_seen", torch.tensor(0), dist_reduce_fx="sum")
+            # Texts, words, those unread, and texts of which nothing was read
+            zeros = torch.zeros(4, dtype=torch.int64)
+            self.add_state(f"{side}_read", zeros, dist_reduce_fx="sum")
         self.add_state("width", torch.tensor(0), dist_reduce_fx="max")
         self.add_state("plan", _fingerprint(plan), dist_reduce_fx="max")
         self._fill()

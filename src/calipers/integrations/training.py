@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_choice, check_whole
+from calipers.results.reading import REMEDY, TOO_MUCH
 from calipers.uncertainty.proportions import share_interval
 
 if TYPE_CHECKING:
@@ -209,12 +210,14 @@ class Monitor:
         """Compare samples with the reference, and warn where the watched score has fallen.
 
         A comparison that cannot be made is an error the first time; later it is a warning, so that
-        it ends no training, and gives None.
+        it ends no training, and gives None. So are samples of which the embedder knows too few
+        words, at any time; a reference like that is an error.
 
         Raises
         ------
         InputError
-            If the first comparison cannot be made, or does not measure what is watched.
+            If the first comparison cannot be made, does not measure what is watched, or the
+            embedder knows too few of the reference's words.
         """
         start = time.perf_counter()
         options = {"floor": False, **self.options, "metrics": self._asked}
@@ -226,6 +229,13 @@ class Monitor:
             warnings.warn(f"step {step} was not measured: {error}", CollapseWarning, stacklevel=2)
             return None
         (system,) = comparison
+        if system.withheld is not None:
+            read = comparison.reference.reading
+            if read is not None and read.lost >= TOO_MUCH:
+                raise InputError(f"the reference cannot be read: {system.withheld}; {REMEDY}")
+            told = f"step {step} was not measured: {system.withheld}"
+            warnings.warn(told, CollapseWarning, stacklevel=2)
+            return None
         scores = {
             key: Measured.of(score, self.level)
             for key, score in system.scores.items()

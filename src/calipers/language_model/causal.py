@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.embed.models.find import FoundModel, find_model
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embed.reading import Reading
 from calipers.embed.states.batches import fits
 from calipers.embed.states.pretrained import (
     check_loadable,
@@ -133,6 +134,10 @@ class CausalModel(LanguageModel):
         kind = "cpu" if self._device == "cpu" else "other"
         self._at_once = max(_LOGITS[kind] // self._vocabulary, 1)
         self._at_once = min(self._at_once, options.batch_size or AT_ONCE[kind])
+
+    def reading(self, texts: Sequence[str]) -> Reading:
+        """Count the words of texts, and those that its tokenizer does not know."""
+        return self._tokens.reading(texts)
 
     def score(
         self,

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.embedder import not_a_text
+from calipers.embed.reading import Reading, of_transformers
 from calipers.embed.states.pretrained import closing, encoder
 from calipers.errors import InputError, first_line
 from calipers.language_model.model import Ids, Passage, Request, without_system
@@ -55,6 +56,7 @@ class CausalTokens:
         self, tokenizer: Any, *, name: str, vocabulary: int, ends: Sequence[int] = ()
     ) -> None:
         self._tokenizer, self._name, self._vocabulary = tokenizer, name, vocabulary
+        self._known = of_transformers(tokenizer)
         encode = encoder(tokenizer)
         empty = encode([""])[0]
         self.opening = tuple(empty[: len(empty) - closing(encode)])
@@ -109,6 +111,10 @@ class CausalTokens:
             sequences.append(np.array([*before, *ids, *behind], dtype=np.int32))
             firsts.append(max(len(before) + starts_at, 1))
         return sequences, firsts
+
+    def reading(self, texts: Sequence[str]) -> Reading:
+        """Count the words of texts, and those that the tokenizer does not know."""
+        return self._known.read(texts, self._bare(list(texts)))
 
     def read_prompt(self, request: Request) -> NDArray[np.int64]:
         """Make tokens of what a text to be written begins with, at least one.

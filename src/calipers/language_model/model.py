@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.reading import Reading
 from calipers.errors import InputError
 from calipers.progress import Advance
 
@@ -178,6 +179,10 @@ class LanguageModel(ABC):
     def requests_for(self, passages: Sequence[Passage]) -> int:
         """How many requests to a server the scoring of some texts takes at least."""
         return 0
+
+    def reading(self, texts: Sequence[str]) -> Reading | None:
+        """Count the words of texts, and those that it does not know; None where nobody tells."""
+        return None
 
     def score(
         self,

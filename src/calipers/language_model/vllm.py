@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.options import Options
+from calipers.embed.reading import Reading
 from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.language_model.causal_tokens import CausalTokens
 from calipers.language_model.decoding import Decoding
@@ -139,6 +140,10 @@ class VllmModel(LanguageModel):
         )
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._at_once = options.batch_size or AT_ONCE
+
+    def reading(self, texts: Sequence[str]) -> Reading:
+        """Count the words of texts, and those that its tokenizer does not know."""
+        return self._tokens.reading(texts)
 
     def score(
         self,

@@ -72,9 +72,17 @@ REVERSING = 25
 ALWAYS = ("same_file",)
 """Kinds of cautions that are shown whatever others there are: the scores speak of nothing else."""
 
-Kind = Literal["closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested"]
+Kind = Literal[
+    "closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested", "withheld"
+]
 NEAR = (ALIKE, EQUAL, OPEN)
 """Marks of systems that are not significantly worse than the best."""
+UNREAD_REMEDY = (
+    "Choose an embedder that reads these texts (--embedder), or compare their characters "
+    "(calipers text)."
+)
+MOST_REASONS = 2
+"""Sentences about what was not read."""
 COUNTS = {2: "Both", 3: "All three"}
 
 
@@ -87,8 +95,8 @@ class Finding:
     kind
         What it says: who is ``"closest"``, what a single system scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
-        noise floor, who is ``"distinguishable"`` from the reference, or that this is
-        ``"untested"``.
+        noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
+        or of whom no verdict is given (``"withheld"``), since too little of the texts was read.
     systems
         The names of those that it is about.
     words
@@ -175,13 +183,19 @@ class Verdict:
         """The systems that the tests distinguish from the reference."""
         return self._of("distinguishable")
 
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The systems of which no verdict is given, since too little of the texts was read."""
+        return self._of("withheld")
+
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data: ``closest``, ``collapsed`` and ``distinguishable`` are names."""
+        """Return it as plain data; beside the sentences stand names of systems."""
         return {
             "sentences": list(self.sentences),
             "closest": list(self.closest),
             "collapsed": list(self.collapsed),
             "distinguishable": list(self.distinguishable),
+            "withheld": list(self.withheld),
             "cautions": [vars(caution).copy() for caution in self.cautions],
         }
 
@@ -201,9 +215,33 @@ def verdict(data: Data) -> Verdict:
     data
         What ``Comparison.to_dict()`` gives.
     """
-    judged = _Judged(data)
-    findings = tuple(judged.findings())
-    return Verdict(findings, tuple(_cautions(data, judged.explained)))
+    left_out, read = _unread(data)
+    judged = _Judged(read)
+    findings = (*left_out, *(judged.findings() if judged.systems else ()))
+    told = {(name, "unread") for finding in left_out for name in finding.systems}
+    return Verdict(findings, tuple(_cautions(data, judged.explained | told)))
+
+
+def _unread(data: Data) -> tuple[tuple[Finding, ...], Data]:
+    """Say of which systems no verdict is given, those of one reason together; give the others."""
+    reasons: dict[str, list[str]] = {}
+    systems = data.get("systems", ())
+    for system in systems:
+        if system.get("withheld"):
+            reasons.setdefault(system["withheld"], []).append(system["name"])
+    if len(reasons) > MOST_REASONS:
+        (first, *_), names = reasons, [name for own in reasons.values() for name in own]
+        reasons = {f"of the first, {first}; the others likewise": names}
+    findings = tuple(
+        Finding(
+            "withheld",
+            tuple(names),
+            joined(("No verdict on ",), _names(names), (f": {reason}. {UNREAD_REMEDY}",)),
+        )
+        for reason, names in reasons.items()
+    )
+    read = [system for system in systems if not system.get("withheld")]
+    return findings, {**data, "systems": read}
 
 
 def furthest_first(data: Data) -> list[int]:

@@ -15,6 +15,7 @@ from typing import Literal
 from calipers.serialise import Plain
 
 Kind = Literal[
+    "unread",
     "same_file",
     "scorer",
     "copies",
@@ -40,6 +41,7 @@ Kind = Literal[
 
 WEIGHTS: Mapping[Kind, int] = {
     # The scores speak of something else than the generated texts
+    "unread": 110,
     "same_file": 100,
     "scorer": 95,
     # Their movement is measured, wherever their strength is known

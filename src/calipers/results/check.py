@@ -59,6 +59,9 @@ class CheckedScore(Plain):
         is; None where it is decided, or no number would.
     share
         Whether values of the score lie in [0, 1].
+    reason
+        Why nothing is decided though samples are there: the embedder knows too few of their words.
+        None elsewhere.
     paired
         Whether what one reference brings to the scores of both runs was set off; they are taken as
         independent otherwise.
@@ -81,6 +84,9 @@ class CheckedScore(Plain):
     deciding_n: int | None
     share: bool
     paired: bool = False
+    reason: str | None = None
+
+    _optional = ("reason",)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +126,13 @@ class Check(Result):
 
     @property
     def exit_code(self) -> int:
-        """0 for a pass, 1 for a failure, 3 where it is open, or what was chosen for that."""
+        """0 for a pass, 1 for a failure, 3 where it is open, or what was chosen for that.
+
+        Where the embedder did not read the texts it is never a pass, whatever was chosen.
+        """
+        unread = any(each.reason for each in self.checked)
+        if unread and self.outcome == "inconclusive" and self.settings["inconclusive"] == "pass":
+            return UNDECIDED
         decided: Mapping[str, int] = {"passes": PASSED, "fails": FAILED}
         undecided: Mapping[str, int] = {"report": UNDECIDED, "pass": PASSED, "fail": FAILED}
         return decided.get(self.outcome, undecided[self.settings["inconclusive"]])

@@ -333,7 +333,7 @@ class Comparison(Result):
         views = {
             system.name: tuple(system.samples[0].vectors)
             for system in self.systems
-            if system.against is not None and system.samples
+            if system.against is not None and system.samples and system.withheld is None
         }
         steps, made = sum(map(len, views.values())) + 1, []
         with (progress or Silent()).task("Explaining", steps) as advance:

@@ -235,7 +235,8 @@ class OverlapView(Plain):
     precision
         Share of system j inside the support of system i, shape ``(s, s)``, in [0, 1]. With seed
         files the mean over pairs of files. On the diagonal the files of one system against each
-        other, the ceiling for its row; NaN where it has a single file.
+        other, the ceiling for its row; NaN where it has a single file. NaN too where the embedder
+        knows too few words of one side.
     precision_sd
         Standard deviation over pairs of files (one less than their number in the denominator);
         NaN where there is a single pair.
@@ -271,11 +272,12 @@ class OverlapView(Plain):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """What each pair of systems is to each other, in the order of the systems."""
+        """What each pair of systems is to each other, in order; none of a pair without shares."""
         pairs = combinations(range(len(self.names)), 2)
         return tuple(
             Relation(self.names[i], self.names[j], self._share(i, j), self._share(j, i))
             for i, j in pairs
+            if np.isfinite([self.precision[i, j], self.precision[j, i]]).all()
         )
 
     def _share(self, i: int, j: int) -> Share:

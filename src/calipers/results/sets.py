@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
+from calipers.results.reading import SetReading
 from calipers.serialise import Plain
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class SetSummary(Plain):
     field
         The field of the rows in which the samples stood, asked for or found; None where the file
         has no fields, or files of a system differ.
+    reading
+        What the embedder read of it: words and texts that it does not know, texts that it cut; None
+        where nothing was embedded, or nobody knows.
     """
 
     name: str
@@ -52,8 +56,9 @@ class SetSummary(Plain):
     groups: Mapping[str, int] | None = None
     clusters: int | None = None
     field: str | None = None
+    reading: SetReading | None = None
 
-    _optional = ("warnings", "groups", "clusters", "field")
+    _optional = ("warnings", "groups", "clusters", "field", "reading")
 
     def _outline(self) -> Mapping[str, Any]:
         data = super()._outline()

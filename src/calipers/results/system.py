@@ -129,6 +129,9 @@ class SystemResult(Plain):
         alone; None where nothing is known of it.
     cautions
         Those of its warnings that could change a verdict, the worst first.
+    withheld
+        Why nothing was measured of its embeddings, and no verdict is given: the embedder knows too
+        few of its words or the reference's. None where it reads enough.
     spreads
         By key of a score how much it moves, source by source; kept in the zip, so that two runs of
         one reference can be compared with what they share.
@@ -149,8 +152,12 @@ class SystemResult(Plain):
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
     cautions: tuple[Caution, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    withheld: str | None = None
 
-    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations", "cautions")
+    _optional = (
+        *("seeds", "curves", "neighbours", "confounders", "correlations", "cautions"),
+        "withheld",
+    )
     _apart = ("samples", "curve_errors", "against", "explained", "compared", "spreads")
 
     @property
@@ -206,6 +213,7 @@ class SystemResult(Plain):
             "cautions": self.cautions,
             "confounders": self.confounders,
             "correlations": self.correlations,
+            "withheld": self.withheld,
         }
 
     def _of_samples(self) -> Mapping[str, Any]:
@@ -229,6 +237,8 @@ def _view_of(system: SystemResult, view: str | None) -> str:
     InputError
         If there is no such view, or the samples were not kept.
     """
+    if system.withheld is not None:
+        raise InputError(f"{system.name}: cannot be explained: {system.withheld}")
     if system.against is None or not system.samples:
         raise InputError(
             f"{system.name}: cannot be explained without its samples and the reference; take the "

@@ -328,12 +328,21 @@ class EmbeddedData(VectorData):
         How they were made, as the embedder says it: in all views, and how each was pooled.
     told
         What embedding them brought up.
+    truncated, words, unread
+        For each sample whether it was cut, how many words it has, and how many of them the embedder
+        does not know, shape (n,); None where nobody knows.
+    left_out
+        Whether words that it does not know leave no trace in a vector.
     """
 
     views: Mapping[str, NDArray[Any]]
     signature: Mapping[str, str]
     view_signature: Mapping[str, str]
     told: tuple[str, ...] = ()
+    truncated: NDArray[np.bool_] | None = None
+    words: NDArray[np.int32] | None = None
+    unread: NDArray[np.int32] | None = None
+    left_out: bool = False
 
     @classmethod
     def of(cls, made: Any, where: str) -> Self:
@@ -354,13 +363,30 @@ class EmbeddedData(VectorData):
                 f"{where}: all views of embeddings must have as many rows; found {sizes}"
             )
         main = next(iter(views.values()))
-        told = tuple(made.notes)
-        return cls(main, views, dict(made.signature), dict(made.view_signature), told)
+        told, reading = tuple(made.notes), getattr(made, "reading", None)
+        found = cls(
+            main,
+            views,
+            dict(made.signature),
+            dict(made.view_signature),
+            told,
+            getattr(made, "truncated", None),
+        )
+        if reading is None or len(reading.words) != len(main):
+            return found
+        return replace(found, words=reading.words, unread=reading.unread, left_out=reading.left_out)
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep the given rows of every view, in the given order."""
         views = {name: read_only(taken(array, rows)) for name, array in self.views.items()}
-        return replace(self, array=next(iter(views.values())), views=views)
+        return replace(
+            self,
+            array=next(iter(views.values())),
+            views=views,
+            truncated=None if self.truncated is None else self.truncated[rows],
+            words=None if self.words is None else self.words[rows],
+            unread=None if self.unread is None else self.unread[rows],
+        )
 
     def hash(self, start: int, stop: int) -> str:
         """Hash some rows of every view."""

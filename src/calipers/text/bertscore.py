@@ -10,6 +10,8 @@ It departs from bert-score in this:
   tokens all have an idf of 0, as with a single reference;
 - a text's states, and a pair's scores, do not depend on the batch, where bert-score lets padding
   be matched, and some encoders (ConvBERT) let it into the states;
+- a text of which the model knows less than half of the words has no value, where bert-score matches
+  one unknown token with the other, and gives 1;
 - the row of a baseline file is found by its LAYER, and not by its place;
 - RoBERTa's and GPT-2's tokenizers are used as their folder sets them up: bert-score asks for a
   space before the first word, which transformers 5 does not pass on.
@@ -184,10 +186,11 @@ def match_all(
     Returns
     -------
     array
-        Shape (m, 2), NaN where a side has no weight, and for both where a text holds marks alone.
+        Shape (m, 2), NaN where a side has no weight, and for both where a text holds marks alone or
+        the model knows less than half of its words.
     """
     found = np.full((len(meetings), 2), np.nan)
-    full = _has_words(encoder, tokens)
+    full = _has_words(encoder, tokens) & ~tokens.reading.little
     todo = np.flatnonzero(full[meetings].all(axis=1))
     shelf = _Shelf(encoder, tokens, meetings[todo], advance)
     for start, stop in blocks(tokens.lengths[meetings[todo]].sum(axis=1), shelf.room):
@@ -420,8 +423,10 @@ def bert_score(
     BertScore
         Means over the rows, with ``per_sample`` of shape (n,); higher is better, 1 for equal
         texts. Values lie in [0, 1]; with a baseline, 0 is its level. NaN for
-        a row with an empty text; the signature counts these (``undefined``), and the texts and
-        references that were cut (``truncated``).
+        a row with an empty text, or one of which the model knows less than half of the words; the
+        signature counts these (``undefined``; ``unread`` those of words that it does not know), the
+        share of such words (``unread_words``), and the texts and references that were cut
+        (``truncated``). NaN throughout where most rows were not read.
 
     Raises
     ------
@@ -460,7 +465,18 @@ def bert_score(
         "references": pairs.references.shape[1],
         "truncated": _cut(pairs, tokens),
     }
-    scores = _finish(best(found[pairs.own]), level, pins)
+    values, reason = best(found[pairs.own]), None
+    if tokens.reading.unread.any():
+        unread = _unread(pairs, tokens)
+        pins |= {"unread": int(unread.sum()), "unread_words": _unread_words(pairs, tokens)}
+        if 2 * unread.sum() > len(unread):
+            values = np.full_like(values, np.nan)
+            reason = (
+                f"{encoder.signature['model']} knows less than half of the words in "
+                f"{int(unread.sum()):,} of {len(unread):,} rows; choose a model that reads these "
+                "texts, or chrf, which compares characters"
+            )
+    scores = _finish(values, level, pins, reason)
     return BertScore(*(getattr(scores, part).signed(calipers=__version__) for part in PARTS))
 
 
@@ -479,7 +495,24 @@ def _cut(pairs: Pairs, tokens: TokenIds) -> int:
     return int(np.count_nonzero(tokens.truncated[rows]))
 
 
-def _finish(found: Floats, level: Floats | None, pins: Mapping[str, object]) -> BertScore:
+def _unread(pairs: Pairs, tokens: TokenIds) -> Flags:
+    """Which rows have no value, since less than half of their text or reference was read."""
+    little = tokens.reading.little
+    return little[pairs.texts] | little[pairs.references].all(axis=1)
+
+
+def _unread_words(pairs: Pairs, tokens: TokenIds) -> str:
+    """The share of the words of texts and references that the model does not know."""
+    rows = np.concatenate([pairs.texts, pairs.references.ravel()])
+    read = tokens.reading.take(rows)
+    return f"{read.unread.sum() / read.words.sum():.3g}"
+
+
+def _finish(
+    found: Floats, level: Floats | None, pins: Mapping[str, object], reason: str | None
+) -> BertScore:
+    if reason is not None:
+        return summarise(found, pins, reason=reason)
     if level is None:
         return summarise(found, pins)
     if not (level <= 1 - CLOSEST).all():

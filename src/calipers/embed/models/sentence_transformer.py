@@ -33,6 +33,7 @@ from calipers.embed.models.sentence_plan import (
     read_prompt,
 )
 from calipers.embed.options import Options, choose_device, choose_dtype
+from calipers.embed.reading import Vocabulary, of_library, of_transformers
 from calipers.embed.states.batches import fits
 from calipers.embed.states.pretrained import (
     UNLIMITED,
@@ -43,6 +44,7 @@ from calipers.embed.states.pretrained import (
     versions,
 )
 from calipers.errors import CalipersError, InputError, first_line, require
+from calipers.lazy import lazily
 
 TAKES = frozenset(
     {"max_length", "prefix", "revision", "offline", "trust_remote_code", "allow_pickle"}
@@ -110,6 +112,8 @@ class LibraryEmbedder(Embedder):
         self._prefix = read_prompt(settings, options)
         self._batch = options.batch_size or _BATCH
         self._model = load_by_library(model, options)
+        # Its own word tokenizers give no token for a word that they do not know
+        self.leaves_out = not callable(getattr(self._model, "tokenizer", None))
         self._limit = limit_length(self._model, options.max_length, model.name)
         self._sign(model)
 
@@ -131,7 +135,12 @@ class LibraryEmbedder(Embedder):
         texts = check_texts(samples)
         if not texts:
             return EncodedBatch({"meaning": self._vectors(["a"])[:0]}, np.zeros(0, dtype=np.bool_))
-        return EncodedBatch({"meaning": self._vectors(texts)}, self._truncated(texts))
+        views, given = {"meaning": self._vectors(texts)}, [self._prefix + text for text in texts]
+        tokens = self._tokens(given)
+        if tokens is None:
+            return EncodedBatch(views, self._truncated(texts, tokens))
+        read = self._known.read(given, tokens, skip=len(self._prefix))
+        return EncodedBatch(views, self._truncated(texts, tokens), read)
 
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """The vectors of all texts; a batch that does not fit in memory is halved."""
@@ -169,9 +178,14 @@ class LibraryEmbedder(Embedder):
         vectors: NDArray[np.float32] = encoded.float().cpu().numpy()
         return vectors
 
-    def _truncated(self, texts: list[str]) -> NDArray[np.bool_]:
+    @lazily
+    def _known(self) -> Vocabulary:
+        """Counts what the tokenizer does not know."""
+        tokenizer = self._model.tokenizer
+        return of_transformers(tokenizer) if callable(tokenizer) else of_library(tokenizer)
+
+    def _truncated(self, texts: list[str], tokens: list[Any] | None) -> NDArray[np.bool_]:
         """Which texts were longer than is read; none where the tokenizer does not tell."""
-        tokens = self._tokens([self._prefix + text for text in texts])
         if self._limit is None or tokens is None:
             return np.zeros(len(texts), dtype=np.bool_)
         return np.array([len(text) > self._limit for text in tokens], dtype=np.bool_)

@@ -22,6 +22,7 @@ from calipers.embed import minilm
 from calipers.embed.models.find import content_hash, find_folder
 from calipers.embed.models.model_files import read_config
 from calipers.embed.options import choose_device, choose_dtype, token_budget
+from calipers.embed.reading import Reading, Vocabulary, of_tokenizers, of_transformers
 from calipers.embed.states import pretrained
 from calipers.embed.states.batches import Batches, Model, Run, States, cut
 from calipers.embed.states.pooling import choose_layer
@@ -47,11 +48,14 @@ class TokenIds:
         Where each text starts in `ids`, int64 of shape (n + 1,).
     truncated
         Which texts were longer than the model reads, bool of shape (n,).
+    reading
+        The words of each text, and how many of them the tokenizer does not know.
     """
 
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
     truncated: NDArray[np.bool_]
+    reading: Reading
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -71,6 +75,8 @@ class TokenEncoder:
     ----------
     encode
         Texts to ids of tokens.
+    known
+        Counts what the tokenizer does not know.
     model, batches
         What computes the states of a batch, and what divides texts into batches.
     marks
@@ -84,6 +90,7 @@ class TokenEncoder:
     """
 
     encode: Encode
+    known: Vocabulary
     model: Model
     batches: Batches
     marks: frozenset[int]
@@ -96,14 +103,19 @@ class TokenEncoder:
         """Split texts into tokens; a long one keeps its beginning and the marks that close it."""
         tail = closing(self.encode)
         parts, lengths, truncated = [np.empty(0, np.int32)], [0], []
+        readings: list[Reading | None] = [Reading.of([])]
         for first in range(0, len(texts), TEXTS_AT_ONCE):
-            ids = self.encode(list(texts[first : first + TEXTS_AT_ONCE]))
+            own = list(texts[first : first + TEXTS_AT_ONCE])
+            ids = self.encode(own)
+            readings.append(self.known.read(own, ids))
             truncated += [len(text) > self.max_length for text in ids]
             ids = [cut(text, self.max_length, tail) for text in ids]
             parts.append(np.fromiter(chain.from_iterable(ids), dtype=np.int32))
             lengths += map(len, ids)
         starts = np.cumsum(lengths, dtype=np.int64)
-        return TokenIds(np.concatenate(parts), starts, np.array(truncated, dtype=np.bool_))
+        reading = Reading.joined(readings)
+        assert reading is not None
+        return TokenIds(np.concatenate(parts), starts, np.array(truncated, dtype=np.bool_), reading)
 
     def states(
         self, tokens: TokenIds, texts: Sequence[int], advance: Advance
@@ -202,6 +214,7 @@ def load_token_encoder(
         width = parts.model(torch.tensor([0]), [Run(0, 1, 1)])[parts.layer].shape[1]
     return TokenEncoder(
         encode=parts.encode,
+        known=parts.known,
         model=parts.model,
         batches=Batches(max_tokens=token_budget(device, torch), max_texts=batch_size, name=name),
         marks=parts.marks,
@@ -224,6 +237,7 @@ class _Parts:
     """What a model brings along."""
 
     encode: Encode
+    known: Vocabulary
     model: Model
     marks: frozenset[int]
     layer: int
@@ -241,6 +255,7 @@ def _minilm(layer: int | None, max_length: int | None, device: str, dtype: Any) 
 
     return _Parts(
         encode=encode,
+        known=of_tokenizers(tokenizer, tokenizer.token_to_id("[UNK]")),
         model=minilm.load_layers({chosen}, device, dtype),
         marks=frozenset(tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]")),
         layer=chosen,
@@ -287,6 +302,7 @@ def _from_folder(
         chosen, length, dtype = model.layers, model.reach, model.dtype
     return _Parts(
         encode=encode,
+        known=of_transformers(tokenizer),
         model=model,
         marks=frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None}),
         layer=chosen,

@@ -30,6 +30,7 @@ from calipers.embed.embedder import (
 )
 from calipers.embed.models.find import FoundModel
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embed.reading import Reading, Vocabulary, of_transformers
 from calipers.embed.states.batches import Batches, Run, States
 from calipers.embed.states.pooling import SentencePlan, choose_layer, form_layer, pool
 from calipers.embed.states.pretrained import (
@@ -62,10 +63,13 @@ class Tokens:
         For each text an int32 array.
     truncated
         Which texts were longer than the model reads, bool of shape (n,).
+    reading
+        The words of each text, and how many of them the tokenizer does not know.
     """
 
     ids: list[NDArray[np.int32]]
     truncated: NDArray[np.bool_]
+    reading: Reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,8 @@ class Reader:
         What to call the embedder in errors.
     encode
         Texts to ids of tokens, marks included.
+    known
+        Counts what the tokenizer does not know.
     starts, ends
         Ids of the tokens that open and close a text; they are kept where it is cut.
     stand_in
@@ -96,6 +102,7 @@ class Reader:
 
     name: str
     encode: Encode
+    known: Vocabulary
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     stand_in: int
@@ -114,15 +121,20 @@ class Reader:
             If a sample is neither a text nor ids that the model knows.
         """
         texts = any(isinstance(sample, str) for sample in samples)
-        ids = self._tokenised(samples) if texts else self._checked(samples)
+        if texts:
+            ids, reading = self._tokenised(samples)
+        else:
+            ids = self._checked(samples)
+            reading = self.known.read_ids(ids)
         truncated = np.array([len(text) > self.max_length for text in ids], dtype=np.bool_)
-        return Tokens([self._cut(text) for text in ids], truncated)
+        return Tokens([self._cut(text) for text in ids], truncated, reading)
 
-    def _tokenised(self, texts: Sequence[Any]) -> list[NDArray[np.int32]]:
+    def _tokenised(self, texts: Sequence[Any]) -> tuple[list[NDArray[np.int32]], Reading]:
         texts = list(texts)
         try:
             read = [self.prefix + text for text in texts]
-            encoded = self.encode([text.lower() for text in read] if self.lower else read)
+            read = [text.lower() for text in read] if self.lower else read
+            encoded = self.encode(read)
         except (TypeError, ValueError, AttributeError) as error:
             raise not_a_text(texts, error) from error
         ids = [np.array(text, dtype=np.int32) for text in encoded]
@@ -132,7 +144,7 @@ class Reader:
                 f"{self.name}: the tokenizer and the model do not belong together: there is a "
                 f"token {highest}, but the model knows those from 0 to {self.vocabulary - 1}"
             )
-        return ids
+        return ids, self.known.read(read, ids, skip=len(self.prefix))
 
     def _checked(self, samples: Sequence[Any]) -> list[NDArray[np.int32]]:
         if self.prefix and len(samples):
@@ -267,7 +279,7 @@ class TransformersEmbedder(Embedder):
                 views[view][rows] = vectors
 
         self._batches.run(self._states, prepared.ids, take)
-        return EncodedBatch(views, prepared.truncated)
+        return EncodedBatch(views, prepared.truncated, prepared.reading)
 
     def _make_reader(self, tokenizer: Any) -> Reader:
         encode, vocabulary = encoder(tokenizer), self._states.vocabulary
@@ -277,6 +289,7 @@ class TransformersEmbedder(Embedder):
         return Reader(
             name=self.name,
             encode=encode,
+            known=of_transformers(tokenizer),
             starts=tuple(empty[:middle]),
             ends=tuple(empty[middle:]),
             stand_in=next((id for id in tokens if id is not None and id < vocabulary), 0),

@@ -33,10 +33,10 @@ from threadpoolctl import threadpool_limits
 
 from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options
-from calipers.embed.words.words import REMEMBERED, Chunks, parts, split_chunk
+from calipers.embed.reading import Reading, word_count
+from calipers.embed.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.errors import InputError
 
-UNKNOWN = -1
 _ROUND = 1 << 64
 
 
@@ -53,12 +53,15 @@ class Bag(NamedTuple):
         Words of the text, unknown ones too.
     draw
         A number below 2^64 that is as good as random, and the same for equal bags.
+    reading
+        Words of the text without punctuation, and how many of them have no number.
     """
 
     words: NDArray[np.int32]
     counts: NDArray[np.int32]
     length: int
     draw: int
+    reading: tuple[int, int] = (0, 0)
 
 
 class Bags:
@@ -90,13 +93,14 @@ class Bags:
             words = self._chunks.of(chunks)
             known, counts = np.unique(words[words != UNKNOWN], return_counts=True)
             draw = sum(map(self._draws.__getitem__, chunks)) % _ROUND
-            yield Bag(known, counts.astype(np.int32), len(words), draw)
+            read = self._chunks.read(chunks)
+            yield Bag(known, counts.astype(np.int32), len(words), draw, read)
 
-    def _cut(self, chunk: str) -> Iterator[int]:
+    def _cut(self, chunk: str) -> Iterator[tuple[str, int]]:
         """Give the numbers of a chunk's words, and keep what it adds to the draw of a text."""
         words = [part for word in split_chunk(chunk.lower()) for part in parts(word)]
         self._draws[chunk] = sum(map(_draw, words)) % _ROUND
-        return map(self._number, words)
+        return ((word, self._number(word)) for word in words)
 
 
 def _chunks_of(sample: Any, row: int) -> list[str]:
@@ -350,6 +354,7 @@ class FittedTfidf(Embedder):
     name = "tfidf"
     views = ("wording",)
     reads = frozenset({"texts", "tokens"})
+    leaves_out = True
     kept = False
 
     def __init__(self, found: Fit) -> None:
@@ -360,6 +365,7 @@ class FittedTfidf(Embedder):
         self._idf = [half.idf for half in found.halves]
         self._axes = common_axes(found.halves)
         self._border = found.border
+        self._sizes = np.array([word_count(word) for word in found.vocabulary], np.int64)
         self.signature = {"embedder": self.name, "revision": found.digest[:12]}
         self.view_signature = {"wording": f"svd_{sum(components)}_halves"}
         versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}"
@@ -371,8 +377,7 @@ class FittedTfidf(Embedder):
         Returns
         -------
         EncodedBatch
-            ``wording``, float32 of shape (n, d); a row of zeros where no word is known. ``unknown``
-            is the share of a text's words that are not; 0 for a text without words.
+            ``wording``, float32 of shape (n, d); a row of zeros where no word is known.
 
         Raises
         ------
@@ -381,20 +386,27 @@ class FittedTfidf(Embedder):
         """
         bags = list(self._bags.of(samples))
         rows = np.zeros((len(bags), self._axes[0].shape[1]), np.float32)
-        unknown = np.zeros(len(bags), np.float32)
+        counts = np.zeros((len(bags), 2), np.int32)
         for half in (0, 1):
             # The lower half is read by what was fitted on the upper one
             own = [row for row, bag in enumerate(bags) if (bag.draw >= self._border) != bool(half)]
             if own:
                 chosen = [bags[row] for row in own]
                 rows[own] = weigh(chosen, self._idf[half]).astype(np.float32) @ self._axes[half]
-                unknown[own] = [_unknown(bag, self._idf[half]) for bag in chosen]
-        return EncodedBatch({"wording": rows}, np.zeros(len(bags), np.bool_), unknown)
+                counts[own] = [self._read(bag, self._idf[half]) for bag in chosen]
+        return EncodedBatch(
+            {"wording": rows}, np.zeros(len(bags), np.bool_), Reading(counts[:, 0], counts[:, 1])
+        )
 
-
-def _unknown(bag: Bag, idf: NDArray[np.float64]) -> float:
-    known = int(bag.counts[idf[bag.words] > 0].sum())
-    return 1 - known / bag.length if bag.length else 0.0
+    def _read(self, bag: Bag, idf: NDArray[np.float64]) -> tuple[int, int]:
+        """Count the words of a text, and those that have no weight in a half."""
+        words, unread = bag.reading
+        lost = idf[bag.words] == 0
+        own = self._sizes[bag.words[lost]]
+        sizes = np.maximum(own, 1)  # punctuation is no word, unless it is unknown
+        times = bag.counts[lost]
+        every = words + int(times @ (sizes - own))
+        return every, min(every, unread + int(times @ sizes))
 
 
 TAKES = frozenset({"size"})
@@ -424,6 +436,7 @@ class Tfidf(Embedder):
     name = "tfidf"
     views = ("wording",)
     reads = frozenset({"texts", "tokens"})
+    leaves_out = True
     needs_fitting = True
     kept = False  # fitting is the work, and no part of it can be kept for another reference
 

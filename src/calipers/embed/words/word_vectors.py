@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from calipers.embed.embedder import Embedder, EncodedBatch, check_texts
 from calipers.embed.options import Options
+from calipers.embed.reading import Reading
 from calipers.embed.words.word_vector_files import read_word_vectors
-from calipers.embed.words.words import REMEMBERED, Chunks, parts, split_chunk
+from calipers.embed.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.files import at_home
 
 TAKES: frozenset[str] = frozenset()
-_UNKNOWN = -1
 RULE = "punctuation apart, as written or in lower case, compounds by their parts"
 
 
@@ -53,6 +53,7 @@ class WordVectors(Embedder):
 
     views = ("wording",)
     reads = frozenset({"texts"})
+    leaves_out = True
     kept = False  # a look-up is about as fast as reading the vectors back
 
     def __init__(self, path: str | Path) -> None:
@@ -70,8 +71,7 @@ class WordVectors(Embedder):
         Returns
         -------
         EncodedBatch
-            ``wording``, float32 of shape (n, d); a row of zeros where no word is known. ``unknown``
-            is the share of a text's words that are not; 0 for a text without words.
+            ``wording``, float32 of shape (n, d); a row of zeros where no word is known.
 
         Raises
         ------
@@ -80,17 +80,17 @@ class WordVectors(Embedder):
         """
         check_texts(texts, unicode=False)
         rows = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
-        unknown = np.zeros(len(texts), np.float32)
+        counts = []
         for place, text in enumerate(texts):
             if len(self._chunks) > REMEMBERED:
                 self._chunks.clear()
-            words = self._chunks.of(text.split())
-            known = words[words != _UNKNOWN]
-            if len(words):
-                unknown[place] = 1 - len(known) / len(words)
+            chunks = text.split()
+            words = self._chunks.of(chunks)
+            known = words[words != UNKNOWN]
+            counts.append(self._chunks.read(chunks))
             if len(known):
                 rows[place] = self._mean(known)
-        return EncodedBatch({"wording": rows}, np.zeros(len(texts), np.bool_), unknown)
+        return EncodedBatch({"wording": rows}, np.zeros(len(texts), np.bool_), Reading.of(counts))
 
     def _mean(self, known: NDArray[np.int32]) -> NDArray[np.float64]:
         # In the order of the rows, so that the order of the words changes not even a rounding
@@ -99,12 +99,13 @@ class WordVectors(Embedder):
         mean: NDArray[np.float64] = np.einsum("w,wd->d", weights, self._vectors[rows])
         return mean
 
-    def _look_up(self, chunk: str) -> Iterator[int]:
+    def _look_up(self, chunk: str) -> Iterator[tuple[str, int]]:
         """Look the words of a chunk up, and the parts of a compound that is unknown."""
         for word in split_chunk(chunk):
             row = self._row(word)
-            yield from [row] if row != _UNKNOWN else map(self._row, parts(word))
+            known = row != UNKNOWN
+            yield from [(word, row)] if known else ((part, self._row(part)) for part in parts(word))
 
     def _row(self, word: str) -> int:
         row = self._rows.get(word)
-        return self._rows.get(word.lower(), _UNKNOWN) if row is None else row
+        return self._rows.get(word.lower(), UNKNOWN) if row is None else row

@@ -17,6 +17,8 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.reading import word_count
+
 _LETTER, _DIGIT, _MARK, _HAN = "LDMH"
 _JOINTS = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-"}
 _WORD = "[LD][LDM]*"
@@ -95,22 +97,42 @@ REMEMBERED = 1 << 18
 """Most chunks whose words are remembered."""
 
 
+UNKNOWN = -1
+"""The number of a word that is not known."""
+
+
 class Chunks(dict[str, tuple[int, ...]]):
     """What stands between white space to the numbers of its words; filled as chunks are met.
 
     Parameters
     ----------
     cut
-        Gives the numbers of a chunk's words.
+        Gives a chunk's words, each with its number.
     """
 
-    def __init__(self, cut: Callable[[str], Iterable[int]]) -> None:
+    def __init__(self, cut: Callable[[str], Iterable[tuple[str, int]]]) -> None:
         self._cut = cut
+        self._counts: dict[str, tuple[int, int]] = {}
 
     def __missing__(self, chunk: str) -> tuple[int, ...]:
-        numbers = self[chunk] = tuple(self._cut(chunk))
+        words = list(self._cut(chunk))
+        numbers = self[chunk] = tuple(number for _, number in words)
+        lost = [word_count(word) for word, number in words if number == UNKNOWN]
+        signs = lost.count(0)  # punctuation is no word, unless it is unknown
+        every = word_count(chunk)
+        self._counts[chunk] = every + signs, min(every, sum(lost)) + signs
         return numbers
 
     def of(self, chunks: Iterable[str]) -> NDArray[np.int32]:
         """Give the numbers of the words of some chunks, one after the other."""
         return np.fromiter(chain.from_iterable(map(self.__getitem__, chunks)), dtype=np.int32)
+
+    def read(self, chunks: Iterable[str]) -> tuple[int, int]:
+        """Count the words of some chunks whose numbers were given, and those unknown."""
+        counts = [self._counts[chunk] for chunk in chunks]
+        return sum(words for words, _ in counts), sum(unread for _, unread in counts)
+
+    def clear(self) -> None:
+        """Forget all."""
+        super().clear()
+        self._counts.clear()

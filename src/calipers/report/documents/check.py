@@ -102,6 +102,8 @@ def _said(checked: Sequence[Data]) -> str:
 def sentence(row: Data) -> str:
     """Say what was found of one condition on one system."""
     score = f"{clean(row['score'])} of {short(row['system'])}"
+    if row.get("reason"):
+        return f"{score} has no value: {row['reason']}"
     value, beyond = f"{_value(row)} {_interval(row)}", _beyond(row)
     if row["outcome"] != "inconclusive":
         return f"{score} is {value}, {'' if row['outcome'] == 'fails' else 'not '}{beyond}"
@@ -156,10 +158,14 @@ def _value(row: Data) -> str:
 
 
 def _limit(row: Data) -> str:
+    if row["limit"] is None:
+        return MISSING
     return f"{row['limit']:.6g}" if row["baseline"] is None else _number(row, row["limit"])
 
 
 def _interval(row: Data) -> str:
+    if row.get("reason"):
+        return MISSING
     low, high = row["interval"]
     return f"[{_number(row, low)}, {_number(row, high)}]"
 
@@ -168,7 +174,10 @@ def _interval(row: Data) -> str:
 
 
 def _remarks(data: Data) -> Iterator[str]:
-    if _of(data["checked"], "inconclusive"):
+    unread = any(row.get("reason") for row in data["checked"])
+    if unread and data["settings"]["inconclusive"] == "pass":
+        yield "texts that were not read are never counted as a pass: exit code 3"
+    elif _of(data["checked"], "inconclusive"):
         yield f"inconclusive: {ENDS[data['settings']['inconclusive']]}"
     compared = [row for row in data["checked"] if row["baseline"] is not None]
     if compared:

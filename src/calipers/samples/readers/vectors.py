@@ -277,11 +277,22 @@ class Made:
         The views in the file, the main one first.
     signature, view_signature
         How they were made: in all views, and how each was pooled.
+    words, unread
+        For each sample how many words it has, and how many of them the embedder does not know;
+        empty where nobody knows.
+    truncated
+        The rows of samples that were cut; None where nobody knows.
+    left_out
+        Whether words that it does not know leave no trace in a vector.
     """
 
     views: tuple[str, ...]
     signature: Mapping[str, str]
     view_signature: Mapping[str, str]
+    words: tuple[int, ...] = ()
+    unread: tuple[int, ...] = ()
+    truncated: tuple[int, ...] | None = None
+    left_out: bool = False
 
     def line(self) -> str:
         """Write it as one line of JSON."""
@@ -290,6 +301,10 @@ class Made:
                 "views": list(self.views),
                 "signature": dict(self.signature),
                 "view_signature": dict(self.view_signature),
+                "words": list(self.words),
+                "unread": list(self.unread),
+                "truncated": None if self.truncated is None else list(self.truncated),
+                "left_out": self.left_out,
             },
             ensure_ascii=False,
         )
@@ -301,15 +316,39 @@ class Made:
             found = json.loads(line)
             views = tuple(found["views"])
             signature, pooled = dict(found["signature"]), dict(found["view_signature"])
+            words, unread = tuple(found["words"]), tuple(found["unread"])
+            cut = None if found["truncated"] is None else tuple(found["truncated"])
+            left_out = found["left_out"] is True
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        words = (*views, *signature, *signature.values(), *pooled, *pooled.values())
-        return cls(views, signature, pooled) if all(isinstance(w, str) for w in words) else None
+        names = (*views, *signature, *signature.values(), *pooled, *pooled.values())
+        counts = (*words, *unread, *(cut or ()))
+        whole = all(type(count) is int and 0 <= count < MOST for count in counts)
+        if not whole or not all(isinstance(name, str) for name in names):
+            return None
+        return cls(views, signature, pooled, words, unread, cut, left_out)
 
     def holding(self, views: Mapping[str, NDArray[Any]], source: Source) -> SampleSet:
         """Hold the views, which are of float32 or float64, as what the embedder made."""
+        n = len(next(iter(views.values())))
+        known = n == len(self.words) == len(self.unread)
+        cut = None
+        if self.truncated is not None and all(row < n for row in self.truncated):
+            cut = np.zeros(n, np.bool_)
+            cut[list(self.truncated)] = True
         made = SimpleNamespace(
-            views=views, signature=self.signature, view_signature=self.view_signature, notes=()
+            views=views,
+            signature=self.signature,
+            view_signature=self.view_signature,
+            notes=(),
+            truncated=cut,
+            reading=SimpleNamespace(
+                words=np.array(self.words, np.int32),
+                unread=np.array(self.unread, np.int32),
+                left_out=self.left_out,
+            )
+            if known
+            else None,
         )
         return SampleSet.from_embeddings(made, name=source.name, source=source.path)
 
@@ -335,6 +374,8 @@ def read_made(path: Path, source: Source) -> Made | None:
     return made
 
 
+MOST = 2**31
+"""Counts are below this."""
 METADATA = "__metadata__"
 MADE = "calipers.embeddings"
 """Key of the metadata under which a file says how its vectors were made."""

@@ -1,0 +1,154 @@
+"""How much of a set an embedder read, and when too little of it for a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from calipers.embed.reading import Reading
+from calipers.results.caution import Caution, brief_share, fitting
+from calipers.serialise import Plain
+
+WORTH_SAYING = 0.01
+"""From this share of what was not read on, it is said on the first screen."""
+
+TOO_MUCH = 0.05
+"""From this share on nothing is measured: scores have moved further by then than what they are read
+for (``experiments/unread_words.py``; docs/embedders.md has the table)."""
+
+REMEDY = (
+    "choose an embedder that reads these texts (--embedder), or compare their characters "
+    "(calipers text)"
+)
+
+
+@dataclass(frozen=True)
+class SetReading(Plain):
+    """What an embedder read of a set; of a system with several files, of all of them.
+
+    Attributes
+    ----------
+    texts
+        Texts of the set.
+    words
+        Words of all texts, as :mod:`calipers.embed.reading` counts them; None where the embedder
+        does not tell what it knows.
+    unread_words
+        How many of them it does not know.
+    unread_texts
+        Texts of which it knows no word at all.
+    truncated_texts
+        Texts that are longer than it reads; None where it does not tell.
+    left_out
+        Whether unread words leave no trace in a vector, as in a mean over words; else an unknown
+        token stands for each, so that texts look alike by it.
+    """
+
+    texts: int
+    words: int | None = None
+    unread_words: int | None = None
+    unread_texts: int | None = None
+    truncated_texts: int | None = None
+    left_out: bool = False
+
+    @classmethod
+    def of(cls, reading: Reading | None, texts: int, truncated: int | None = None) -> SetReading:
+        """Sum up what was read of each of some texts."""
+        if reading is None:
+            return cls(texts, truncated_texts=truncated)
+        return cls(
+            texts,
+            words=int(reading.words.sum()),
+            unread_words=int(reading.unread.sum()),
+            unread_texts=int(reading.nothing.sum()),
+            truncated_texts=truncated,
+            left_out=reading.left_out,
+        )
+
+    @property
+    def unread(self) -> float:
+        """The share of its words that was not read, 0 to 1."""
+        return (self.unread_words or 0) / self.words if self.words else 0.0
+
+    @property
+    def empty(self) -> float:
+        """The share of its texts of which nothing was read, 0 to 1."""
+        return (self.unread_texts or 0) / self.texts if self.texts else 0.0
+
+    @property
+    def truncated(self) -> float | None:
+        """The share of its texts that were cut, 0 to 1; None where nobody knows."""
+        found = self.truncated_texts
+        return None if found is None or not self.texts else found / self.texts
+
+    @property
+    def lost(self) -> float:
+        """The share that decides whether anything is measured, 0 to 1."""
+        return max(self.empty, 0.0 if self.left_out else self.unread)
+
+
+Sides = Sequence[tuple[str, SetReading | None]]
+"""Sets by whose they are, as a sentence says it: ``its``, ``the reference's``."""
+
+
+def too_little(embedder: str, sides: Sides) -> str | None:
+    """Say why sets cannot be compared by an embedder that knows too few of their words.
+
+    None where it knows enough of all of them.
+    """
+    lost = [(whose, found) for whose, found in sides if found and found.lost >= TOO_MUCH]
+    return unread_text(embedder, lost) if lost else None
+
+
+def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | None:
+    """Say of a set by itself what an embedder did not read, where it is enough to say."""
+    if reading is None or reading.lost < WORTH_SAYING:
+        return None
+    what = "nothing is measured of it" if reading.lost >= TOO_MUCH else "what these say is not seen"
+    return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {REMEDY}"
+
+
+def unread_text(embedder: str, sides: Sides) -> str:
+    """Say how many words of sets an embedder does not know.
+
+    Examples
+    --------
+    >>> unread_text("minilm", [("its", SetReading(2, 9, 3, 1)), ("the reference's", None)])
+    'minilm does not know 33 % of its words; 1 text has no word that it knows'
+    """
+    found = [(whose, each) for whose, each in sides if each is not None]
+    shares = [_percent(each.unread) for _, each in found]
+    (first, *_), owners = shares, [whose for whose, _ in found]
+    if len(set(shares)) == 1 and len(found) > 1:
+        text = f"{first} of the words of both sides"
+    else:
+        others = zip(shares[1:], owners[1:], strict=True)
+        text = " and ".join([f"{first} of {owners[0]} words", *(f"{s} of {o}" for s, o in others)])
+    count = sum(each.unread_texts or 0 for _, each in found)
+    have = "text has" if count == 1 else "texts have"
+    none = f"; {count:,} {have} no word that it knows" if count else ""
+    return f"{embedder} does not know {text}{none}"
+
+
+def unread_cautions(
+    embedder: str, sides: Sides, *, remedy: str = REMEDY, option: str = "--embedder"
+) -> Iterator[Caution]:
+    """Say on the first screen what an embedder did not read, where it is enough to say."""
+    lost = [(whose, found) for whose, found in sides if found and found.lost >= WORTH_SAYING]
+    if not lost:
+        return
+    reason = too_little(embedder, sides)
+    what = "no score is given" if reason else "what these say is not compared"
+    text = f"{reason or unread_text(embedder, lost)}; {what}: {remedy}"
+    whose, most = max(lost, key=lambda side: side[1].lost)
+    unit = "words" if most.lost == most.unread else "texts"
+    share = brief_share(most.lost)
+    brief = fitting(f"{share} of {whose} {unit} not read", f"{share} of {unit} not read")
+    yield Caution("unread", brief, text, option)
+
+
+def _percent(share: float) -> str:
+    """Write a share, 0 and 100 % never too early."""
+    if 0.99 <= share < 1:
+        return "over 99 %"
+    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1g} %"
