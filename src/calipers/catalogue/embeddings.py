@@ -600,7 +600,7 @@ PRD = (
     ),
 )
 _classifier = partial(
-    Metric, family="classifier", parity="scikit-learn", on_request=True, better="lower"
+    Metric, family="classifier", parity="scikit-learn", on_request=True, better="lower", chance=0.5
 )
 CLASSIFIER = (
     _classifier(
@@ -615,10 +615,11 @@ CLASSIFIER = (
     _classifier(
         name="classifier_auc",
         label="Clf AUC",
-        meaning="area under the ROC curve of a classifier between the sets; 0.5 is no gap",
-        tells="area under the ROC curve of a classifier between the sets; 0.5 is no gap",
+        meaning="how often a classifier picks the reference's of two samples; 0.5 is no gap",
+        tells="how often a classifier picks the reference's of two samples (area under the ROC)",
         read="calipers.metrics.classifier:read_classifier_auc",
-        source=f"{JMLR}, section 4.3",
+        replicates="calipers.uncertainty.classifier_auc:classifier_auc_spread",
+        source="Lopez-Paz and Oquab, ICLR 2017, with a linear discriminant",
         blind=LINEAR,
     ),
     _classifier(

@@ -105,6 +105,9 @@ class Metric:
         ``module:function`` that gives the range by the name and other options.
     equal
         What a set scores against itself by the default options; None where that depends on the set.
+    chance
+        What sets score that cannot be told apart: a value beyond it is chance, or an artefact, and
+        ranks as this does; None where there is no such value.
     ranked
         Whether an end of the range is good, so that the best of a column can be told.
     headline
@@ -117,8 +120,8 @@ class Metric:
         What the pass over the distances must measure for it, beyond the balls of the shared k.
     replicates
         How it is read without a block of rows: ``"counts"`` that the estimates keep, a
-        ``module:function`` that knows sums of its own, ``"parts"`` of the sets where nothing is
-        kept, or ``"none"`` where not even these tell how much it moves.
+        ``module:function`` that knows sums of its own, or how much it moves, ``"parts"`` of the
+        sets where nothing is kept, or ``"none"`` where not even these tell how much it moves.
     on_request
         Whether it is left out unless it, its family or all was asked for.
     slow
@@ -155,6 +158,7 @@ class Metric:
     better: Better = "higher"
     ranged: str | None = None
     equal: float | None = None
+    chance: float | None = None
     ranked: bool = True
     headline: bool = False
     scaled: bool = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.catalogue.embeddings import METRICS
+from calipers.score import signature_pins
 
 HEADLINE = tuple(metric.name for metric in METRICS.values() if metric.headline)
 """The metrics that a table shows unless others were asked for."""
@@ -49,6 +50,12 @@ def shown_keys(data: Mapping[str, Any]) -> list[ShownKey]:
         for metric in names
     ]
     return [shown for shown in found if shown.key in known]
+
+
+def chance_of(score: Mapping[str, Any]) -> float | None:
+    """Give what a score would be of sets that cannot be told apart; None where that is unknown."""
+    name = signature_pins(score.get("signature") or "").get("metric", "").partition(":")[0]
+    return METRICS[name].chance if name in METRICS else None
 
 
 def shown_among(

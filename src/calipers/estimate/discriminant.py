@@ -41,6 +41,8 @@ Index = NDArray[np.intp]
 Chosen = NDArray[np.bool_]
 Measure = Callable[[Floats, Chosen], Floats]
 
+FOLDS = 5
+
 LEAST = 1e-9  # mean eigenvalue, over that of all rows; less is none
 ROUNDING = np.int64(2**13 - 1)  # last bits of a score that rounding, not the row, decides
 TIES = 1e-9  # of the largest score: what rounding may put between two rows that are the same
@@ -115,8 +117,9 @@ class Part:
         if self.within:
             return self._within_prompts(scores, every)
         spans = zip(scores, _cut(own, self.folds), _cut(every, self.folds), strict=True)
-        values = [area(held[on][None], ours[on][None])[0] for held, ours, on in spans]
-        return float(np.mean(values))
+        left = [(held[on][None], ours[on][None]) for held, ours, on in spans]
+        values = [area(*each)[0] for each in left if each[1].any() and not each[1].all()]
+        return float(np.mean(values)) if values else float("nan")
 
     def _scores(self, own: Chosen, kept: Chosen) -> list[Floats]:
         """How far every row lies on the reference's side, by what was trained on other folds."""
@@ -147,7 +150,7 @@ class Part:
             worth = ours.shape[1] * theirs.shape[1] / (ours.shape[1] + theirs.shape[1])
             total += worth * float(wins.mean(axis=(1, 2)).sum())
             weight += worth * int(on.sum())
-        return total / weight
+        return total / weight if weight else float("nan")
 
     @lazily
     def _pairs(self) -> list[tuple[Index, Index]]:
@@ -258,6 +261,17 @@ def _of_others(
     fits, inverse = _fits(cut, sizes, pool, share, left.shape[1])
     return Part(
         fits, np.concatenate(index), each, strata.answers, information=n * m / (n + m) * inverse
+    )
+
+
+def too_few(n: int, m: int, folds: int, strata: PromptStrata | None) -> str:
+    """Say why sets cannot be dealt to folds."""
+    if strata is None:
+        return f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
+    one, other = strata.prompts
+    return (
+        f"{folds} folds need at least {folds} prompts that both sets answer, or as many of either "
+        f"that the other does not; there are {len(strata.sizes)}, and {one} and {other}"
     )
 
 

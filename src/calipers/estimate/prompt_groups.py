@@ -70,42 +70,59 @@ class PromptGroups:
         The others are grouped prompt by prompt, to as many again.
         """
         sizes = np.array(strata.sizes, np.int64).reshape(-1, 2)
-        bundle, unit = _fineness(sizes)
         rng = np.random.default_rng([seed, len(sizes), 4])
-        groups = np.full(len(strata.shared), -1, np.int64)
-        starts = np.cumsum(sizes.sum(axis=1)) - sizes.sum(axis=1)
-        layout: list[tuple[int, int]] = []
-        made = 0
-        for (n, m, rows), places in _classes(sizes, unit):
-            for prompts in np.array_split(rng.permutation(places), -(-len(places) // bundle)):
-                for prompt in prompts.tolist():
-                    a, b = sizes[prompt]
-                    own, other = starts[prompt] + rng.permutation(a), a + rng.permutation(b)
-                    groups[own[: n * rows]] = made + np.repeat(np.arange(n), rows)
-                    theirs = starts[prompt] + other[: m * rows]
-                    groups[theirs] = made + n + np.repeat(np.arange(m), rows)
-                layout.append((n, m))
-                made += n + m
-        numbers = np.repeat(np.arange(len(sizes)), sizes.sum(axis=1))
-        sides = np.concatenate([np.repeat([0, 1], pair) for pair in sizes]) if len(sizes) else []
-        stays = [np.asarray(sides, np.int64)]
-        if len(strata.alone):
-            one, other = strata.prompts
-            dealt = Groups.of(one, other)
-            labels = dealt.labels(one, other)
-            order = np.concatenate([rng.permutation(one), one + rng.permutation(other)])
-            own = np.empty(one + other, np.int64)
-            own[order] = np.where(labels < sum(dealt.moved), labels + made, -1)
-            groups = np.concatenate([groups, np.repeat(own, strata.answers)])
-            stays.append(np.repeat(np.repeat([0, 1], strata.prompts), strata.answers))
-            further = len(sizes) + np.arange(one + other)
-            numbers = np.concatenate([numbers, np.repeat(further, strata.answers)])
-            layout.append(dealt.moved)
-            made += sum(dealt.moved)
-        labels = np.where(groups < 0, made + np.concatenate(stays), groups)
-        sorted_rows = np.argsort(labels, kind="stable")
+        shared, layout = _of_shared(sizes, rng)
+        others, moved = _of_others(strata, rng)
+        made = sum(map(sum, layout))
+        groups = np.concatenate([shared, np.where(others < 0, -1, others + made)])
+        counts = [sizes.sum(axis=1), np.full(sum(strata.prompts), strata.answers)]
+        numbers = np.repeat(np.arange(sum(map(len, counts))), np.concatenate(counts))
+        sides = [np.tile([0, 1], len(sizes)), np.repeat([0, 1], strata.prompts)]
+        rows_of = [sizes.ravel(), counts[1]]
+        side = np.concatenate([np.repeat(*each) for each in zip(sides, rows_of, strict=True)])
+        labels = np.where(groups < 0, made + sum(map(sum, moved)) + side, groups)
+        order = np.argsort(labels, kind="stable")
         rows = np.concatenate([strata.shared, strata.alone])
-        return cls(rows[sorted_rows], labels[sorted_rows], numbers[sorted_rows], layout)
+        return cls(rows[order], labels[order], numbers[order], [*layout, *moved])
+
+
+Layout = list[tuple[int, int]]
+
+
+def _of_shared(
+    sizes: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[NDArray[np.int64], Layout]:
+    """The group of every row of the shared prompts, -1 where it stays, and those of each bundle."""
+    bundle, unit = _fineness(sizes)
+    groups = np.full(int(sizes.sum()), -1, np.int64)
+    starts = np.cumsum(sizes.sum(axis=1)) - sizes.sum(axis=1)
+    layout: Layout = []
+    made = 0
+    for (n, m, rows), places in _classes(sizes, unit):
+        for prompts in np.array_split(rng.permutation(places), -(-len(places) // bundle)):
+            for prompt in prompts.tolist():
+                a, b = sizes[prompt]
+                own, other = rng.permutation(a), a + rng.permutation(b)
+                groups[starts[prompt] + own[: n * rows]] = made + np.repeat(np.arange(n), rows)
+                groups[starts[prompt] + other[: m * rows]] = (
+                    made + n + np.repeat(np.arange(m), rows)
+                )
+            layout.append((n, m))
+            made += n + m
+    return groups, layout
+
+
+def _of_others(strata: PromptStrata, rng: np.random.Generator) -> tuple[NDArray[np.int64], Layout]:
+    """The group of every row of the other prompts, -1 where it stays, and how many there are."""
+    if not len(strata.alone):
+        return np.empty(0, np.int64), []
+    n, m = strata.prompts
+    dealt = Groups.of(n, m)
+    labels = dealt.labels(n, m)
+    groups = np.empty(n + m, np.int64)
+    order = np.concatenate([rng.permutation(n), n + rng.permutation(m)])
+    groups[order] = np.where(labels < sum(dealt.moved), labels, -1)
+    return np.repeat(groups, strata.answers), [dealt.moved]
 
 
 def _classes(

@@ -62,6 +62,16 @@ class PromptStrata:
         others = f"+others({self.prompts[0]},{self.prompts[1]})" if len(self.alone) else ""
         return f"shared({len(self.sizes)}){others}"
 
+    @property
+    def parts(self) -> list[PromptStrata]:
+        """The rows of shared prompts and those of others, apart, as far as there are any."""
+        none = np.empty(0, np.intp)
+        both = (
+            PromptStrata(self.shared, self.sizes, none, (0, 0), 1),
+            PromptStrata(none, (), self.alone, self.prompts, self.answers),
+        )
+        return [part for part in both if len(part.shared) + len(part.alone)]
+
     @classmethod
     def of(
         cls, reference: NDArray[np.int64], generated: NDArray[np.int64], seed: int

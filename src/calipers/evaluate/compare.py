@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from calipers.catalogue.choosing import Choice, check_extras, choose, key
+from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
@@ -24,6 +24,7 @@ from calipers.evaluate.embedding import (
 from calipers.evaluate.engines import running_where
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
+from calipers.evaluate.intervals import AUC
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.reference import Reference
@@ -73,14 +74,15 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
     held = reference if isinstance(reference, Reference) else None
-    inputs, options, model, choices, texts = plan_comparison(reference, generated, options)
+    plan = plan_comparison(reference, generated, options)
+    inputs, options, model, choices, texts, asked = plan
     progress = options.progress or Silent()
     known, store = None, None
     if held is not None:
         known, store = held.embed, held.measured(inputs.reference.samples)
     with limit_threads(options.threads), running_where(options, progress), keeping(store):
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
-        shown = _shown_keys(choices, model.views, options)
+        shown = _shown_keys(asked, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
         usual = usual_warnings(options, inputs.reference.samples)
@@ -97,7 +99,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "embedder": model.name,
                 "views": [*model.views, *([VIEW] if texts else [])],
                 "metrics": [*(choice.key for choice in choices), *text_keys(texts)],
-                "metrics_shown": None if options.metrics is None else _shown(choices, texts),
+                "metrics_shown": None if options.metrics is None else _shown(asked, texts),
                 **comparison.settings,
                 **options.settings(),
                 "pca": PCA,
@@ -110,13 +112,18 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
 
 
 class Plan(NamedTuple):
-    """What a comparison will measure, on what and by which embedder; nothing is embedded yet."""
+    """What a comparison will measure, on what and by which embedder; nothing is embedded yet.
+
+    `asked` are the choices that a person asked for, or that stand for nothing in particular; beside
+    them `choices` holds what tests show.
+    """
 
     inputs: ComparisonInputs
     options: CompareOptions
     model: Embedder
     choices: Sequence[Choice]
     texts: Sequence[Any]
+    asked: Sequence[Choice]
 
 
 def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> Plan:
@@ -147,10 +154,13 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     _check_sizes(inputs, options)
     model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     check_known(asked or (), views=model.views)
-    choices = choose(asked, model.views, estimator=options.estimator)
+    chosen = choose(asked, model.views, estimator=options.estimator)
+    choices = chosen
+    if options.level is not None and all(choice.key != AUC for choice in choices):
+        choices = (*choices, find(AUC))  # what the test against the reference shows
     check_extras(choices, equal_sizes=inputs.one_size)
     check_approximate(choices, options.neighbours)
-    return Plan(inputs, options, model, choices, texts)
+    return Plan(inputs, options, model, choices, texts, chosen)
 
 
 def _check_axes(options: CompareOptions) -> None:

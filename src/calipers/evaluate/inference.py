@@ -14,7 +14,7 @@ from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
 from calipers.evaluate.confounders_texts import fold
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inputs import ComparisonInputs, InputSystem, few_samples
-from calipers.evaluate.intervals import Spreads, interval_warnings
+from calipers.evaluate.intervals import TESTS, Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.evaluate.options import CompareOptions, Inference, pair_settings
 from calipers.evaluate.scoring import choices_for
@@ -95,7 +95,10 @@ def with_inference(
     scores = [{"scores": system.scores} for system in comparison.systems]
     shown = shown_keys({"settings": comparison.settings, "systems": scores})
     keys = [score.key for score in shown]
-    run = inputs, embedded, choices, pair_settings(options), options.progress or Silent()
+    # Halves and parts of sets do not answer the same prompts, and are held against nothing here
+    shared = any(file.shared for _, file in inputs.named)
+    measured = [choice for choice in choices if not (shared and choice.name in TESTS)]
+    run = inputs, embedded, measured, pair_settings(options), options.progress or Silent()
     if options.level is not None:
         listed = choices_for(keys, choices, tuple(embedded.reference.views))
         tests = _tests(comparison, systems, spreads, keys, options.level, options)
@@ -183,12 +186,13 @@ def reference_tests(
                 name,
                 REFERENCE,
                 key,
-                test.statistic,
+                test.estimate,
                 None,
                 test.p_value,
                 np.nan,
                 reason=test.reason,
                 at_limit=test.p_value * (1 + test.permutations) < 1 + ROUNDING,
+                signature=test.signature,
             )
             for name, tests in systems.items()
             for key, test in tests.items()

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from calipers.catalogue.choosing import Choice
 from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.labels import Groups, cluster_warnings
+from calipers.metrics.exchangeable import exchangeable
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.threads import available_threads, limit_threads
 from calipers.samples.wording import first_names
-from calipers.score import Score, join_signature
+from calipers.score import Score, join_signature, signature
 from calipers.uncertainty.delete_block import DeleteBlock
 from calipers.uncertainty.replicates import (
     ENOUGH_FOR_PARTS,
@@ -56,7 +57,8 @@ MOST_PERMUTATIONS = 19_999
 MANY_ROWS = 4_000
 NAMED = 4
 
-TESTS = {"classifier_auc": classifier_test, "mmd": mmd_test}
+AUC = "classifier_auc"
+TESTS = {AUC: classifier_test, "mmd": mmd_test}
 """The tests of whether two sets are distinguishable, by the statistic."""
 
 DRAWN_TOGETHER = (
@@ -113,19 +115,21 @@ def measure_uncertainty(
 def _tests(pair: Pair, level: float, permutations: int) -> dict[str, TwoSample]:
     """Whether both sets are distinguishable at all.
 
-    What labels are permuted over must be exchangeable: rows of one cluster are not, one random row
-    of every cluster is.
+    What labels are permuted over must be exchangeable (:mod:`calipers.metrics.exchangeable`).
     """
-    sides, signature, seed = pair.projected, "", pair.settings.seed
-    if pair.clusters is not None:
-        rows = [clusters.one_each(seed) for clusters in pair.clusters]
-        sides, signature = (sides[0][rows[0]], sides[1][rows[1]]), "rows:one_of_each_cluster"
+    tested, settings = exchangeable(pair), pair.settings
     results = {}
     for name, test in TESTS.items():
         result = test(
-            *sides, permutations=permutations, seed=seed, level=level, threads=pair.settings.threads
+            *tested.sides,
+            prompts=tested.prompts,
+            permutations=permutations,
+            seed=settings.seed,
+            level=level,
+            threads=settings.threads,
         )
-        results[name] = replace(result, signature=join_signature(result.signature, signature))
+        signed = join_signature(result.signature, signature(tested.pins))
+        results[name] = replace(result, signature=signed)
     return results
 
 

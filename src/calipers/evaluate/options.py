@@ -665,13 +665,13 @@ class Inference(Group):
     )
     paired: bool | None = option(
         None,
-        "Whether row i of every generated set answers the same prompt, which makes tests between "
-        "systems more powerful. By default decided by the prompts in the rows.",
+        "Whether row i of every generated set, and of a reference of that size, answers the same "
+        "prompt; tests then compare within prompts. By default decided by the prompts in the rows.",
         THREE_WAY,
         panel=CERTAINTY,
         flag=("--paired/--no-paired",),
-        doc="Whether row i of every generated set answers the same prompt, which makes tests "
-        "between systems sharper; None to find out from the prompts.",
+        doc="Whether row i of every generated set, and of a reference of that size, answers the "
+        "same prompt, within which tests then compare; None to find out from the prompts.",
     )
     margin: float | None = option(
         None,

@@ -347,11 +347,11 @@ def _without_openings(
     cuts = _words_to_cut(len(theirs), found)
     _cut_without_partner(cuts, theirs, ours)
     if (length := same_length(cuts.reference[cuts.reference > 0])) is not None:
-        own = [
+        alike = [
             length * ((cut > 0) | shared.copies)
             for cut, shared in zip(cuts.generated, found, strict=True)
         ]
-        cuts = Words(np.full(len(theirs), length), own)
+        cuts = Words(np.full(len(theirs), length), alike)
     for samples, texts, words, shared in zip(generated, ours, cuts.generated, found, strict=True):
         _check_alike(samples, texts, (words > 0) | shared.copies)
     sides = zip((reference, *generated), (cuts.reference, *cuts.generated), strict=True)

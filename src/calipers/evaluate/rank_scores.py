@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.catalogue.shown import shown_keys
+from calipers.catalogue.shown import chance_of, shown_keys
 from calipers.errors import InputError, unknown_name
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison
@@ -52,6 +52,8 @@ class Column:
         What the reference itself scores, T(P), beside each system's T(Q); empty without one.
     reasons
         Why systems have no value, where that is known.
+    chance
+        What sets score that cannot be told apart; what is below ranks as this does.
     """
 
     means: dict[str, float] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class Column:
     better: str = ""
     reference: dict[str, float] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    chance: float | None = None
 
     def add(self, system: str, mean: float, deviation: float, kind: str) -> None:
         """Take the value of one more system."""
@@ -124,7 +127,9 @@ def ranking_values(
     values = means if errors is None else means + errors
     if column.better == "closest":
         values = -np.abs(values - [column.reference.get(name, math.nan) for name in systems])
-    return -values if column.better == "lower" else values
+    if column.better == "lower":
+        return -(values if column.chance is None else np.maximum(values, column.chance))
+    return values
 
 
 def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None) -> Scores:
@@ -325,6 +330,7 @@ def _add(column: Column, key: str, name: str, score: Mapping[str, Any], source: 
             f"found {describe(better)}"
         )
     column.better = column.better or better or "higher"
+    column.chance = chance_of(score)
     reference, value = _number(score, "reference", place), _number(score, "value", place)
     if reference is not None:
         column.reference[name] = reference

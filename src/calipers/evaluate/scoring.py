@@ -22,8 +22,9 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
-from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
+from calipers.evaluate.intervals import AUC, FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
+from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.groups import group_scores
@@ -134,6 +135,7 @@ def score_pair(
     reference_hash: str,
     groups: Groups | None = None,
     clusters: PairClusters | None = None,
+    shared: SharedPrompts | None = None,
     space: Space | None = None,
     level: float | None = None,
     moving: Collection[str] | None = None,
@@ -149,6 +151,8 @@ def score_pair(
         Of the samples, where scores by group are wanted too.
     clusters
         Which rows of each set belong together; None where all are independent.
+    shared
+        Which rows of both sets answer one prompt; None where they share none.
     space
         Where a whole run is compared; without it the pair has a space of its own.
     level
@@ -171,6 +175,7 @@ def score_pair(
             reference_hash=reference_hash,
             groups=groups,
             clusters=clusters,
+            shared=shared,
             space=space,
             level=level,
             moving=moving,
@@ -190,6 +195,7 @@ def score_view(
     reference_hash: str,
     groups: Groups | None = None,
     clusters: PairClusters | None = None,
+    shared: SharedPrompts | None = None,
     space: Space | None = None,
     level: float | None = None,
     moving: Collection[str] | None = None,
@@ -199,9 +205,15 @@ def score_view(
     space, views = space or PairSpace(reference), tuple(reference.views)
     needs = needs_of(choice.metric for choice in choices)
     pair = space.pair(view, generated, settings, needs, clusters)
+    if shared is not None:
+        pair = replace(pair, prompts=(shared.reference, shared.generated))
     scored = _score(pair, choices, groups)
     if level is not None:
-        moved = [one for one in choices if moving is None or key(view, one.name, views) in moving]
+        moved = [
+            one
+            for one in choices
+            if moving is None or one.name == AUC or key(view, one.name, views) in moving
+        ]
         spreads, curve_variances, tests = measure_uncertainty(
             pair, moved, groups, level=level, permutations=permutations
         )

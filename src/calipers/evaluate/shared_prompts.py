@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from calipers.evaluate.confounders_copies import MORE_BEGINNINGS, SHARED_WORDS, SHORTEST_PROMPT
 from calipers.evaluate.confounders_texts import BEGINNING, fold
 from calipers.evaluate.prompts import KnownPrompts, openings, words_of_prompts
+from calipers.results.prompts import PromptOverlap
 from calipers.samples import SampleSet
 
 By = Literal["prompt", "openings", "paired"]
@@ -87,6 +88,10 @@ class SharedPrompts:
     def generated_share(self) -> float:
         """The share of generated rows whose prompt the reference answers too, 0 to 1."""
         return float(np.isin(self.generated, self.prompts).mean())
+
+    def overlap(self) -> PromptOverlap:
+        """Tell how far the sets share prompts."""
+        return PromptOverlap(self.count, self.by, self.reference_share, self.generated_share)
 
     def rows(
         self, reference: NDArray[np.intp], generated: NDArray[np.intp]

@@ -5,6 +5,10 @@ sections 4.3 and 6.3). Accuracy and area under the ROC curve are 0.5 for sets th
 apart, so lower is better; below 0.5 is chance, or samples that stand in both sets. It sees only
 what its kind of model can separate, and with few samples little of that.
 
+The area is that of the linear discriminant of :mod:`calipers.estimate.discriminant`, whose test is
+:func:`calipers.uncertainty.two_sample_classifier.classifier_test`: what a comparison shows beside
+the p-value is this score. Accuracy is that of a logistic regression, and knows of no prompts.
+
 The accuracy of the discriminator follows section 6.3 instead: a quarter of both sets is tested,
 once, and the penalty is chosen by cross-validation on the rest. Of the same samples it tests a
 quarter as many, so chance moves it twice as far.
@@ -14,7 +18,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from numpy.typing import ArrayLike
+
+from calipers.estimate.discriminant import FOLDS, mean_area, parts_of, too_few
+from calipers.estimate.prompt_strata import PromptStrata, check_prompts
+from calipers.metrics.exchangeable import exchangeable
 from calipers.metrics.reading import Pins, scored
+from calipers.numeric.threads import workers
+from calipers.numeric.validation import check_pair, check_whole
 from calipers.score import Score
 
 if TYPE_CHECKING:
@@ -26,11 +37,6 @@ if TYPE_CHECKING:
 def accuracy_score(found: Classification, pins: Pins) -> Score:
     """Share of held-out samples on the right side; 0.5 is no gap."""
     return _score("classifier_accuracy", found.accuracy, found, pins)
-
-
-def auc_score(found: Classification, pins: Pins) -> Score:
-    """Chance that a reference sample looks more like one than a generated sample does."""
-    return _score("classifier_auc", found.auc, found, pins)
 
 
 def discriminator_score(
@@ -50,9 +56,75 @@ def read_classifier_accuracy(pair: Pair, _: Options) -> Score:
     return accuracy_score(made.classification("logistic"), made.row_pins)
 
 
+def classifier_auc(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    prompts: tuple[ArrayLike, ArrayLike] | None = None,
+    folds: int = FOLDS,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Score:
+    """Tell how often a classifier picks the reference's of two samples that it has not seen.
+
+    Parameters
+    ----------
+    reference, generated
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
+    prompts
+        The number of the prompt that each row answers, shapes ``(n,)`` and ``(m,)``; rows of one
+        number answer one prompt, whichever side they are on. None where no prompts are shared.
+    folds
+        In how many parts each set is dealt, at random, from 2; whole prompts are, where these are
+        known.
+    seed
+        Of the folds.
+    threads
+        Number of threads (default: all cores); no effect on the result.
+
+    Returns
+    -------
+    Score
+        The area under the ROC curve of a linear discriminant on held-out rows, the mean over the
+        folds: the chance that of a reference and a generated sample, answers to one prompt where
+        prompts are shared, the reference's looks more like the reference. 0.5 is no gap; what is
+        below is chance, or copies on both sides. NaN with a reason where there are fewer rows, or
+        prompts, than folds.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, are not finite, or an option is out of its range.
+    """
+    check_whole("folds", folds, 2)
+    check_whole("seed", seed, 0)
+    left, right = check_pair(reference, generated)
+    n, m = len(left), len(right)
+    strata = None if prompts is None else PromptStrata.of(*check_prompts(prompts, n, m), seed)
+    with workers(threads) as pool:
+        parts = parts_of(left, right, pool, folds=folds, seed=seed, strata=strata)
+    pins = {
+        "model": "linear_discriminant",
+        "shrinkage": "d/(d+n+m)" if strata is None else "d/(d+n+m-prompts)",
+        **({} if strata is None else {"prompts": strata.signature}),
+        "folds": folds,
+        "seed": seed,
+        "n": n,
+        "m": m,
+        "d": left.shape[1],
+    }
+    if not parts:
+        reason = too_few(n, m, folds, strata)
+        return scored("classifier_auc", float("nan"), pins, reason=reason)
+    return scored("classifier_auc", mean_area(parts), pins)
+
+
 def read_classifier_auc(pair: Pair, _: Options) -> Score:
-    made = pair.estimates
-    return auc_score(made.classification("logistic"), made.row_pins)
+    tested, settings = exchangeable(pair), pair.settings
+    found = classifier_auc(
+        *tested.sides, prompts=tested.prompts, seed=settings.seed, threads=settings.threads
+    )
+    return found.signed(**tested.pins)
 
 
 def read_discriminator_accuracy(pair: Pair, _: Options) -> Score:

@@ -23,6 +23,7 @@ __all__ = ["Pair", "Settings"]
 
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Sides = tuple[Points, Points]
+Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 Made = TypeVar("Made")
 
 
@@ -51,6 +52,8 @@ class Pair:
         where it is where neighbours are looked for.
     clusters
         Which rows of each set belong together; None where all are independent.
+    prompts
+        The number of the prompt that each row of either set answers; None where they share none.
     """
 
     reference: Points
@@ -61,6 +64,7 @@ class Pair:
     given: Sides | None = None
     project: Callable[[], Sides] | None = None
     clusters: tuple[Clusters, Clusters] | None = None
+    prompts: Prompts | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -95,6 +99,9 @@ class Pair:
             needs,
             given=given,
             project=None if self.project is None else lambda: cut(self.projected),
+            prompts=None
+            if self.prompts is None
+            else (self.prompts[0][ours], self.prompts[1][theirs]),
         )
 
     @lazily

@@ -103,7 +103,17 @@ def foot(data: Data) -> str:
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
     named = "" if rows and embedder == GIVEN else embedder
-    parts = [*_written(settings), size, *_treated(settings), named, tokenizer, rows, seed, *changed]
+    parts = [
+        *_written(settings),
+        size,
+        *_within_prompts(systems),
+        *_treated(settings),
+        named,
+        tokenizer,
+        rows,
+        seed,
+        *changed,
+    ]
     return " · ".join(filter(None, parts))
 
 
@@ -115,6 +125,17 @@ def _written(settings: Data) -> Iterator[str]:
         task = clean(made.get("task") or "")
         yield f"samples of {clean(made.get('model') or '')}"
         yield asked.get(task, task)
+
+
+def _within_prompts(systems: Sequence[Data]) -> Iterator[str]:
+    """Say how many prompts the systems share with the reference, within which they are tested."""
+    found = [system.get("prompts") or {} for system in systems]
+    counts = sorted(int(each.get("shared") or 0) for each in found)
+    if counts and counts[-1]:
+        low = f"{counts[0]:,} to " if counts[0] < counts[-1] else ""
+        rows = any(each.get("by") == "paired" for each in found)
+        unit = "pairs of rows" if rows else "shared prompts"
+        yield f"tested within {low}{counts[-1]:,} {unit}"
 
 
 def _treated(settings: Data) -> Iterator[str]:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from calipers.catalogue.shown import chance_of
+
 MISSING = "–"
 PLUS_MINUS = "±"
 APPROXIMATE = "~"
@@ -250,7 +252,9 @@ def signed(text: str) -> str:
 def _rank(score: Mapping[str, Any] | None, direction: str) -> float | None:
     """What ranks a score, where anything does."""
     field = _RANKED_BY.get(direction)
-    return score.get(field) if score and field else None
+    value = score.get(field) if score and field else None
+    chance = chance_of(score) if score and direction == "lower" else None
+    return value if value is None or chance is None else max(value, chance)
 
 
 def is_share(score: Mapping[str, Any]) -> bool:

@@ -42,7 +42,7 @@ class SignificanceTest(Plain):
         The key of the score, or of the statistic of a test against the reference.
     difference
         Score of `a` less score of `b`, or of their gaps to the reference where those rank them;
-        against the reference the statistic itself.
+        against the reference the gap itself: the area under the ROC curve, or MMD².
     interval
         Confidence interval of the difference, or None.
     p_value
@@ -68,6 +68,9 @@ class SignificanceTest(Plain):
     equivalence
         p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
         all pairs and scores; None where no margin was given.
+    signature
+        Against the reference one line that pins every choice behind the test, such as the prompts
+        that labels were permuted within.
     """
 
     a: str
@@ -84,8 +87,9 @@ class SignificanceTest(Plain):
     detectable: float | None = None
     equivalence: float | None = None
     at_limit: bool = False
+    signature: str = ""
 
-    _optional = ("standard_error", "detectable", "equivalence", "at_limit")
+    _optional = ("standard_error", "detectable", "equivalence", "at_limit", "signature")
 
 
 @dataclass(frozen=True)

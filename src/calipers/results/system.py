@@ -14,6 +14,7 @@ from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 from calipers.explain.pair import LEVEL
 from calipers.results.caution import Caution
+from calipers.results.prompts import PromptOverlap
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
@@ -127,6 +128,8 @@ class SystemResult(Plain):
     compared
         Gives, by a view, both sets as they were compared, where that does not follow from the two
         alone; None where nothing is known of it.
+    prompts
+        How many prompts it shares with the reference, of several files the first; None where none.
     cautions
         Those of its warnings that could change a verdict, the worst first.
     withheld
@@ -153,10 +156,11 @@ class SystemResult(Plain):
     cautions: tuple[Caution, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     withheld: str | None = None
+    prompts: PromptOverlap | None = None
 
     _optional = (
         *("seeds", "curves", "neighbours", "confounders", "correlations", "cautions"),
-        "withheld",
+        *("withheld", "prompts"),
     )
     _apart = ("samples", "curve_errors", "against", "explained", "compared", "spreads")
 
@@ -214,6 +218,7 @@ class SystemResult(Plain):
             "confounders": self.confounders,
             "correlations": self.correlations,
             "withheld": self.withheld,
+            "prompts": self.prompts,
         }
 
     def _of_samples(self) -> Mapping[str, Any]:
@@ -222,7 +227,9 @@ class SystemResult(Plain):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         found = {**system_from(data), "curves": {}}
-        empty = [name for name in ("confounders", "correlations") if found.get(name) is None]
+        empty = [
+            name for name in ("confounders", "correlations", "prompts") if found.get(name) is None
+        ]
         for name in empty:
             found.pop(name, None)
         check_confounders(found.get("confounders"))

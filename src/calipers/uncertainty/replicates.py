@@ -100,7 +100,7 @@ def spreads(
         name: replace(
             spread,
             components=(*spread.components, *starts.get(name, ())),
-            halves=halves.get(name),
+            halves=halves.get(name, spread.halves),
         )
         for name, spread in moved.items()
     }
@@ -175,9 +175,11 @@ def _by_sums(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """The jackknife by what the metrics know of their own sums."""
     spreads = {}
     for choice in choices:
-        sides = zip(SIDES, resolve(choice.metric.replicates)(pair), strict=True)
-        components = (Component.jackknife(side, replicates) for side, replicates in sides)
-        spreads[choice.name] = Spread(tuple(components))
+        found = resolve(choice.metric.replicates)(pair)
+        if not isinstance(found, Spread):
+            sides = zip(SIDES, found, strict=True)
+            found = Spread(tuple(Component.jackknife(side, values) for side, values in sides))
+        spreads[choice.name] = found
     return spreads
 
 

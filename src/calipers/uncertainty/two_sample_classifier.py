@@ -32,7 +32,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.discriminant import Part, mean_area, parts_of
+from calipers.estimate.discriminant import FOLDS, Part, mean_area, parts_of, too_few
 from calipers.estimate.prompt_strata import PromptStrata, check_prompts
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_pair, check_whole
@@ -48,7 +48,7 @@ def classifier_test(
     *,
     prompts: Prompts | None = None,
     permutations: int = 999,
-    folds: int = 5,
+    folds: int = FOLDS,
     seed: int = 0,
     level: float = 0.95,
     threads: int | None = None,
@@ -96,7 +96,7 @@ def classifier_test(
     pins = {
         "test": "classifier",
         "model": "linear_discriminant",
-        "shrinkage": "d/(d+n+m)",
+        "shrinkage": "d/(d+n+m)" if strata is None else "d/(d+n+m-prompts)",
         "statistic": "auc" if strata is None else "auc_about_prompts",
         **({} if strata is None else {"prompts": strata.signature}),
         "folds": folds,
@@ -126,17 +126,6 @@ def classifier_test(
     values = areas @ _weights(areas, parts)
     found = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
     return found if strata is None else replace(found, estimate=mean_area(parts))
-
-
-def too_few(n: int, m: int, folds: int, strata: PromptStrata | None) -> str:
-    """Say why sets cannot be dealt to folds."""
-    if strata is None:
-        return f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
-    one, other = strata.prompts
-    return (
-        f"{folds} folds need at least {folds} prompts that both sets answer, or as many of either "
-        f"that the other does not; there are {len(strata.sizes)}, and {one} and {other}"
-    )
 
 
 def _areas(chosen: Chosen, parts: Sequence[Part]) -> Floats:

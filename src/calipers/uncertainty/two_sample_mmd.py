@@ -11,7 +11,9 @@ validity: groups are exchangeable where rows are. Rows that fill no group keep t
 Where both sets answer the same prompts, labels are permuted among the answers to a shared prompt,
 and among whole prompts that one side alone has (:mod:`calipers.estimate.prompt_strata`). MMD² is
 then the mean over pairs of rows of *different* prompts: two answers to one prompt are no
-independent draws, and would put MMD² below 0 where nothing differs.
+independent draws, and would put MMD² below 0 where nothing differs. Shared and other prompts each
+have an estimate, and the statistic is the mean of the two by their inverse variances over all
+relabellings, which do not depend on which labelling is the true one.
 
 What it does not see: gaps much finer than the typical distance of rows, such as copies or a few
 modes lost among many. In many dimensions distances are alike, and what remains visible is mostly
@@ -21,6 +23,8 @@ the means; a difference along one direction is seen better by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,13 +46,12 @@ from calipers.estimate.row_groups import Groups
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
+from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, relabelled
 
 EXACT_ROWS = 2_048  # up to here float64 costs next to nothing
 ACROSS = 256  # groups whose sums with all groups before them are taken together
 ONE_PROMPT = "there are no two prompts whose answers can be compared and exchanged"
 Prompts = tuple[ArrayLike, ArrayLike]
-Pairs = tuple[int, int, int]
 
 TINY = 1e-140  # of smaller widths the square is lost
 FAR = 8.0  # widths from the centre, within which float32 is off by some millionths at most
@@ -98,12 +101,10 @@ def mmd_test(
     check_options(permutations, seed, level)
     left, right = check_pair(reference, generated)
     sides, sizes = centred(left, right), (len(left), len(right))
-    if prompts is None:
-        groups: Groups | PromptGroups = Groups.of(*sizes)
-        about: dict[str, object] = {"rows_per_group": groups.rows}
+    strata = None if prompts is None else PromptStrata.of(*check_prompts(prompts, *sizes), seed)
+    if strata is None:
+        about: dict[str, object] = {"rows_per_group": Groups.of(*sizes).rows}
     else:
-        strata = PromptStrata.of(*check_prompts(prompts, *sizes), seed)
-        groups = PromptGroups.of(strata, seed=seed)
         about = {"pairs": "of_different_prompts", "prompts": strata.signature}
     pins = {
         "test": "mmd",
@@ -119,38 +120,88 @@ def mmd_test(
     }
     with workers(threads) as pool:
         width = median_distance(sides, pool, seed=seed, most=MEDIAN_ROWS)
-        if (reason := _undefined(sizes, width, groups)) is not None:
+        summed = None
+        if min(sizes) < 2 or width == 0:
+            reason = TOO_FEW if min(sizes) < 2 else ALIKE
+        elif strata is None:
+            summed = [_of_rows(sides, width, seed, pool)]
+        else:
+            reason = ONE_PROMPT
+            groups = [PromptGroups.of(part, seed=seed) for part in strata.parts]
+            summed = [
+                _of_prompts(sides, each, width, pool)
+                for each in groups
+                if min(each.pairs(sizes[0])) > 0
+            ]
+        if not summed:
             return TwoSample.undefined(
                 "mmd", reason, permutations=permutations, level=level, pins=pins
             )
-        if isinstance(groups, Groups):
-            labels, rows = _dealt(groups, sizes, seed)
-            sums = _sums(
-                sides, rows, labels, width, pool, count=sum(groups.moved) + 2, together=groups.rows
-            )
-            strata_of, pairs = [groups.moved], _pairs(*sizes)
-        else:
-            sums = _sums(sides, groups.rows, groups.labels, width, pool, count=groups.count)
-            sums -= _within_prompts(sides, groups, width)
-            strata_of, pairs = groups.strata, groups.pairs(sizes[0])
-        statistic, null = permuted(
-            lambda chosen: _unbiased(chosen, sums, pairs), strata_of, permutations, pool, seed=seed
+        values = relabelled(
+            lambda chosen: _squared(chosen, summed),
+            [stratum for part in summed for stratum in part.strata],
+            permutations,
+            pool,
+            seed=seed,
         )
-    return TwoSample.of("mmd", statistic, null, level=level, pins=pins)
+    combined = values @ _weights(values)
+    return TwoSample.of("mmd", combined[0], combined[1:], level=level, pins=pins)
 
 
-def _undefined(sizes: tuple[int, int], width: float, groups: Groups | PromptGroups) -> str | None:
-    """Say why there is no statistic; None where there is one."""
-    if min(sizes) < 2:
-        return TOO_FEW
-    if isinstance(groups, PromptGroups) and (not groups.strata or min(groups.pairs(sizes[0])) < 1):
-        return ONE_PROMPT
-    return ALIKE if width == 0 else None
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """The kernel summed over the pairs of groups of rows.
+
+    Attributes
+    ----------
+    sums
+        For every two groups, the last two of rows that stay.
+    pairs
+        How many pairs of rows count within the reference, within the generated set, and across.
+    strata
+        Among how many groups of either set labels are exchanged, stratum by stratum.
+    """
+
+    sums: Floats
+    pairs: tuple[int, int, int]
+    strata: list[tuple[int, int]]
 
 
-def _pairs(n: int, m: int) -> Pairs:
-    """The pairs of different rows within the reference, within the generated set, and across."""
-    return n * (n - 1), m * (m - 1), n * m
+def _of_rows(sides: tuple[Rows, Rows], width: float, seed: int, pool: Workers) -> Summed:
+    """All rows, in groups that are exchanged with each other."""
+    n, m = (len(side.squares) for side in sides)
+    groups = Groups.of(n, m)
+    labels, rows = _dealt(groups, (n, m), seed)
+    count = sum(groups.moved) + 2
+    sums = _sums(sides, rows, labels, width, pool, count=count, together=groups.rows)
+    return Summed(sums, (n * (n - 1), m * (m - 1), n * m), [groups.moved])
+
+
+def _of_prompts(
+    sides: tuple[Rows, Rows], groups: PromptGroups, width: float, pool: Workers
+) -> Summed:
+    """Rows in groups that are exchanged within prompts, or with those of other prompts."""
+    sums = _sums(sides, groups.rows, groups.labels, width, pool, count=groups.count)
+    sums -= _within_prompts(sides, groups, width)
+    return Summed(sums, groups.pairs(len(sides[0].squares)), groups.strata)
+
+
+def _squared(chosen: Chosen, summed: Sequence[Summed]) -> Floats:
+    """MMD² of every part by every relabelling, shape ``(c, parts)``."""
+    ends = np.cumsum([sum(map(sum, part.strata)) for part in summed])[:-1]
+    cut = np.split(chosen, ends, axis=1)
+    return np.stack(
+        [_unbiased(own, each.sums, each.pairs) for own, each in zip(cut, summed, strict=True)],
+        axis=1,
+    )
+
+
+def _weights(values: Floats) -> Floats:
+    """The inverse variance of each part; the same whichever of the labellings is the true one."""
+    variances = values.var(axis=0)
+    weights = np.where(variances > 0, 1 / np.where(variances > 0, variances, 1), 0)
+    count = values.shape[1]
+    return weights / weights.sum() if weights.sum() > 0 else np.full(count, 1 / count)
 
 
 def _dealt(
@@ -202,7 +253,7 @@ def _within_prompts(sides: tuple[Rows, Rows], groups: PromptGroups, width: float
     return total.reshape(count, count)
 
 
-def _unbiased(chosen: Chosen, sums: Floats, pairs: Pairs) -> Floats:
+def _unbiased(chosen: Chosen, sums: Floats, pairs: tuple[int, int, int]) -> Floats:
     """MMD² with the chosen groups in the place of the reference, shape ``(c,)``."""
     labels = np.empty((len(chosen), len(sums)))
     labels[:, :-2] = chosen

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calipers.report import legend
-from calipers.report.documents.compare_screen import how_to_read, verdict_notes, view_tables
+from calipers.report.documents.compare_screen import (
+    auc_key,
+    how_to_read,
+    verdict_notes,
+    view_tables,
+)
 from calipers.report.documents.compare_sets import copies_table, groups_table
 from calipers.report.documents.compare_tests import (
     advice_table,
@@ -31,6 +36,7 @@ from calipers.report.inference import (
 from calipers.report.shown import (
     Metric,
     lead_columns,
+    metric_of,
     reference_cell,
     score_cells,
     scores_of,
@@ -118,12 +124,13 @@ def full(data: Data) -> Document:
         groups_table(data),
         copies_table(data),
     )
+    columns, own = with_auc(data, metrics, marks)
     blocks: tuple[Block, ...] = (
-        scores_table(data, metrics, marks),
+        scores_table(data, columns, own),
         *together(*interval_notes(data, metrics), *_mark_notes(data, shown)),
         *(table for table in further if table is not None),
         *together(*legend.reasons(data, metrics), *_remarks(data)),
-        *_legend(data, metrics),
+        *_legend(data, columns),
     )
     return Document(legend.title(data), blocks, legend.made_by(data))
 
@@ -134,12 +141,13 @@ def summary(data: Data) -> Document:
     The noise floor is a row of it, and sizes stand in the title where all systems have one.
     """
     metrics, marks, shown = _marked(data)
-    signs = (*legend.arrows(metrics), *mark_notes(data, shown), *interval_notes(data, metrics))
+    columns, own = with_auc(data, metrics, marks)
+    signs = (*legend.arrows(columns), *mark_notes(data, shown), *interval_notes(data, metrics))
     meanings = {metric.label: metric.meaning for metric in metrics}
     more = (groups_table(data, meanings), copies_table(data, meanings))
     blocks: tuple[Block, ...] = (
         *together(*verdict_notes(verdict(data))),
-        _with_floors(data, metrics, scores_table(data, metrics, marks)),
+        _with_floors(data, columns, scores_table(data, columns, own)),
         *together(*signs, *_floor_note(data, metrics)),
         *together(*legend.reasons(data, metrics), *_remarks(data)),
         *(table for table in more if table is not None),
@@ -153,6 +161,30 @@ def _marked(data: Data) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
     metrics = shown_metrics(data)
     marks = all_marks(data, metrics)
     return metrics, marks, {mark for column in marks for mark in column}
+
+
+def with_auc(
+    data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+) -> tuple[list[Metric], list[Sequence[str]]]:
+    """Put the area of the tests against the reference behind the scores of each view.
+
+    Systems are not tested against each other by it, so that it has no marks.
+    """
+    tested = {test["score"] for test in against_reference(data)}
+    columns: list[Metric] = []
+    own: list[Sequence[str]] = []
+    known = {metric.key for metric in metrics}
+    for view in dict.fromkeys(metric.view for metric in metrics):
+        for metric, mark in zip(metrics, marks, strict=True):
+            if metric.view == view:
+                columns.append(metric)
+                own.append(mark)
+        key = auc_key(data, view)
+        area = metric_of(data, key)
+        if key in tested and key not in known and any(scores_of(data, area)):
+            columns.append(area)
+            own.append(("",) * len(data.get("systems", ())))
+    return columns, own
 
 
 def scores_table(data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]) -> Table:

@@ -19,8 +19,8 @@ from calipers.report.inference import (
     percent,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import APPROXIMATE, MISSING, bounds_of, is_share
-from calipers.report.shown import Metric, lead_columns, named, reference_cell, scores_of
+from calipers.report.numbers import APPROXIMATE, bounds_of, is_share
+from calipers.report.shown import Metric, lead_columns, metric_of, named, reference_cell, scores_of
 from calipers.report.table import (
     BEST,
     BEST_STYLE,
@@ -36,7 +36,6 @@ from calipers.report.table import (
     Table,
     Text,
     singles,
-    texts,
 )
 from calipers.report.verdict import CLOSENESS, DIVERSITY, QUALITY, Verdict, brief_text
 
@@ -93,7 +92,8 @@ def _view_table(data: Data, view: str, shown: Sequence[tuple[Metric, Sequence[st
         )
         for (metric, column), role in zip(shown, roles, strict=True)
     ]
-    columns += _auc(data, view)
+    if all(metric.key != auc_key(data, view) for metric, _ in shown):
+        columns += _auc(data, view)
     if with_reference:
         lead = [
             _above(column, Text("reference", "dim") if i == 0 else Text())
@@ -147,13 +147,16 @@ def _interval(metric: Metric, score: Data | None, decimals: int) -> str:
 
 def _auc(data: Data, view: str) -> Iterator[Column]:
     """Give how well a classifier separates a system from the reference, by the tests."""
+    metric = metric_of(data, auc_key(data, view))
+    if any(test["score"] == metric.key for test in against_reference(data)):
+        none = ("",) * len(data["systems"])
+        yield Column("AUC", tuple(_cells(data, metric, none)), align="inline", key=metric.key)
+
+
+def auc_key(data: Data, view: str) -> str:
+    """Give the key of the area under the ROC curve by a view."""
     main = view == next(iter(data.get("settings", {}).get("views") or [""]))
-    key = AUC if main else f"{view}.{AUC}"
-    found = {test["a"]: test for test in against_reference(data) if test["score"] == key}
-    if found:
-        values = [found.get(system["name"], {}).get("difference") for system in data["systems"]]
-        cells = texts([MISSING if value is None else f"{value:.2f}" for value in values])
-        yield Column("AUC", cells, key=key)
+    return AUC if main else f"{view}.{AUC}"
 
 
 def how_to_read(
@@ -177,7 +180,9 @@ def how_to_read(
     if any(score and score.get("approximate") and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
     if any(test["score"].endswith(AUC) for test in against_reference(data)):
-        signs.append(Note("sign", "how well a classifier separates the two; 0.5 not at all", "AUC"))
+        signs.append(
+            Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC")
+        )
     where = [Note("where", f"{', '.join(hidden)}: --details")]
     where.append(Note("where", "which topics? --explain, --html FILE"))
     return (Notes((*signs, Note("how", legend.foot(data)), *where)),)
