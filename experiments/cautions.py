@@ -1,7 +1,7 @@
 """How far each confounder moves the scores: the weights of cautions.
 
 ``python experiments/cautions.py`` prints the table of docs/confounders.md, and the coefficients of
-``calipers/evaluate/movements.py``. About ten minutes on one core.
+``calipers/evaluate/movements.py``. About four minutes on one core.
 
 One confounder is planted at a time, at several strengths, and everything else stays as it was. What
 makes sets look worse is planted in sets that are alike (two halves of AG News, two halves of human
@@ -24,6 +24,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -375,19 +376,29 @@ def movements(every: Sequence[Case]) -> dict[str, list[Movement]]:
 
 
 def coefficients(found: Sequence[Movement]) -> list[tuple[float, float]]:
-    """Points that never fall, from no movement without the confounder on."""
-    points, highest = [(0.0, 0.0)], 0.0
-    for strength, _, changes in found:
-        moved = float(np.nanmax(changes))
-        if moved > highest:
-            highest = moved
-            points.append((round(strength, 3), round(moved, 3)))
-    return points
+    """The points of the rising curve that lies closest to the largest changes (least squares).
+
+    Neighbours by strength are pooled while a stronger confounder moves less (isotonic regression);
+    each pool is a point at its mean strength, behind that of no confounder.
+    """
+    pools: list[list[tuple[float, float]]] = []
+    for strength, pairs in groupby(found, key=lambda each: round(each.strength, 2)):
+        pools.append([(strength, float(np.nanmax(each.changes))) for each in pairs])
+        while pools[1:] and mean_of(pools[-1], 1) <= mean_of(pools[-2], 1):
+            last = pools.pop()
+            pools[-1] += last
+    points = [(round(mean_of(pool, 0), 3), round(mean_of(pool, 1), 2)) for pool in pools]
+    return [(0.0, 0.0), *points]
+
+
+def mean_of(pool: Sequence[tuple[float, float]], place: int) -> float:
+    """The mean strength or the mean movement of a pool."""
+    return float(np.mean([each[place] for each in pool]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=4)
+    parser.add_argument("--draws", type=int, default=3)
     options = parser.parse_args()
     found = movements(list(cases(DATA, options.draws)))
     for scale, each in found.items():

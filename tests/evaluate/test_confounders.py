@@ -309,6 +309,7 @@ def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
         assert text.startswith(f"{percent(ours)} of its texts and {percent(theirs)} of the ref")
         assert said in text
         assert f"--match-length {found.truncation.words} cuts" in text
+        assert found.cautions[0].remedy == f"--match-length {found.truncation.words}"
 
 
 @pytest.mark.slow

@@ -261,6 +261,19 @@ def test_a_sweep_has_no_curves_of_it():
     assert found["gone"].summary.reading.unread_texts == 30
 
 
+def test_embedders_that_read_nothing_do_not_agree():
+    first, second = Reader(), Reader()
+    second.name = second.identity = "second"
+    second.signature = {"embedder": "second"}
+    sets = {"a": texts(1, lost=30), "b": texts(2, lost=30)}
+    found = calipers.agree(
+        texts(0), sets, embedders=[first, second], cache=False, metrics="precision"
+    )
+    assert found.verdict.startswith("whether the ranking depends on the embedder cannot be told")
+    assert found["precision"].sentence == "no column has a value for a and b"
+    assert "second does not know 100 % of its words" in str(found)
+
+
 def prompted(seed, **options):
     made = texts(seed, 40, **options)
     return SampleSet.from_texts(made, name="x", prompts=[f"p{i % 10}" for i in range(40)])
@@ -281,8 +294,10 @@ def test_answers_that_are_not_read_are_not_compared():
     values = found.homogeneity.values
     assert np.isnan(values[2]).all()
     assert np.isfinite(values[0, 1])
-    gaussian = [test for test in found.tests if test.kernel == "gaussian"]
+    gaussian = [test for test in found.tests if test.test == "gaussian"]
     assert [test.reason is None for test in gaussian] == [True, False, False]
+    classifier = [test for test in found.tests if test.test == "classifier"]
+    assert [test.reason is None for test in classifier] == [True, False, False]
     assert any("gone: reader does not know 100 %" in warning for warning in found.warnings)
     assert "not distinguishable" not in [
         line for line in str(found).splitlines() if "gone" in line and "strings" in line

@@ -57,7 +57,7 @@ UNLIKE = 0.1
 """A tenth of the texts read to the end on one side and not on the other."""
 
 MANY = 0.25
-"""Of both sides: from here on a score may move by 0.08 (docs/confounders.md)."""
+"""Of both sides: from here on a score may move by 0.07 (docs/confounders.md)."""
 
 HARDLY_ANY = 0.05
 """Texts of rare words have more tokens, and are cut at fewer words than all others."""
@@ -189,12 +189,15 @@ class Truncation:
         low, high = sorted((self.reference, self.generated))
         moved = max(movement("truncation", high - low), movement("truncation_both", low))
         short = fitting(brief, f"{ours} cut, reference {theirs}")
-        return Caution("truncation", short, text, movement=moved)
+        return Caution("truncation", short, text, self._remedy, moved)
+
+    @property
+    def _remedy(self) -> str:
+        return f"--match-length {self.words}" if (self.words or 0) >= FEWEST_WORDS else ""
 
     @property
     def _advice(self) -> str:
-        words = "WORDS" if self.words is None else str(self.words)
-        return f"--match-length {words} cuts both sides alike"
+        return f"{self._remedy or '--match-length WORDS'} cuts both sides alike"
 
 
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:

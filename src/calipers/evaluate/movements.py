@@ -2,9 +2,9 @@
 
 ``python experiments/cautions.py`` plants each in otherwise equal texts and prints the points below:
 a strength, and the mean absolute change of the score that changes most (MAUVE*, precision, recall
-or the AUC of the classifier, by meaning or by form). Between points is interpolated; beyond the
-last one its movement holds. It is how far such a confounder can move the scores, and not how far it
-did: that depends on the texts.
+or the AUC of the classifier, by meaning or by form), made to rise by isotonic regression. Between
+points is interpolated; beyond the last one its movement holds. It is how far such a confounder can
+move the scores, and not how far it did: that depends on the texts.
 """
 
 from __future__ import annotations
@@ -34,87 +34,70 @@ Scale = Literal[
 POINTS: Mapping[Scale, tuple[tuple[float, float], ...]] = {
     "lengths": (
         (0.0, 0.0),
-        (0.322, 0.439),
-        (0.585, 0.622),
-        (1.0, 0.895),
-        (2.0, 0.954),
-        (3.0, 0.961),
+        (0.17, 0.06),
+        (0.33, 0.25),
+        (0.6, 0.39),
+        (0.8, 0.48),
+        (0.99, 0.65),
+        (2.0, 0.95),
+        (3.16, 0.95),
     ),
-    "truncation": (
-        (0.0, 0.0),
-        (0.05, 0.034),
-        (0.1, 0.061),
-        (0.25, 0.159),
-        (0.5, 0.411),
-        (1.0, 0.895),
-    ),
+    "truncation": ((0.0, 0.0), (0.05, 0.04), (0.1, 0.06), (0.25, 0.16), (0.5, 0.37), (1.0, 0.85)),
+    "truncation_both": ((0.0, 0.0), (0.05, 0.02), (0.1, 0.03), (0.25, 0.07), (0.75, 0.12)),
     "duplicates": (
         (0.0, 0.0),
         (0.05, 0.02),
-        (0.1, 0.056),
-        (0.25, 0.133),
-        (0.5, 0.24),
-        (1.0, 0.984),
+        (0.1, 0.05),
+        (0.25, 0.1),
+        (0.5, 0.19),
+        (0.75, 0.41),
+        (0.9, 0.92),
+        (1.0, 0.96),
     ),
-    "empty": ((0.0, 0.0), (0.05, 0.069), (0.1, 0.12), (0.25, 0.36), (0.5, 0.693), (1.0, 0.983)),
-    "language": (
-        (0.0, 0.0),
-        (0.05, 0.053),
-        (0.1, 0.125),
-        (0.25, 0.312),
-        (0.5, 0.648),
-        (1.0, 0.978),
-    ),
-    "scripts": ((0.0, 0.0), (0.05, 0.053), (0.1, 0.098), (0.25, 0.335), (0.5, 0.675), (1.0, 0.982)),
-    "prompts": (
-        (0.0, 0.0),
-        (0.04, 0.053),
-        (0.074, 0.09),
-        (0.081, 0.144),
-        (0.139, 0.234),
-        (0.147, 0.234),
-        (0.161, 0.412),
-        (0.278, 0.595),
-        (0.294, 0.595),
-        (0.556, 0.93),
-    ),
-    "copies": ((0.0, 0.0), (0.05, 0.047), (0.1, 0.101), (0.25, 0.217), (0.5, 0.423), (1.0, 0.513)),
-    "truncation_both": (
-        (0.0, 0.0),
-        (0.05, 0.04),
-        (0.1, 0.055),
-        (0.25, 0.084),
-        (0.5, 0.159),
-        (1.0, 0.159),
-    ),
-    "neighbours": ((0.0, 0.0), (0.025, 0.094), (0.05, 0.239), (0.1, 0.374), (0.25, 0.45)),
+    "copies": ((0.0, 0.0), (0.075, 0.08), (0.25, 0.2), (0.5, 0.4), (1.0, 0.49)),
     "openings": (
         (0.0, 0.0),
-        (0.04, 0.104),
-        (0.074, 0.104),
-        (0.081, 0.104),
-        (0.139, 0.104),
-        (0.147, 0.147),
-        (0.161, 0.22),
-        (0.278, 0.22),
-        (0.294, 0.225),
-        (0.556, 0.236),
+        (0.02, 0.06),
+        (0.04, 0.07),
+        (0.07, 0.07),
+        (0.102, 0.11),
+        (0.15, 0.15),
+        (0.223, 0.15),
+        (0.29, 0.23),
+        (0.473, 0.28),
     ),
+    "prompts": (
+        (0.0, 0.0),
+        (0.04, 0.08),
+        (0.07, 0.09),
+        (0.08, 0.17),
+        (0.14, 0.23),
+        (0.15, 0.24),
+        (0.16, 0.43),
+        (0.285, 0.54),
+        (0.56, 0.94),
+    ),
+    "language": ((0.0, 0.0), (0.05, 0.05), (0.1, 0.1), (0.25, 0.3), (0.5, 0.64), (1.0, 0.96)),
+    "scripts": ((0.0, 0.0), (0.05, 0.05), (0.1, 0.1), (0.25, 0.33), (0.5, 0.66), (1.0, 0.96)),
+    "empty": ((0.0, 0.0), (0.05, 0.05), (0.1, 0.11), (0.25, 0.36), (0.5, 0.7), (1.0, 0.96)),
+    "sizes": ((0.0, 0.0), (0.14, 0.01), (0.45, 0.01), (1.0, 0.02), (2.5, 0.03)),
     "few_samples": (
         (0.0, 0.0),
-        (0.045, 0.019),
-        (0.071, 0.03),
-        (0.1, 0.054),
-        (0.141, 0.085),
-        (0.224, 0.112),
+        (0.04, 0.02),
+        (0.07, 0.03),
+        (0.1, 0.04),
+        (0.14, 0.08),
+        (0.22, 0.09),
     ),
-    "sizes": ((0.0, 0.0), (0.322, 0.012), (0.585, 0.019), (1.0, 0.019), (2.0, 0.021), (3.0, 0.034)),
+    "neighbours": ((0.0, 0.0), (0.03, 0.1), (0.05, 0.24), (0.1, 0.37), (0.25, 0.43)),
 }
 """Strength and movement, from none on.
 
-``lengths`` and ``sizes`` go by the binary logarithm of the ratio, ``openings`` (on both sides) and
-``prompts`` (on one) by the share of texts times the part of a text that they are, ``few_samples``
-by 1/√n, ``neighbours`` by k/n, and all others by the share of texts, beyond the reference's own.
+``lengths`` and ``sizes`` go by the binary logarithm of the ratio, ``truncation`` by the difference
+of the shares of texts that were cut and ``truncation_both`` by the smaller share, ``openings`` (on
+both sides) and ``prompts`` (on one) by the share of texts times the part of a text that they are,
+``few_samples`` by 1/√n, ``neighbours`` by k/n, and all others by the share of texts, beyond the
+reference's own.
 """
 
 

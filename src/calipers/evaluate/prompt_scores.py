@@ -59,10 +59,10 @@ class Answers:
         The place of each sample's prompt, ascending, shape ``(n,)``.
     count
         How many prompts there are, each with at least one sample.
-    unread
-        Why its vectors say nothing, where the embedder knows too few of its words; else None.
     further
         Embeddings by the other views, of which sets are tested too, in the same order.
+    unread
+        Why its vectors say nothing, where the embedder knows too few of its words; else None.
     """
 
     name: str
@@ -70,8 +70,8 @@ class Answers:
     texts: list[str] | None
     prompts: NDArray[np.int64]
     count: int
-    unread: str | None = None
     further: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    unread: str | None = None
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -156,14 +156,11 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
         between, within, level=level, bounds=(-2.0, 2.0), pins={"metric": "contrast", **pins}
     )
     scores |= _vendi(answers.first(k, seed=options.seed), k, options)
-    if k == 1:
-        scores |= {
-            key: scores[key].without_value(ONE_SAMPLE) for key in OF_SEVERAL if key in scores
-        }
-    if answers.unread is None:
-        return scores
+    withheld = dict.fromkeys(OF_SEVERAL, ONE_SAMPLE) if k == 1 else {}
+    if answers.unread is not None:
+        withheld |= dict.fromkeys((key for key in scores if key not in OF_STRINGS), answers.unread)
     return {
-        key: score if key in OF_STRINGS else score.without_value(answers.unread)
+        key: score.without_value(withheld[key]) if key in withheld else score
         for key, score in scores.items()
     }
 

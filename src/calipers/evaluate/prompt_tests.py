@@ -68,15 +68,9 @@ def tests_between(
 def _test(
     by: TestedBy, view: str, first: Answers, second: Answers, options: PromptsOptions
 ) -> PromptTest:
-    unread = None if by == "hamming" else first.unread or second.unread
-    if unread:
-        test = TwoSample.undefined(
-            "classifier" if by == "classifier" else "prompts",
-            unread,
-            permutations=options.permutations,
-            level=options.level,
-            pins={"test": by, "view": view},
-        )
+    unread = first.unread or second.unread
+    if unread and by != "hamming":
+        test = _undefined(by, unread, options)
     elif by == "classifier":
         rows = [side.further.get(view, side.vectors) for side in (first, second)]
         test = _classifier(first, second, rows, options)
@@ -95,6 +89,15 @@ def _test(
         signature=test.signature,
         reason=test.reason,
     )
+
+
+def _undefined(by: TestedBy, reason: str, options: PromptsOptions) -> TwoSample:
+    """Say why a pair is not testable."""
+    settings: dict[str, Any] = {"permutations": options.permutations, "level": options.level}
+    if by == "classifier":
+        return TwoSample.undefined("classifier", reason, pins={"test": "classifier"}, **settings)
+    pins = {"test": "mmd_by_prompt", "kernel": by}
+    return TwoSample.undefined("prompts", reason, pins=pins, **settings)
 
 
 def _classifier(
@@ -126,13 +129,7 @@ def _within(kernel: Kernel, first: Answers, second: Answers, options: PromptsOpt
         made = _gaussian(first, second) if kernel == "gaussian" else _hamming(first, second)
         reason = ALIKE
     if made is None:
-        return TwoSample.undefined(
-            "prompts",
-            reason,
-            permutations=options.permutations,
-            level=options.level,
-            pins={"test": "mmd_by_prompt", "kernel": kernel},
-        )
+        return _undefined(kernel, reason, options)
     return prompts_test(
         made,
         sizes,

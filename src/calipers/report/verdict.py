@@ -67,7 +67,7 @@ WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
 MOST_CAUTIONS = 2
-LEAST_WEIGHT = 5
+LEAST_WEIGHT = 4
 """Hundredths of a score; lighter cautions change no verdict and stand among the warnings."""
 REVERSING = 25
 """What could move a score by a quarter is shown whatever others there are."""

@@ -93,6 +93,11 @@ class PairOrder(Plain):
         return "; ".join([self._order, *ties, *rest])
 
     @property
+    def compared(self) -> bool:
+        """Whether at least two columns have a value for both systems."""
+        return len(self.winners) - self._count("unknown") > 1
+
+    @property
     def _order(self) -> str:
         """Who is above whom, or that nobody is."""
         first, second = self._sides
@@ -210,6 +215,8 @@ class MetricAgreement(Plain):
             return "neither direction is better, so it gives no ranking"
         if len(pairs) == 1:
             return ("columns disagree: " if split else "") + pairs[0].sentence
+        if not any(pair.compared for pair in pairs):
+            return "no two columns have a value for the same pair of systems"
         if split:
             return f"columns disagree on {len(split)} of {len(pairs)} pairs of systems"
         order = self._common_order()
@@ -292,6 +299,11 @@ class Agreement(Result):
         """Whether the verdict depends on the embedder, in one sentence."""
         if not any(found.pairs for found in self.metrics.values()):
             return "for none of the metrics is one direction better, so there is no verdict"
+        if not any(pair.compared for found in self.metrics.values() for pair in found.pairs):
+            return (
+                "whether the ranking depends on the embedder cannot be told: no two columns have a "
+                "value for the same pair of systems"
+            )
         if not self.split:
             return (
                 "the ranking does not depend on the embedder: for no metric do two columns "

@@ -66,10 +66,10 @@ WEIGHTS: Mapping[Kind, int] = {
     "sizes": 10,
     "neighbours": 10,
     # A score or an interval says less than it seems to, and does not move
-    "groups": 4,
-    "tokens": 4,
-    "unsettled": 3,
-    "intervals": 2,
+    "groups": 3,
+    "tokens": 3,
+    "unsettled": 2,
+    "intervals": 1,
     "undefined": 1,
 }
 """What a caution of each kind weighs whose movement is not known, in hundredths of a score too."""
