@@ -9,8 +9,8 @@ that MiniLM does not know. In other runs whole texts do. The table has, for each
 the scores is left and how often the classifier test still tells the sets apart, over all pairs; the
 rows "equal" are two halves of one set that lose words on one side alone.
 
-Reads ``ag_news``, ``writing_prompts``, ``alpaca_eval`` and ``languages`` in the folder that the environment
-variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.
+Reads ``ag_news``, ``writing_prompts``, ``alpaca_eval`` and ``languages`` in the folder that the
+environment variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.
 """
 
 from __future__ import annotations
