@@ -1,6 +1,7 @@
 """How many words an embedder may fail to read before a comparison no longer sees a difference.
 
     python experiments/unread_words.py
+    python experiments/unread_words.py --languages   # what MiniLM does not know of six languages
 
 Pairs of sets that differ (topics of AG News, continuations against stories, answers of language
 models to other instructions than the reference's) lose words: each word becomes, with a chance, one
@@ -8,8 +9,8 @@ that MiniLM does not know. In other runs whole texts do. The table has, for each
 the scores is left and how often the classifier test still tells the sets apart, over all pairs; the
 rows "equal" are two halves of one set that lose words on one side alone.
 
-Reads ``ag_news``, ``writing_prompts`` and ``alpaca_eval`` in the folder that the environment
-variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.
+Reads ``ag_news``, ``writing_prompts``, ``alpaca_eval`` and ``languages`` in the folder that the
+environment variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from calipers.embed.catalogue import load_embedder
+from calipers.embed.minilm import load_tokenizer
+from calipers.embed.reading import of_tokenizers
 from calipers.metrics import mauve, precision_recall
 from calipers.uncertainty.two_sample_classifier import classifier_test
 
@@ -136,16 +139,28 @@ def table(name: str, sides: list[tuple[str, Texts, Texts]], lose: Lose, *, both:
             left = lose(x, share if both else 0.0, rng)
             measured.append(measure(left, lose(y, share, rng)))
         auc, apart, precision, recall, near = np.nanmean(measured, axis=0)
-        print(
-            f"{share:5.0%}  {auc:5.3f}  {apart:10.0%}  {precision:9.3f}  {recall:6.3f}  {near:6.3f}",
-            flush=True,
-        )
+        scores = f"{precision:9.3f}  {recall:6.3f}  {near:6.3f}"
+        print(f"{share:5.0%}  {auc:5.3f}  {apart:10.0%}  {scores}", flush=True)
+
+
+def count_languages(folder: Path) -> None:
+    """Print the share of the words of each language that MiniLM does not know."""
+    for path in sorted((folder / "languages").glob("*.jsonl")):
+        texts = [json.loads(line)["text"] for line in path.open(encoding="utf-8")]
+        ids = [each.ids for each in TOKENIZER.encode_batch_fast(texts)]
+        read = of_tokenizers(TOKENIZER, TOKENIZER.token_to_id("[UNK]")).read(texts, ids)
+        print(f"{path.stem}  {read.unread.sum() / read.words.sum():6.1%}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=100, help="texts of each set")
-    n = parser.parse_args().n
+    parser.add_argument("--languages", action="store_true", help="count by language, and stop")
+    given = parser.parse_args()
+    if given.languages:
+        count_languages(DATA)
+        return
+    n = given.n
     unlike = list(pairs(DATA, n))
     alike = [(name, x[0::2] + y[0::2], x[1::2] + y[1::2]) for name, x, y in unlike]
     table("words lost on both sides", unlike, lose_words, both=True)
@@ -154,7 +169,7 @@ def main() -> None:
     table("texts lost on one side of equal sets", alike, lose_texts, both=False)
 
 
-EMBEDDER = load_embedder("minilm")
+EMBEDDER, TOKENIZER = load_embedder("minilm"), load_tokenizer()
 
 if __name__ == "__main__":
     main()

@@ -125,7 +125,10 @@ def test_words_that_leave_no_trace_are_no_loss_until_nothing_is_left():
     (system,) = run(texts(0), {"a": words}, Reader(leaves_out=True))
     assert system.withheld is None
     assert not any(caution.kind == "unread" for caution in system.cautions)
-    (system,) = run(texts(0), {"a": texts(1, lost=10)}, Reader(leaves_out=True))
+    (system,) = run(texts(0), {"a": texts(1, lost=2)}, Reader(leaves_out=True))
+    assert system.withheld is None
+    assert system.cautions[0].kind == "unread"
+    (system,) = run(texts(0), {"a": texts(1, lost=3)}, Reader(leaves_out=True))
     assert system.withheld is not None
 
 

@@ -28,7 +28,7 @@ from calipers.numeric.blocks import Clusters
 from calipers.numeric.subsample import subsample_rows
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
-from calipers.results.reading import TOO_MUCH, SetReading
+from calipers.results.reading import SetReading
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import check_left
 from calipers.samples.truncation import match_length as with_length
@@ -392,7 +392,7 @@ def summarise(
 def is_unread(embeddings: Embeddings) -> bool:
     """Tell whether too little of a set was read to measure anything."""
     found = read_of([embeddings])
-    return found is not None and found.lost >= TOO_MUCH
+    return found is not None and found.too_little
 
 
 def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_choice, check_whole
-from calipers.results.reading import REMEDY, TOO_MUCH
+from calipers.results.reading import REMEDY
 from calipers.uncertainty.proportions import share_interval
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Monitor:
         (system,) = comparison
         if system.withheld is not None:
             read = comparison.reference.reading
-            if read is not None and read.lost >= TOO_MUCH:
+            if read is not None and read.too_little:
                 raise InputError(f"the reference cannot be read: {system.withheld}; {REMEDY}")
             told = f"step {step} was not measured: {system.withheld}"
             warnings.warn(told, CollapseWarning, stacklevel=2)

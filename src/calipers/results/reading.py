@@ -16,6 +16,9 @@ TOO_MUCH = 0.05
 """From this share on nothing is measured: scores have moved further by then than what they are read
 for (``experiments/unread_words.py``; docs/embedders.md has the table)."""
 
+TOO_MANY = 0.1
+"""The same where unread words leave no trace, for the share of texts of which nothing is left."""
+
 REMEDY = (
     "choose an embedder that reads these texts (--embedder), or compare their characters "
     "(calipers text)"
@@ -86,6 +89,11 @@ class SetReading(Plain):
         """The share that decides whether anything is measured, 0 to 1."""
         return max(self.empty, 0.0 if self.left_out else self.unread)
 
+    @property
+    def too_little(self) -> bool:
+        """Whether too little of it was read to measure anything."""
+        return self.lost >= (TOO_MANY if self.left_out else TOO_MUCH)
+
 
 SideReadings = Sequence[tuple[str, SetReading | None]]
 """Sets by whose they are, as a sentence says it: ``its``, ``the reference's``."""
@@ -96,7 +104,7 @@ def too_little(embedder: str, sides: SideReadings) -> str | None:
 
     None where it knows enough of all of them.
     """
-    lost = [(whose, found) for whose, found in sides if found and found.lost >= TOO_MUCH]
+    lost = [(whose, found) for whose, found in sides if found and found.too_little]
     return unread_text(embedder, lost) if lost else None
 
 
@@ -104,7 +112,7 @@ def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | N
     """Say of a set by itself what an embedder did not read, where it is enough to say."""
     if reading is None or reading.lost < WORTH_SAYING:
         return None
-    what = "nothing is measured of it" if reading.lost >= TOO_MUCH else "what these say is not seen"
+    what = "nothing is measured of it" if reading.too_little else "what these say is not seen"
     return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {REMEDY}"
 
 
