@@ -422,3 +422,12 @@ def test_a_classifier_is_fitted_again_without_each_of_ten_blocks(rng):
         components.append(0.9 * float(gaps @ gaps))  # (B − 1) / B · Σ (S_b − S̄)²
     assert [part.variance for part in spread.components] == pytest.approx(components, rel=1e-6)
     assert not spread.approximate
+
+
+def test_a_classifier_that_finds_nothing_has_no_interval(rng):
+    """Sets that a plane orders no better than chance: the ratio is 1 at every sample."""
+    reference = rng.standard_normal((120, 2))
+    pair = Pair(reference, reference[::-1].copy(), Settings(threads=1))
+    choices = choose(["mauve:classifier", "frontier_integral:classifier"], ("rows",))
+    assert [choice.score(pair).value for choice in choices] == pytest.approx([1, 0], abs=1e-6)
+    assert not spreads(pair, choices)

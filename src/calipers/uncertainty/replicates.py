@@ -60,6 +60,9 @@ which a classifier learns less, do not (docs/estimators.md)."""
 REFITS = 10
 """Blocks of either side that are left out in turn for that."""
 
+AT_END = 1e-6
+"""How near to an end of its range a score counts as being there."""
+
 BY_CELLS = ("frontier", "prd")
 
 Values = Mapping[str, float]
@@ -183,7 +186,17 @@ def by_refits(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
             tuple(Component.jackknife(side, tables[side][choice.name]) for side in SIDES)
         )
         for choice in choices
+        if not _at_an_end(choice, pair)
     }
+
+
+def _at_an_end(choice: Choice, pair: Pair) -> bool:
+    """Whether a score is at the very end of its range, where replicates say next to nothing.
+
+    A classifier that orders held-out samples no better than chance gives the ratio 1 everywhere.
+    """
+    value, ends = choice.score(pair).value, choice.metric.range_of(choice.options)
+    return bool(min(abs(value - end) for end in ends) < AT_END)
 
 
 def _values_of(choices: Sequence[Choice], part: Callable[[], Pair]) -> list[float]:
