@@ -416,7 +416,15 @@ def test_refusals_of_a_chat_model_are_empty_texts(make, server, message, reason,
 
 @pytest.mark.parametrize(
     "usage",
-    [None, {}, [], {"prompt_tokens": -1, "completion_tokens": "7"}, {"prompt_tokens": True}],
+    [
+        None,
+        {},
+        [],
+        {"prompt_tokens": -1, "completion_tokens": "7"},
+        {"prompt_tokens": True},
+        {"prompt_tokens": 10**400, "completion_tokens": 10**400},
+        {"prompt_tokens": 1.5, "completion_tokens": [7]},
+    ],
 )
 def test_counts_that_are_missing_are_unknown(make, server, usage):
     server.usual = changed(lambda body: body.update(usage=usage))
@@ -640,6 +648,23 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date(make, server, waits):
     server.usual = says(429, {"error": "daily limit"}, Retry_After="86400")
     _, error = failure(make(), prompts(1))
     assert "it asks to be left alone for 86,400 seconds" in str(error)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Thu, 01 Jan 1970 00:01:00 +99999999999999",
+        "9" * 400,
+        "-5",
+        "1e9",
+        "Fri, 01 Jan 9998 0:0:0 GMT",
+    ],
+)
+def test_an_odd_retry_after_ends_no_run(make, server, waits, header):
+    server.acts = [says(429, {}, Retry_After=header)]
+    assert len(write(make(), prompts(1))) == 1
+    assert len(waits) == 1
+    assert waits[0] <= 1
 
 
 def test_a_trouble_that_stays_ends_the_run_and_says_so(make, server, waits):

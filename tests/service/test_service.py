@@ -13,7 +13,7 @@ from calipers.errors import InputError
 from calipers.service import address as addresses
 from calipers.service.address import Address, Key, find_key, variables
 from calipers.service.client import RetryPolicy, TransientError, retry_after
-from calipers.service.refusal import one_line, status_line
+from calipers.service.refusal import one_line, server_message, status_line
 from calipers.service.side_by_side import as_they_arrive
 
 SECRET = "sk-proj-0123456789-abcdefghijklm"
@@ -219,6 +219,55 @@ def test_a_body_that_shows_the_key_in_any_spelling_is_withheld(spelling, around)
     assert line == (
         "answered 401 (Unauthorized); what it said is withheld, since it resembles the key"
     )
+
+
+def nested_error(levels: int) -> bytes:
+    return b'{"error": ' * levels + b'"busy"' + b"}" * levels
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b"\\" * 65_536, "\\"),
+        (b"<html>" + b"<title>" * 9_000, ""),
+        (b"<html>" + b"<title " * 9_000 + b"></title>", ""),
+        (b"<html><TITLE lang=en>Busy</Title>" + b"<title>" * 9_000, '"Busy"'),
+        (b"<" * 65_536, "<"),
+        (b"&amp;" * 13_000, "&amp;"),
+        (nested_error(5), '"busy"'),
+        (nested_error(300), '{"error"'),
+        (nested_error(100_000), '{"error"'),
+    ],
+    ids=["backslashes", "titles", "open", "title", "tags", "entities", "5", "300", "100,000"],
+)
+def test_hostile_refusals_are_read_at_once_and_shown_in_part(body, shown):
+    line = status_line(503, body, Key(SECRET, "X"))
+    assert line.startswith("answered 503 (Service Unavailable)")
+    assert shown in line
+    assert len(line) < 300
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("<html><title>a</title>", "a"),
+        ("<html><title >a\nb</TITLE><title>c</title>", "a\nb"),
+        ("<html><title", ""),
+        ("<html><title>a", ""),
+        ("<html></title><title>a", ""),
+        ("<html>no title", ""),
+    ],
+)
+def test_the_title_of_a_page(page, title):
+    assert server_message(page.encode()) == title
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [("a<b>c", "ac"), ("<<b>>c", ">c"), ("a<b", "a<b"), ("a>b", "a>b"), ("", ""), ("<a><b>", "")],
+)
+def test_tags_are_left_out_of_what_may_hide_a_key(text, bare):
+    assert addresses._without_tags(text) == bare
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -27,7 +27,7 @@ STOPPED_IN_FILES = (
 STOPPED_UNCACHED = "stopped; nothing was saved."
 
 # Of click, which some versions of typer hold within themselves
-_USAGE = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+_USAGE: Any = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
 
 AT_FAULT = (
     "this is a fault of Calipers, not of what it was given. Please report it, with the lines above "
