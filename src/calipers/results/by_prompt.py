@@ -265,10 +265,10 @@ class ByPrompt(Result):
         if not self.systems or names != tuple(each.name for each in self.sets):
             raise ValueError("the names of homogeneity are not those of the sets")
         pairs = {(each.first, each.second) for each in self.tests}
-        kernels = {each.kernel for each in self.tests}
-        tested = {(each.first, each.second, each.kernel) for each in self.tests}
-        if len(tested) < len(pairs) * len(kernels):
-            raise ValueError("not every pair that was tested was tested by every kernel")
+        kinds = {(each.test, each.view) for each in self.tests}
+        tested = {(each.first, each.second, each.test, each.view) for each in self.tests}
+        if len(tested) < len(pairs) * len(kinds):
+            raise ValueError("not every pair that was tested was tested in every way")
         for name in ("values", "low", "high", "other_prompts", "apart", "apart_low", "apart_high"):
             if getattr(self.homogeneity, name).shape != (len(names),) * 2:
                 raise ValueError(f"{name} of homogeneity is not of {len(names)} sets")
