@@ -227,7 +227,9 @@ class SystemResult(Plain):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         found = {**system_from(data), "curves": {}}
-        empty = [name for name in ("confounders", "correlations", "prompts") if found.get(name) is None]
+        empty = [
+            name for name in ("confounders", "correlations", "prompts") if found.get(name) is None
+        ]
         for name in empty:
             found.pop(name, None)
         check_confounders(found.get("confounders"))

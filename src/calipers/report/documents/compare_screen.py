@@ -180,7 +180,9 @@ def how_to_read(
     if any(score and score.get("approximate") and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
     if any(test["score"].endswith(AUC) for test in against_reference(data)):
-        signs.append(Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC"))
+        signs.append(
+            Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC")
+        )
     where = [Note("where", f"{', '.join(hidden)}: --details")]
     where.append(Note("where", "which topics? --explain, --html FILE"))
     return (Notes((*signs, Note("how", legend.foot(data)), *where)),)
