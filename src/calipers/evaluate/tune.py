@@ -24,6 +24,7 @@ from calipers.results.comparison import with_cautions
 from calipers.results.generation import Generation
 from calipers.results.tuning import Tuned, TunedPoint, Tuning
 from calipers.samples import SampleSet
+from calipers.samples.labels import text_column
 
 REMEDY = "choose another folder with --samples, or take the file away"
 """What to do about a file of samples that were written otherwise."""
@@ -69,6 +70,8 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     with limit_threads(options.threads):
         writer = open_writer(options, given)
     real = _reference(given, writer, options)
+    if options.paired is None and real.prompts is None:
+        real = replace(real, prompts=text_column([""] * len(real), real.source))  # in no order
     paired = True if options.paired is None else options.paired
     kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
     kept |= dict.fromkeys(OF_THE_MODEL) | {"paired": paired, "strip_prompt": False, "field": None}
