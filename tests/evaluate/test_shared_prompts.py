@@ -136,6 +136,11 @@ def test_a_persons_word_pairs_rows() -> None:
     assert shared_prompts(human, made(texts(8, 1)), paired=True) is None
 
 
+def test_rows_that_answer_no_prompt_are_paired_by_nobodys_word() -> None:
+    human, model = made(texts(9, 0), [""] * 9), made(texts(9, 1))
+    assert shared_prompts(human, model, paired=True) is None
+
+
 def test_prompts_in_rows_tell_more_than_the_order_of_rows() -> None:
     human = made(["a", "b", "c", "d"], ["P", "P", "Q", "Q"])
     model = made(["e", "f", "g", "h"], ["P", "Q", "P", "Q"])

@@ -83,6 +83,11 @@ def test_values_are_compared_in_pairs(tuning: calipers.Tuning) -> None:
     assert all(test.paired for test in between)
 
 
+def test_a_reference_that_nobody_continued_is_no_pair(tuning: calipers.Tuning) -> None:
+    assert all(system.prompts is None for system in tuning)
+    assert "pairs of rows" not in str(tuning)
+
+
 def test_the_json_lists_systems_as_that_of_a_comparison_does(tuning: calipers.Tuning) -> None:
     data = tuning.to_dict()
     assert [system["name"] for system in data["systems"]] == [

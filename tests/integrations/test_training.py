@@ -142,7 +142,7 @@ def test_scores_are_those_of_a_fresh_comparison(tiny, human):
         tiny.texts(120, 1), good, embedder="tfidf:size=10", cache=False, floor=False,
         metrics="density,coverage", k=3, seed=5,
     )["generated"]  # fmt: skip
-    assert found.scores.keys() == {"density", "coverage"}
+    assert found.scores.keys() == {"density", "coverage", "classifier_auc"}  # of the test beside them
     for key, score in found.scores.items():
         assert (score.value, score.low, score.high) == (plain[key].value, *plain[key].interval)
 

@@ -112,7 +112,8 @@ def shared_prompts(
         The sets, before prompts or words were taken off their texts.
     paired
         Whether a person says that row i of both answers prompt i. It counts where both have as many
-        rows, unless the rows themselves name shared prompts.
+        rows, unless the rows themselves name shared prompts, or those of a side nothing but empty
+        ones: it has none.
 
     Returns
     -------
@@ -128,7 +129,8 @@ def shared_prompts(
     (array([0, 1, 2]), array([1, 0, 0]), 2)
     """
     named = _by_field(reference, generated)
-    if paired and len(reference) == len(generated) >= FEWEST_PROMPTS:
+    denied = any(map(_names_none, (reference, generated)))
+    if paired and not denied and len(reference) == len(generated) >= FEWEST_PROMPTS:
         shares = (0.0,) if named is None else (named.reference_share, named.generated_share)
         if min(shares) < NEARLY_ALL:
             rows = np.arange(len(reference))
@@ -156,9 +158,15 @@ def _by_field(reference: SampleSet, generated: SampleSet) -> SharedPrompts | Non
 
 
 def _named(samples: SampleSet) -> Keys | None:
-    """The folded prompt of each row, None where it is empty."""
-    column = samples.prompts
-    return None if column is None else [fold(prompt, WHOLE) or None for prompt in column]
+    """The folded prompt of each row, None where it is empty; None where all are."""
+    if samples.prompts is None or _names_none(samples):
+        return None
+    return [fold(prompt, WHOLE) or None for prompt in samples.prompts]
+
+
+def _names_none(samples: SampleSet) -> bool:
+    """Whether rows say that they answer no prompt."""
+    return samples.prompts is not None and not any(prompt.strip() for prompt in samples.prompts)
 
 
 def _begun(samples: SampleSet, known: KnownPrompts) -> Keys:

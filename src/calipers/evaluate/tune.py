@@ -25,6 +25,7 @@ from calipers.results.comparison import Comparison, with_cautions
 from calipers.results.generation import Generation
 from calipers.results.tuning import Tuned, TunedPoint, Tuning
 from calipers.samples import SampleSet
+from calipers.samples.labels import text_column
 
 DECIDES = "mauve_star"
 """The score that decides, where it is shown."""
@@ -73,6 +74,8 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     with limit_threads(options.threads):
         writer = open_writer(options, given)
     real = _reference(given, writer, options)
+    if options.paired is None and real.prompts is None:
+        real = replace(real, prompts=text_column([""] * len(real), real.source))  # in no order
     paired = True if options.paired is None else options.paired
     kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
     kept |= dict.fromkeys(OF_THE_MODEL) | {"paired": paired, "strip_prompt": False, "field": None}
