@@ -36,6 +36,8 @@ from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import pair_of
 from calipers.metrics.pair import Settings
 from calipers.report import plain
+from calipers.results import Comparison
+from calipers.results.comparison import REFERENCE as AGAINST
 from calipers.samples import SampleSet
 from calipers.uncertainty.replicates import spreads
 
@@ -324,13 +326,25 @@ def _interval(rng: Rng, prompts: int, answers: int, d: int, moved: float) -> Row
 # ------------------------------------------------------------------ the first screen
 
 
-def verdict() -> str:
+def eleven() -> Comparison:
     """Compare eleven systems of AlpacaEval with the twelfth, as the command does."""
     folder = DATA / "alpaca_eval"
     names = sorted(file.name for file in folder.iterdir() if file.is_dir())
     every = {name: alpaca(name).samples() for name in names}
-    found = calipers.compare(every.pop(REFERENCE), every)
-    return plain(found.document())
+    return calipers.compare(every.pop(REFERENCE), every)
+
+
+def how_sure(found: Comparison) -> str:
+    """Give the tests against the reference as a table, corrected p-values of all together."""
+    tests = {(test.a, test.score): test for test in found.tests if test.b == AGAINST}
+    keys = list(dict.fromkeys(score for _, score in tests))
+    heads = [f"p, {key}" for key in keys]
+    lines = [f"| system | {' | '.join(heads)} |", f"| --- |{' ---: |' * len(keys)}"]
+    for system in found.systems:
+        p_values = [tests[system.name, key].adjusted_p_value for key in keys]
+        cells = ["–" if p is None else f"{p:.4f}" for p in p_values]
+        lines.append(f"| {system.name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def write_verdict() -> None:
@@ -338,7 +352,10 @@ def write_verdict() -> None:
     page = Path(__file__).parents[1] / "docs" / "shared_prompts.md"
     before, _, rest = page.read_text().partition(f"{MARK}\n")
     _, _, after = rest.partition(f"{MARK}\n")
-    page.write_text(f"{before}{MARK}\n\n```text\n{verdict().rstrip()}\n```\n\n{MARK}\n{after}")
+    found = eleven()
+    screen = plain(found.document()).rstrip()
+    text = f"```text\n{screen}\n```\n\nThe tests behind it:\n\n{how_sure(found)}"
+    page.write_text(f"{before}{MARK}\n\n{text}\n\n{MARK}\n{after}")
 
 
 def main() -> None:
@@ -352,7 +369,8 @@ def main() -> None:
         write_verdict()
         return
     if "verdict" in asked.parts:
-        print(verdict())
+        found = eleven()
+        print(plain(found.document()), how_sure(found), sep="\n")
     if "coverage" in asked.parts:
         coverage(max(asked.worlds, 100))
     rng = np.random.default_rng(0)
@@ -386,8 +404,9 @@ def main() -> None:
         if first.is_file() and "real" in asked.parts:
             reference = lines(first, f"{family}, one draw")
             others = [
-                lines(SAMPLES / f"{family}_{name}.jsonl", f"{family}, {words}")
+                lines(file, f"{family}, {words}")
                 for name, words in (("seed1", "another"), ("greedy", "greedy"), ("hot", "T = 1.6"))
+                if (file := SAMPLES / f"{family}_{name}.jsonl").is_file()
             ]
             others.append(permuted(others[0], rng))
             by_command(Known([reference, *others]), reference, others)

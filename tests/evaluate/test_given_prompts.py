@@ -271,6 +271,7 @@ def test_an_unknown_way_is_refused():
         ({"cluster": "prompt"}, "residual"),
         ({"advice": True}, "residual"),
         ({"ties": "open"}, "residual"),
+        ({"neighbours": "approximate"}, "residual"),
     ],
 )
 def test_other_options_hold_beside_it(options, way):

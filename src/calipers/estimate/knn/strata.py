@@ -166,7 +166,10 @@ def _holds(
 
 
 def _less(counts: BallCounts, others: BallCounts) -> BallCounts:
-    left = {name: getattr(counts, name) - getattr(others, name) for name in COUNTED}
+    left = {}
+    for name in COUNTED:
+        rest = getattr(counts, name) - getattr(others, name)
+        left[name] = np.maximum(rest, 0)  # a search that misses pairs may not have counted these
     return counts._replace(**left)
 
 
