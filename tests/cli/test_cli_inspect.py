@@ -19,7 +19,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.eval", "b.eval"):
         shutil.copy(LOGS / "stories.eval", name)
-    Path("human.jsonl").write_text("".join(f'{{"text": "A tale of {n}."}}\n' for n in range(25)))
+    words = ("island", "harbour", "wave", "salt", "storm")
+    tales = [f"A tale of {n}. The {words[n % 5]} met the {words[n % 3]}." for n in range(25)]
+    Path("human.jsonl").write_text("".join(f'{{"text": "{tale}"}}\n' for tale in tales))
 
     def invoke(*arguments):
         return CliRunner().invoke(app, [*arguments])

@@ -229,3 +229,13 @@ def test_inspect_reads_the_records(comparison: Comparison, tmp_path: Path) -> No
                 epochs.setdefault(own, []).append(record["value"][name])
         # inspect averages the epochs of a sample first
         assert named[name] == pytest.approx(np.mean([np.mean(each) for each in epochs.values()]))
+
+
+def test_texts_that_were_not_read_have_no_values() -> None:
+    others = [f"w{row % 7} v{row % 5}" for row in range(30)]
+    options = {"metrics": "precision", "level": None, "floor": False}
+    found = calipers.compare(others, LOG, embedder="tfidf", **options)
+    with pytest.raises(
+        InputError, match=r"^stories: has no values of single samples: tfidf does not know 100 % of"
+    ):
+        found.inspect_records()

@@ -257,7 +257,8 @@ def test_the_signature_pins_every_choice():
     found = bert_score(TEXTS, BOTH, idf=True, device="cpu")
     assert found.recall.signature.startswith(
         "metric:bert_score|part:recall|model:minilm|revision:53aa51172d14|layer:5|max_length:512|"
-        "dtype:float32|device:cpu|idf:references|baseline:none|references:2|truncated:0|n:5|"
+        "dtype:float32|device:cpu|idf:references|baseline:none|references:2|truncated:0|unread:0|"
+        "unread_words:0.0299|n:5|"
     )
 
 

@@ -165,6 +165,8 @@ def _values(system: SystemResult, file: int) -> Mapping[str, NDArray[Any]]:
             each = system.neighbours.get(prefix + key) if score is None else score.per_sample
             if each is not None and len(each) == sum(sizes):
                 found[prefix + name] = _finite(each[span])
+    if system.withheld is not None:
+        raise InputError(f"{system.name}: has no values of single samples: {system.withheld}")
     if not found:
         raise InputError(
             f"{system.name}: no value of single samples was measured; let --metrics (metrics=) "

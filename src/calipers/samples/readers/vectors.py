@@ -323,7 +323,7 @@ class Made:
             return None
         names = (*views, *signature, *signature.values(), *pooled, *pooled.values())
         counts = (*words, *unread, *(cut or ()))
-        whole = all(type(count) is int and 0 <= count < MOST for count in counts)
+        whole = all(type(count) is int and 0 <= count < LARGEST for count in counts)
         if not whole or not all(isinstance(name, str) for name in names):
             return None
         return cls(views, signature, pooled, words, unread, cut, left_out)
@@ -374,8 +374,8 @@ def read_made(path: Path, source: Source) -> Made | None:
     return made
 
 
-MOST = 2**31
-"""Counts are below this."""
+LARGEST = 2**31
+"""Words of a sample, and rows, are fewer."""
 METADATA = "__metadata__"
 MADE = "calipers.embeddings"
 """Key of the metadata under which a file says how its vectors were made."""
