@@ -78,11 +78,11 @@ def rows(n=6, *, seed=0, avoid=(SINK,)):
 
 def test_a_state_that_stands_out_is_left_out_by_hand():
     usual = torch.tensor([[3.0, 4.0], [0.0, 5.0], [5.0, 0.0]])
-    text = torch.cat([usual, torch.tensor([[20.1, 0.0]])])[None]  # 20.1 against 4 times 5
+    text = torch.cat([usual, torch.tensor([[30.1, 0.0]])])[None]  # 30.1 against 6 times 5
     assert stand_out(text).tolist() == [[False, False, False, True]]
     mean = pool_without_sinks(text, lambda rows: rows.mean(dim=1), opening=0)
     assert mean.tolist() == [usual.mean(0).tolist()]
-    within = torch.cat([usual, torch.tensor([[20.0, 0.0]])])[None]
+    within = torch.cat([usual, torch.tensor([[30.0, 0.0]])])[None]
     assert not stand_out(within).any()
     both = pool_without_sinks(text, lambda rows: rows.mean(dim=1), opening=1)
     assert both.tolist() == [usual[1:].mean(0).tolist()]
@@ -133,7 +133,7 @@ def test_a_token_within_a_text_whose_state_is_huge_is_left_out(kind, tmp_path):
         kept = np.array(text) != SINK
         kept[0] &= kind == "t5"
         norms = np.linalg.norm(states, axis=1)
-        assert norms[np.array(text) == SINK].min(initial=np.inf) > 4 * np.median(norms)
+        assert norms[np.array(text) == SINK].min(initial=np.inf) > 6 * np.median(norms)
         expected.append(states[kept].mean(0))
     assert near(load(found).embed(ids).views["form"], np.array(expected))
 

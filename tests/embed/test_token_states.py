@@ -11,6 +11,7 @@ from calipers.embed.states import token_states
 from calipers.embed.states.pooling import choose_layer
 from calipers.embed.states.token_states import load_token_encoder
 from calipers.errors import CalipersError, InputError, MissingExtraError
+from calipers.text import bert_score
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -292,3 +293,23 @@ def test_only_safetensors_are_ever_downloaded(folders, monkeypatch):
 def test_loading_writes_nothing_on_the_terminal(folders, capfd):
     load_token_encoder(folders / "roberta", device="cpu")
     assert capfd.readouterr() == ("", "")
+
+
+def test_bos_of_a_causal_model_is_a_mark(folders, tmp_path):
+    """Its state is the same in all texts, so that it would match itself in each."""
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(**SIZES, num_key_value_heads=2, bos_token_id=0)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
+    made = tokenizers.Tokenizer.from_file(str(folders / "roberta" / "tokenizer.json"))
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 0)]
+    )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token="<s>", eos_token="</s>", model_max_length=60
+    ).save_pretrained(tmp_path)
+    encoder = load_token_encoder(tmp_path, device="cpu")
+    assert encoder.tokenise(["one"]).ids[0] == 0
+    assert encoder.marks == {0}
+    found = bert_score(["one", ""], ["two", ""], model=str(tmp_path), device="cpu")
+    assert found.f1.per_sample[0] < 1
+    assert np.isnan(found.f1.per_sample[1])

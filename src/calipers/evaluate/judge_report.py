@@ -191,6 +191,8 @@ class Reporting:
         self, pairs: RatedPairs, first: RatedPairs, contexts: NDArray[np.int64]
     ) -> tuple[dict[str, JudgedSystem], str | None]:
         """Give Bradley-Terry scores, or why there are none."""
+        if not len(first):
+            return {}, "there are no answers that can be used"
         try:
             check_more_than_sides(first)
             fit = fit_bradley_terry(first.preferences, scale=SCALE, level=self.level)

@@ -72,8 +72,8 @@ class CausalTokens:
         known = {id for id in (tokenizer.eos_token_id,) if id is not None} | (special & set(ends))
         self.ends = np.array(sorted(id for id in known if id < vocabulary), dtype=np.int64)
         added = tokenizer.added_tokens_decoder
-        marks = (str(added[id].content) for id in self.ends.tolist() if id in added)
-        self.end_marks = tuple(mark for mark in marks if mark.strip())
+        written = (str(added[id].content) for id in self.ends.tolist() if id in added)
+        self.end_marks = tuple(mark for mark in written if mark.strip())
         usual = range(min(vocabulary, len(tokenizer)))
         self.ordinary = np.array([id for id in usual if id not in special], dtype=np.int64)
 
@@ -133,9 +133,9 @@ class CausalTokens:
         whole = passage.prompt + passage.text
         if self._tokenizer.is_fast:
             (places,) = self._encode([whole], return_offsets_mapping=True)["offset_mapping"]
-            end = places[0][1]
+            end = int(places[0][1])
             # A character of several tokens counts as that of the last one
-            end = end if len(places) < 2 or places[1][0] >= end else places[1][0]
+            end = end if len(places) < 2 else min(end, int(places[1][0]))
         else:
             token = self._text(self._bare([whole])[0][:1]).rstrip(_BROKEN).strip()
             begin = len(whole) - len(whole.lstrip())

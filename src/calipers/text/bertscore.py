@@ -2,9 +2,9 @@
 
 The definition stands in :mod:`calipers.metrics.bert_score`. As in bert-score 0.3.13, white space
 at the ends of a text is left out; tokens are matched with all tokens of the other text, also with
-the marks that open and close it ([CLS] and [SEP], or what the tokenizer calls so), but marks weigh
-0 in the averages; idf is counted over all references; a long text is cut at what the model reads.
-It departs from bert-score in this:
+the marks that open and close it ([CLS] and [SEP], or what the tokenizer calls so, and BOS of a
+causal model), but marks weigh 0 in the averages; idf is counted over all references; a long text is
+cut at what the model reads. It departs from bert-score in this:
 
 - a pair with an empty reference has no value (NaN), where bert-score gives 0; so has a side whose
   tokens all have an idf of 0, as with a single reference. An empty text counts 0, as there;
@@ -13,6 +13,8 @@ It departs from bert-score in this:
 - a text of which the model knows less than half of the words has no value, where bert-score matches
   one unknown token with the other, and gives 1;
 - the row of a baseline file is found by its LAYER, and not by its place;
+- BOS that the tokenizer of a causal model puts before texts weighs 0 too: bert-score counts it,
+  though its state is the same in all texts;
 - RoBERTa's and GPT-2's tokenizers are used as their folder sets them up: bert-score asks for a
   space before the first word, which transformers 5 does not pass on.
 

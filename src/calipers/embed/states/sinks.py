@@ -8,9 +8,9 @@ A mean over all tokens then says what share of them is the sink, which is the le
 
 So means leave out what opens a causal text, and any token of whichever model whose state is more
 than :data:`STANDS_OUT` times as long as the median of the text: between the longest of an ordinary
-token (1.5 times there, in human stories) and the shortest of a sink (7.8 times). Behind a closing
-norm all states are about equally long, so there only the place tells. A text of which nothing else
-would be left keeps its token.
+token (1.5 times there, 4.3 times in MiniLM's last layer, in human stories) and the shortest of a
+sink (7.8 times). Behind a closing norm all states are about equally long, so there only the place
+tells. A text of which nothing else would be left keeps its token.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
-STANDS_OUT = 4.0
+STANDS_OUT = 6.0
 """How many times as long as the median of its text a state must be to be a sink."""
 
 

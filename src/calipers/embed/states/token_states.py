@@ -300,11 +300,16 @@ def _from_folder(
             load, lambda layers: {layers}, device=device, dtype=dtype, reach=reach, name=name
         )
         chosen, length, dtype = model.layers, model.reach, model.dtype
+    marks = {tokenizer.cls_token_id, tokenizer.sep_token_id} - {None}
+    if isinstance(model, TransformerStates) and model.causal:
+        # BOS has the same state in all texts, so that it would match itself perfectly in each
+        empty = encode([""])[0]
+        marks |= set(empty[: len(empty) - closing(encode)])
     return _Parts(
         encode=encode,
         known=of_transformers(tokenizer),
         model=model,
-        marks=frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None}),
+        marks=frozenset(marks),
         layer=chosen,
         max_length=length,
         dtype=dtype,
