@@ -527,6 +527,22 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path):
     assert output.read_bytes() != before
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("prompt_tokens", "x"), ("tokens", 10**400), ("time", 3), ("text", None)]
+)
+def test_damaged_answers_are_refused_before_anything_is_asked(tmp_path, field, value):
+    output = tmp_path / "out.csv"
+    run(output=output, per_pair=4)
+    kept = next(tmp_path.rglob("*.jsonl"))
+    first, *others = kept.read_text().splitlines()
+    damaged = [json.dumps({**json.loads(first), field: value}), *others[: len(others) // 2]]
+    kept.write_text("".join(f"{line}\n" for line in damaged))
+    before, model = kept.read_bytes(), FakeJudge()
+    with pytest.raises(InputError, match=rf"\.jsonl: line 1 is damaged: {field} must be "):
+        run(model, output=output, per_pair=4, price="1,2")
+    assert (model.asked, kept.read_bytes()) == ([], before)
+
+
 def test_a_file_of_another_origin_is_kept(tmp_path):
     output = tmp_path / "out.csv"
     output.write_text("mine")

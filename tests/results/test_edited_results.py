@@ -221,3 +221,13 @@ def write(run: Comparison, name: str, data: Any) -> None:
         for part in sound.namelist():
             content = sound.read(part)
             made.writestr(part, json.dumps(data) if part == "comparison.json" else content)
+
+
+def test_a_plot_of_an_edited_sweep_is_refused_in_its_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = json.loads(json.dumps(EVERY["sweep"]().to_dict()))
+    del data["settings"]["tolerance"]
+    Path("run.json").write_text(json.dumps(data))
+    done = CliRunner().invoke(app, ["plot", "sweep", "run.json", "-o", "out.svg"])
+    assert done.exit_code == 2
+    assert "run.json: is not a sweep of calipers, or is damaged: settings lack" in done.stderr

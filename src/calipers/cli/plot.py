@@ -356,6 +356,7 @@ def _kept(path: Path, kind: str) -> Any:
 
 
 def _json(path: Path, kind: str) -> Any:
+    from calipers.results.result import kind_of, load_result
     from calipers.samples.row_tables import read_file
 
     if path.suffix.lower() != ".json":
@@ -363,7 +364,9 @@ def _json(path: Path, kind: str) -> Any:
             f"{path}: this is neither a zip file nor a .json file; the plot {kind!r} takes "
             f"{_words(kind)}"
         )
-    return read_file(path)[0]
+    data = read_file(path)[0]
+    # What a command wrote is read as what it is, so that what was edited is refused in its words
+    return data if kind_of(data) is None else load_result(path).to_dict()
 
 
 def _words(kind: str) -> str:
