@@ -213,6 +213,14 @@ def test_rows_of_prompts_that_the_other_side_lacks_are_left_out(name):
         assert mmd_test(x, more, prompts=longer, permutations=49).p_value < 1
 
 
+def test_an_extreme_row_makes_no_ties():
+    rng = np.random.default_rng(8)
+    x, y, numbers = answered(rng, 100, shift=0.3)
+    usual = classifier_auc(x, y, prompts=numbers).value
+    x[0] *= 1e12
+    assert classifier_auc(x, y, prompts=numbers).value != 0.5 != usual
+
+
 def test_sides_that_answer_every_prompt_alike():
     rng = np.random.default_rng(4)
     x, _, numbers = answered(rng, 40)

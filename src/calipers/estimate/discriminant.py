@@ -47,7 +47,7 @@ FOLDS = 5
 
 LEAST = 1e-9  # mean eigenvalue, over that of all rows; less is none
 ROUNDING = np.int64(2**13 - 1)  # last bits of a score that rounding, not the row, decides
-TIES = 1e-9  # of the largest score: what rounding may put between two rows that are the same
+TIES = 1e-9  # of a score, or of a typical one: what rounding may put between two equal rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +144,12 @@ class Part:
         """The share of the pairs of answers to one prompt that are judged right."""
         total = weight = 0.0
         held = np.concatenate(scores)
-        near = TIES * max(float(np.abs(held).max()), np.finfo(np.float64).tiny)
+        typical = float(np.median(np.abs(held)))  # an extreme row makes no ties of the others
         for ours, theirs in self._pairs:
             on = kept[ours[:, 0]]
-            gaps = held[ours[on]][:, :, None] - held[theirs[on]][:, None, :]
-            wins = (gaps > near) + 0.5 * (np.abs(gaps) <= near)
+            one, other = held[ours[on]][:, :, None], held[theirs[on]][:, None, :]
+            near = TIES * np.maximum(np.maximum(np.abs(one), np.abs(other)), typical)
+            wins = (one - other > near) + 0.5 * (np.abs(one - other) <= near)
             worth = ours.shape[1] * theirs.shape[1] / (ours.shape[1] + theirs.shape[1])
             total += worth * float(wins.mean(axis=(1, 2)).sum())
             weight += worth * int(on.sum())
