@@ -53,6 +53,13 @@ def test_counts_are_those_of_one_machine(rng, tmp_path):
     assert found.reference.held.sum() > 0
 
 
+def test_rows_of_one_stratum_are_no_neighbours(rng, tmp_path):
+    sets = gaussians(rng, 240, 200)
+    strata = tuple(rng.integers(0, 70, len(rows)) for rows in sets)
+    blocks = tuple(Blocks.balanced(len(rows), seed=0) for rows in sets)
+    check_equal(sets, tmp_path / "work", k=4, blocks=blocks, strata=strata, supports=ALL)
+
+
 @pytest.mark.parametrize("ties", ["closed", "open"])
 def test_ties_and_copies_count_as_on_one_machine(rng, tmp_path, ties):
     sets = [rng.integers(0, 3, (size, 3)).astype(np.float32) for size in (230, 150)]

@@ -59,6 +59,13 @@ def test_cosine_distances(rng):
     check_equal(gaussians(rng), k=3, distance="cosine", supports=ALL)
 
 
+def test_rows_of_one_stratum_are_no_neighbours(rng):
+    sets = gaussians(rng, 240, 200)
+    strata = tuple(rng.integers(0, 70, len(rows)) for rows in sets)
+    blocks = tuple(Blocks.balanced(len(rows), seed=0) for rows in sets)
+    check_equal(sets, k=4, blocks=blocks, strata=strata, supports=ALL)
+
+
 def test_few_rows_of_one_dimension():
     check_equal(([[0.0], [1.0], [3.0]], [[0.5], [9.0]]), k=1, supports=Supports(smaller=1))
 

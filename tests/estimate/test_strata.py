@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.catalogue.estimation import Options
+from calipers.catalogue.needs import NOTHING
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.estimate.knn.passes import LocalPasses, passes_on
-from calipers.metrics.knn_support import precision_score, recall_score
+from calipers.metrics.knn_support import precision_score, read_realism, recall_score
+from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.precise import precise_recall_replicates, read_precise_recall
 from calipers.numeric.blocks import Blocks, cluster_sets
 
 
@@ -163,3 +167,38 @@ def test_labels_that_do_not_fit_are_refused(strata, words):
     rng = np.random.default_rng(5)
     with pytest.raises(InputError, match=words):
         neighbourhoods(rng.standard_normal((10, 2)), rng.standard_normal((10, 2)), strata=strata)
+
+
+def test_precise_recall_leaves_the_own_stratum_out_among_precise_rows():
+    rng = np.random.default_rng(6)
+    prompts = np.arange(80)
+    places = rng.standard_normal((80, 3))
+    x, y = (places + 0.5 * rng.standard_normal((80, 3)) for _ in range(2))
+    pair = Pair(x, y, Settings(k=3, normalise="none", threads=1), strata=(prompts, prompts))
+    precise = by_hand(x, y, (prompts, prompts), 3)[1].any(axis=0)
+    rows = prompts[precise]
+    covered = by_hand(y[precise], x, (rows, prompts), 3)[1].any(axis=0)
+    score = read_precise_recall(pair, Options())
+    assert 3 < precise.sum() < 80
+    assert score.value == covered.mean()
+    without, _ = precise_recall_replicates(pair)
+    keep = pair.labels[0].labels != 0
+    still = by_hand(x[keep], y, (prompts[keep], prompts), 3)[1].any(axis=0)
+    left = by_hand(y[still], x[keep], (prompts[still], prompts[keep]), 3)[1].any(axis=0)
+    assert without[0] == left.mean()
+    half = pair.part(np.arange(40), np.arange(40, 80), pair.settings, NOTHING)
+    assert half.strata is not None
+    assert half.strata[1].tolist() == list(range(40, 80))
+    assert half.others == 39
+
+
+def test_what_is_not_measured_says_so():
+    rng = np.random.default_rng(7)
+    rows = np.arange(40)
+    sides = rng.standard_normal((40, 2)), rng.standard_normal((40, 2))
+    pair = Pair(*sides, Settings(normalise="none"), strata=(rows, rows))
+    score = read_realism(pair, Options())
+    assert np.isnan(score.value)
+    assert (
+        score.reason == "not measured where answers to one prompt are not neighbours of each other"
+    )
