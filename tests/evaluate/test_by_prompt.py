@@ -203,7 +203,7 @@ def test_texts_are_compared_as_strings_too():
     assert one["same"].scores["conditional_vendi"].value == pytest.approx(1.0, abs=1e-6)
     assert one["mixed"].scores["distinct_texts"].value == 3.0
     assert one["mixed"].scores["string_similarity"].value == 0.0
-    assert {test.kernel for test in one.tests} == {"gaussian", "hamming"}
+    assert {test.test for test in one.tests} == {"classifier", "gaussian", "hamming"}
 
 
 def test_files_of_one_system_are_taken_together():
