@@ -275,3 +275,44 @@ def test_good_rows_that_repeat_lose_precision_on_joint_axes_alone(script, rng):
     assert found["union"][1] < found["union"][0] - 0.2
     assert found["none"][1] == found["none"][0]
     assert found["distinct"][1] == found["distinct"][0]
+
+
+@pytest.fixture(scope="module")
+def newer():
+    """The scripts on decodings and far sets, which find each other beside them."""
+    sys.path.insert(0, str(EXPERIMENTS))
+    try:
+        import estimators_decodings
+        import estimators_far
+
+        yield {"decodings": estimators_decodings, "far": estimators_far}
+    finally:
+        sys.path.remove(str(EXPERIMENTS))
+
+
+def test_halves_of_the_prompts_come_in_pairs(newer):
+    decodings = newer["decodings"]
+    whole = decodings.prompts()
+    for pair in range(3):
+        halves = [decodings.prompts(2 * pair + side) for side in (0, 1)]
+        np.testing.assert_array_equal(np.sort(np.concatenate(halves)), whole)
+    assert decodings.prompts(0).tolist() != decodings.prompts(2).tolist()
+
+
+def test_a_claim_is_decided_by_the_whole_interval(newer):
+    agreement = newer["decodings"].Agreement
+    assert agreement(0.98, (0.96, 0.99), None).holds is True
+    assert agreement(0.98, (0.90, 0.99), None).holds is None
+    assert agreement(0.50, (0.10, 0.80), None).holds is False
+    assert agreement(0.50, None, None).holds is None
+    low, high = newer["decodings"].interval(0.9, [0.9, 0.88, 0.92, 0.9])
+    assert low < 0.9 < high < 1
+    assert newer["decodings"].interval(0.9, [0.9] * 4) == pytest.approx((0.9, 0.9))
+
+
+@pytest.mark.slow
+def test_the_nearer_of_two_systems_ranks_first_where_samples_are_shared(newer):
+    lines = list(newer["far"].table(1))
+    assert lines[0].startswith("| samples shared | 0 to 1 |")
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| kde", "| classifier", "| gaussian"]
+    assert all(line.endswith(f"1.00 of {line.split()[-2]} |") for line in lines[2:])

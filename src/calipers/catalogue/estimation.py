@@ -134,6 +134,12 @@ UNSEEN = {
 }
 """What an estimator that counts no cells does not see."""
 
+UNSEEN_FROM = {
+    "other_side": "how far apart sets are that hardly overlap, which it may rank the wrong way",
+    "own_side": "gaps that come out negative, which count as none",
+}
+"""What an average over the samples of one side does not see."""
+
 
 @dataclass(frozen=True)
 class Options:

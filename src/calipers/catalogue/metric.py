@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, Protocol
 
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, UNSEEN, Options
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, UNSEEN, UNSEEN_FROM, Options
 from calipers.catalogue.keys import Option, Value, canonical
 from calipers.catalogue.needs import NOTHING, Needs
 from calipers.errors import CalipersError
@@ -225,7 +225,8 @@ class Metric:
             return self.blind
         counted = options.estimator == COUNTING
         before, after = self.unseen
-        parts = (before, UNSEEN.get(options.estimator, ""), after)
+        seen_from = UNSEEN_FROM.get(options.points, "")
+        parts = (before, UNSEEN.get(options.estimator, ""), seen_from, after)
         plain = self.blind.removesuffix(f"; {UNBOUNDED}")
         said = plain if counted else "; ".join(filter(None, parts))
         bare = self.smoothing == options.smoothing == "none"
