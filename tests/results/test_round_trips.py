@@ -130,7 +130,10 @@ def agreement() -> Agreement:
         reasons=((None, "too few"), ("too few", None)),
         tie=0.25,
     )
-    settings = {"embedders": [{"embedder": "minilm"}, {"embedder": "tfidf"}], "views": []}
+    settings = {
+        "embedders": {name: {"embedder": name} for name in ("minilm", "tfidf")},
+        "views": [],
+    }
     systems = tuple(replace(ABOUT_SET, name=name) for name in ("a", "b"))
     return Agreement(
         ABOUT_SET, systems, columns, {"precision": metric}, settings, 0.25, NAN, ("w",)

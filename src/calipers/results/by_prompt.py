@@ -185,7 +185,7 @@ class ByPrompt(Result):
     """
 
     kind = "prompts"
-    _needed = ("level", "k", "threshold", "view")
+    _needed = ("level", "view")
 
     prompts: tuple[str, ...]
     reference: PromptSet | None
@@ -264,6 +264,9 @@ class ByPrompt(Result):
         names = self.homogeneity.names
         if not self.systems or names != tuple(each.name for each in self.sets):
             raise ValueError("the names of homogeneity are not those of the sets")
+        for name in ("k", "threshold"):  # which may be null
+            if name not in self.settings:
+                raise ValueError(f"settings lack {name!r}")
         pairs = {(each.first, each.second) for each in self.tests}
         kinds = {(each.test, each.view) for each in self.tests}
         tested = {(each.first, each.second, each.test, each.view) for each in self.tests}

@@ -26,7 +26,7 @@ TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("views", "metrics"), tuple[str, ...]),
     **dict.fromkeys(("changes", "metrics_shown"), tuple[str, ...] | None),
     "values": tuple[int, ...],
-    "embedders": tuple[Mapping[str, Any], ...],
+    "embedders": Mapping[str, Any],
     "rubric": Mapping[str, Any],
     "embedding": Mapping[str, Any] | None,
     "generation": Mapping[str, Any] | None,
