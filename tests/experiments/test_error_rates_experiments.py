@@ -445,6 +445,15 @@ def test_bad_options_of_two_sample():
     assert "--worlds must be at least 1" in done.stderr
 
 
+@pytest.mark.slow
+def test_tests_within_prompts_on_one_world():
+    command = [sys.executable, str(EXPERIMENTS / "two_sample_prompts.py"), "--worlds", "1"]
+    done = subprocess.run([*command, "--only", "level"], capture_output=True, text=True, check=True)
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| strength")]
+    assert len(rows) == 18
+    assert all(row.count("%") == 8 for row in rows)
+
+
 # The experiments behind docs/rankings.md: their models by hand, and a small run of each.
 
 

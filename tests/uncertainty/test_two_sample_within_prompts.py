@@ -213,6 +213,14 @@ def test_rows_of_prompts_that_the_other_side_lacks_are_left_out(name):
         assert mmd_test(x, more, prompts=longer, permutations=49).p_value < 1
 
 
+def test_an_extreme_row_makes_no_ties():
+    rng = np.random.default_rng(8)
+    x, y, numbers = answered(rng, 100, shift=0.3)
+    usual = classifier_auc(x, y, prompts=numbers).value
+    x[0] *= 1e12
+    assert classifier_auc(x, y, prompts=numbers).value != 0.5 != usual
+
+
 def test_sides_that_answer_every_prompt_alike():
     rng = np.random.default_rng(4)
     x, _, numbers = answered(rng, 40)
@@ -224,16 +232,32 @@ def test_sides_that_answer_every_prompt_alike():
 # ------------------------------------------------------------------ what cannot be tested
 
 
+@pytest.mark.slow
+def test_answers_to_few_prompts_are_dealt_to_folds():
+    found, level = [], []
+    for seed in range(200):
+        x, y, numbers = answered(np.random.default_rng([9, seed]), 3, (20, 12), strength=3.0)
+        test = classifier_test(x, y, prompts=numbers, permutations=39, seed=seed, threads=1)
+        level.append(test.p_value)
+        if seed < 10:
+            moved = y + 0.5
+            found.append(classifier_test(x, moved, prompts=numbers, permutations=99).p_value)
+    assert max(found) <= 0.02
+    assert 0.45 < np.mean(level) < 0.58
+    assert np.mean(np.array(level) <= 0.1) < 0.1 + 3.5 * np.sqrt(0.09 / 200)
+
+
 @every
 def test_too_few_prompts(name):
     rng = np.random.default_rng(5)
-    x, y, numbers = answered(rng, 4, (6, 6))
+    x, y, numbers = answered(rng, 4, (4, 4))
     found = TESTS[name](x, y, prompts=numbers, permutations=19)
     if name == "classifier":
         assert np.isnan(found.p_value)
         assert found.reason == (
-            "5 folds need at least 5 prompts that both sets answer, or as many of either that the "
-            "other does not; there are 4, and 0 and 0"
+            "5 folds need at least 5 prompts that both sets answer, or 5 answers of each to one of "
+            "these; or as many prompts of either that the other lacks; there are 4 prompts in "
+            "both, and 0 and 0 in one of them"
         )
         score = classifier_auc(x, y, prompts=numbers)
         assert score.reason == found.reason

@@ -10,6 +10,7 @@ one side then stands near one of the other, and a discriminant that was trained 
 other the wrong label. So the folds keep a prompt together, and every row of a shared prompt is
 taken about the mean of all rows of its prompt, which leaves what sides do differently with one
 prompt: the discriminant is trained on differences within prompts, with the covariance within them.
+Where there are fewer prompts than folds, their answers are dealt to the folds instead.
 Rows of prompts that one side alone has stay as they are and have a discriminant of their own. What
 may be exchanged, and which rows take part, is in :mod:`calipers.estimate.prompt_strata`.
 
@@ -22,7 +23,7 @@ answers. Folds, and rows of shared and of other prompts, count by their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ FOLDS = 5
 
 LEAST = 1e-9  # mean eigenvalue, over that of all rows; less is none
 ROUNDING = np.int64(2**13 - 1)  # last bits of a score that rounding, not the row, decides
-TIES = 1e-9  # of the largest score: what rounding may put between two rows that are the same
+TIES = 1e-9  # of a score, or of a typical one: what rounding may put between two equal rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,11 +143,12 @@ class Part:
         """The share of the pairs of answers to one prompt that are judged right."""
         total = weight = 0.0
         held = np.concatenate(scores)
-        near = TIES * max(float(np.abs(held).max()), np.finfo(np.float64).tiny)
+        typical = float(np.median(np.abs(held)))  # an extreme row makes no ties of the others
         for ours, theirs in self._pairs:
             on = kept[ours[:, 0]]
-            gaps = held[ours[on]][:, :, None] - held[theirs[on]][:, None, :]
-            wins = (gaps > near) + 0.5 * (np.abs(gaps) <= near)
+            one, other = held[ours[on]][:, :, None], held[theirs[on]][:, None, :]
+            near = TIES * np.maximum(np.maximum(np.abs(one), np.abs(other)), typical)
+            wins = (one - other > near) + 0.5 * (np.abs(one - other) <= near)
             worth = ours.shape[1] * theirs.shape[1] / (ours.shape[1] + theirs.shape[1])
             total += worth * float(wins.mean(axis=(1, 2)).sum())
             weight += worth * int(on.sum())
@@ -204,23 +206,53 @@ def parts_of(
         fits = cross_fit(left, right, pool, folds=folds, seed=seed)
         return [Part(fits, np.concatenate(index), [fit.sizes for fit in fits])]
     found = []
+    rng = np.random.default_rng([seed, len(strata.sizes), 3])
     if len(strata.sizes) >= folds:
-        found.append(_of_shared(left, right, pool, strata, folds, seed))
+        dealt = rng.permutation(np.arange(len(strata.sizes)) % folds)
+        found.append(_of_shared(left, right, pool, strata, dealt))
+    elif (few := _split(strata, folds, rng)) is not None:
+        found.append(_of_shared(left, right, pool, *few))
     if min(strata.prompts) >= folds:
         found.append(_of_others(left, right, pool, strata, folds, seed))
     return found
 
 
+def _split(
+    strata: PromptStrata, folds: int, rng: np.random.Generator
+) -> tuple[PromptStrata, Index] | None:
+    """Deal the answers to few prompts to the folds, as if each fold had prompts of its own.
+
+    Rows are taken about the mean of their prompt in their fold, so that nothing of it is carried
+    over. None where some fold would have no prompt that both sides answer.
+    """
+    rows: list[Index] = []
+    sizes: list[tuple[int, int]] = []
+    dealt: list[int] = []
+    start = 0
+    for n, m in strata.sizes:
+        own = strata.shared[start : start + n + m]
+        ours, theirs = rng.permutation(own[:n]), rng.permutation(own[n:])
+        start += n + m
+        for which in range(folds):
+            pair = ours[which::folds], theirs[which::folds]
+            if min(map(len, pair)):
+                rows += pair
+                sizes.append((len(pair[0]), len(pair[1])))
+                dealt.append(which)
+    if len(set(dealt)) < folds:
+        return None
+    shared = replace(strata, shared=np.concatenate(rows), sizes=tuple(sizes))
+    return shared, np.array(dealt, np.intp)
+
+
 def _of_shared(
-    left: Points, right: Points, pool: Workers, strata: PromptStrata, folds: int, seed: int
+    left: Points, right: Points, pool: Workers, strata: PromptStrata, dealt: Index
 ) -> Part:
-    """Rows of shared prompts, about the mean of their prompt."""
+    """Rows of shared prompts, about the mean of their prompt; each was dealt to a fold."""
     sizes = np.array(strata.sizes)
     counts = sizes.sum(axis=1)
     starts = np.cumsum(counts) - counts
-    rng = np.random.default_rng([seed, len(sizes), 3])
-    dealt = rng.permutation(np.arange(len(sizes)) % folds)
-    own = [np.flatnonzero(dealt == which) for which in range(folds)]
+    own = [np.flatnonzero(dealt == which) for which in range(int(dealt.max()) + 1)]
     index = [
         np.concatenate([strata.shared[starts[p] : starts[p] + counts[p]] for p in prompts])
         for prompts in own
@@ -270,8 +302,9 @@ def too_few(n: int, m: int, folds: int, strata: PromptStrata | None) -> str:
         return f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
     one, other = strata.prompts
     return (
-        f"{folds} folds need at least {folds} prompts that both sets answer, or as many of either "
-        f"that the other does not; there are {len(strata.sizes)}, and {one} and {other}"
+        f"{folds} folds need at least {folds} prompts that both sets answer, or {folds} answers of "
+        f"each to one of these; or as many prompts of either that the other lacks; there are "
+        f"{len(strata.sizes)} prompts in both, and {one} and {other} in one of them"
     )
 
 

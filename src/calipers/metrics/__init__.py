@@ -7,6 +7,7 @@ Arrays are compared as they are given, as :func:`calipers.compare` compares them
 
 from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.metrics.bert_score import BertScore, bert_score
+from calipers.metrics.classifier import classifier_auc
 from calipers.metrics.conditional_vendi import (
     conditional_vendi,
     cosine_kernel,
@@ -83,6 +84,7 @@ __all__ = [
     "TransportFrontier",
     "authenticity",
     "bert_score",
+    "classifier_auc",
     "clipped_density_coverage",
     "conditional_vendi",
     "cosine_kernel",
