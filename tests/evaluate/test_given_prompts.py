@@ -13,6 +13,9 @@ from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.metrics.pair import Settings
 from calipers.report import plain
+from calipers.report.documents.compare import summary
+from calipers.report.render.latex import latex
+from calipers.report.render.markdown import markdown
 from calipers.samples import SampleSet
 
 
@@ -124,6 +127,9 @@ def test_the_signature_and_the_screen_say_how():
     assert "|norm:none|" in found["good"].scores["mauve_star"].signature
     screen = plain(found.document())
     assert "by answers to other prompts, less what their own explains" in " ".join(screen.split())
+    data = found.to_dict()
+    for written in (markdown(summary(data)), latex(summary(data))):
+        assert "by answers to other prompts, less what their own explains" in written
     others = compared(human, good, shared_prompts="others")
     assert "|prompts:others" in others["good"].scores["precision"].signature
     assert "less what" not in plain(others.document())

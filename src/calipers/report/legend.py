@@ -35,7 +35,8 @@ def title(data: Data, *, said: Sequence[str] = ()) -> str:
     keys = [key for key in usual if key in settings and key not in said]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
     rows = [] if scaled_as_usual(data) else [prepared(data)]
-    return " · ".join([f"Reference: {short(reference['name'])}, {size}", *pins, *rows])
+    first = f"Reference: {short(reference['name'])}, {size}"
+    return " · ".join([first, *pins, *rows, *_given_prompts(data)])
 
 
 def prepared(data: Data) -> str:
@@ -108,7 +109,7 @@ def foot(data: Data) -> str:
         size,
         *_within_prompts(systems),
         *_treated(settings),
-        *_given_prompts(data),
+        *(f"{way} (--shared-prompts)" for way in _given_prompts(data)),
         named,
         tokenizer,
         rows,
@@ -131,7 +132,7 @@ def _written(settings: Data) -> Iterator[str]:
 def _given_prompts(data: Data) -> Iterator[str]:
     """Say that answers to the same prompts were scored by those to others."""
     ways = {
-        way: f"by answers to other prompts{more} (--shared-prompts)"
+        way: f"by answers to other prompts{more}"
         for way, more in (("residual", ", less what their own explains"), ("others", ""))
     }
     for way, text in ways.items():
