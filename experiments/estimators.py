@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+import estimators_answers as answers
 import estimators_choices as choices
 import estimators_decodings as decodings
 import estimators_far as far
@@ -86,7 +87,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="threads (default: all cores)")
     parser.add_argument(
         "--only",
-        choices=("gaussians", "choices", "news", "decodings", "intervals", "far"),
+        choices=("gaussians", "choices", "news", "decodings", "intervals", "far", "answers"),
         help="a part",
     )
     options = parser.parse_args()
@@ -103,6 +104,9 @@ def main() -> None:
             print(line, flush=True)
     if options.only in (None, "intervals"):
         for line in intervals.table(options.worlds):
+            print(line, flush=True)
+    if options.only in (None, "answers"):
+        for line in answers.table(options.data):
             print(line, flush=True)
     if options.only in (None, "far"):
         print("\n".join(far.table(options.worlds // 2)))
