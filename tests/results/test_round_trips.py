@@ -151,7 +151,7 @@ def probe() -> Probe:
 
 def ranking() -> Ranking:
     player = Player("a", 1.5, 0.1, (1.0, 2.0), 3.0, 1.0, 0.5)
-    fit = Fit((player,), "davidson", 0.1, NAN, 1.0, 0.95, np.array([[0.01]]))
+    fit = Fit((player,), "davidson", 0.1, 0.5, 1.0, 0.95, np.array([[0.01]]))
     beside = Beside("mauve", 3, NAN, None, -0.5, True, -0.5, 0.5, (0.1, 0.9), "a tie", (0.0, 1.0))
     truths = {
         "people": Truth("people", "p.csv", "judgements", {"a": 1.5}, {"mauve": beside}, fit),

@@ -381,6 +381,8 @@ class Agreement(Result):
 
     def _check(self) -> None:
         super()._check()
+        if not self.tie >= 0:
+            raise ValueError(f"tie is {self.tie}, not a number of at least 0")
         columns = len(self.columns)
         for found in self:
             for name in ("spearman", "kendall", "chance"):

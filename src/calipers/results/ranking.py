@@ -91,6 +91,22 @@ class Fit(Plain):
     level: float
     covariance: NDArray[np.float64]
 
+    def _check(self) -> None:
+        numbers = {name: getattr(self, name) for name in ("tie_share", "scale", "level")}
+        if self.ties == "davidson":
+            numbers["tie_parameter"] = self.tie_parameter
+        for player in self.players:
+            of = f"of {player.name!r:.100}"
+            numbers |= {f"{name} {of}": getattr(player, name) for name in ("won", "lost", "tied")}
+            numbers[f"score {of}"] = player.score
+        for name, value in numbers.items():
+            if not math.isfinite(value):
+                raise ValueError(f"{name} is null, not a number")
+        if self.ties not in ("davidson", "half", "random", "drop"):
+            raise ValueError(f"ties is {self.ties!r:.100}, no treatment of ties")
+        if not 0 < self.level < 1:
+            raise ValueError(f"level is {self.level}, not a number between 0 and 1")
+
     def __getitem__(self, name: str) -> Player:
         for player in self.players:
             if player.name == name:
