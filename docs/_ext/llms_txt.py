@@ -9,9 +9,8 @@ from sphinx.application import Sphinx
 
 SUMMARY = (
     "# Calipers\n\n> Compares sets of samples of generative models with a reference set, as "
-    "distributions: "
-    "how good (precision), how diverse (recall, coverage) and how close (MAUVE*), with intervals and "
-    "tests. "
+    "distributions: how good (precision), how diverse (recall, coverage) and how close (MAUVE*), "
+    "with intervals and tests. "
     "Command line: `calipers compare --reference human.jsonl model.jsonl`. "
     'Python: `calipers.compare(human, {"model": texts})`.\n'
 )
