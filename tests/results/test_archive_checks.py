@@ -184,6 +184,8 @@ MEDOID = ("topics", 0, "reference_medoids", 0, "row")
         (SPREADS, ("precision", "components", 0, 1), [0.1]),
         (SPREADS, ("precision", "components", 0, 1), [[0.1, 0.2]]),
         (SPREADS, ("precision", "halves"), "x"),
+        (SPREADS, ("precision", "allowance"), -1),
+        (SPREADS, ("precision", "allowance"), None),
         (SPREADS, ("precision", "components"), None),
     ],
 )

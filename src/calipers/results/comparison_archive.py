@@ -21,7 +21,7 @@ from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 from calipers.results.archive import Archive, Draft, check_array
 from calipers.results.sets import Samples
 from calipers.results.system import Against, SystemResult
-from calipers.uncertainty.spread import Component, Source, Spread
+from calipers.uncertainty.spread import ALLOWANCE, Component, Source, Spread
 
 if TYPE_CHECKING:
     from calipers.explain.map import Method
@@ -77,6 +77,7 @@ def _spread_data(spreads: Mapping[str, Spread]) -> dict[str, Any]:
             "components": [[part.source, part.deviations.tolist()] for part in spread.components],
             "halves": None if spread.halves is None else spread.halves.tolist(),
             "approximate": spread.approximate,
+            "allowance": spread.allowance,
         }
         for key, spread in spreads.items()
         if spread.finite
@@ -143,9 +144,16 @@ def _spreads(archive: Archive, name: str) -> dict[str, Spread]:
             tuple(Component(_source(source), _finite(key, d)) for source, d in each["components"]),
             bool(each["approximate"]),
             None if each["halves"] is None else _finite(key, each["halves"]),
+            _allowance(key, each.get("allowance", ALLOWANCE)),
         )
         for key, each in archive.json(name).items()
     }
+
+
+def _allowance(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
+        raise ValueError(f"the allowance of {key!r:.100} is no number above 0")
+    return float(value)
 
 
 def _finite(key: str, values: Any) -> NDArray[np.float64]:

@@ -317,7 +317,8 @@ def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
     together = [part for part in shared if part is not None]
     known = [part.halves for part in parts if part.halves is not None]
     halves = np.mean(known, axis=0) if len(known) == len(parts) else None
-    within = Spread((*together, *own, *starts), approximate, halves)
+    allowance = max(part.allowance for part in parts)
+    within = Spread((*together, *own, *starts), approximate, halves, allowance)
     if between.variance <= within.share * sum(part.variance for part in own):
         return within
     # The scatter between files is known as such, and no half of a file tells of it
