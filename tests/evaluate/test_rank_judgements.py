@@ -265,6 +265,17 @@ def test_a_judge_whose_answers_fix_no_scores_is_named(people):
         calipers.rank(SCORES, judgements=[people, constant], **ONE)
 
 
+def test_answers_that_all_turn_with_the_sides_rank_nobody(people):
+    """Wins and losses are equal in every item: scores of 0 with errors of 0, of nothing learnt."""
+    turning = [
+        replace(one, rater="ann", first=side, answers={"sensible": {"a": 1, "b": 5}[side]})
+        for one in {row.item: row for row in people}.values()
+        for side in "ab"
+    ]
+    with pytest.raises(InputError, match=r"column 'sensible': in all .* pairs the answer turns ro"):
+        calipers.rank(SCORES, judgements=turning, **ONE)
+
+
 # Ratings -----------------------------------------------------------------------------------------
 
 
