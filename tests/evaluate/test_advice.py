@@ -67,9 +67,9 @@ def test_parts_are_compared_with_the_cells_of_all_samples(reference, generated, 
     seen = []
     score = NestedParts._score
 
-    def watched(self, file, rows, others, advance):
+    def watched(self, file, rows, others, *rest):
         seen.append((rows, others))
-        return score(self, file, rows, others, advance)
+        return score(self, file, rows, others, *rest)
 
     monkeypatch.setattr(NestedParts, "_score", watched)
     (found,) = advised(reference, {"g": generated}, shown=["mauve_star"])

@@ -314,7 +314,8 @@ def test_an_agreement_is_of_the_continuations(rng):
     other = held([f"{p} {b}" for p, b in zip(prompts, more, strict=True)], prompts)
     options = {"embedders": ["tfidf", "minilm"], "cache": False, "metrics": "precision"}
     found = calipers.agree(human, {"a": model, "b": other}, strip_prompt=True, **options)
-    bare = calipers.agree(rests[0], {"a": rests[1], "b": more}, **options)
+    human, model, other = (held(rest, prompts) for rest in (*rests, more))
+    bare = calipers.agree(human, {"a": model, "b": other}, **options)
     assert found.settings["strip_prompt"] is True
     assert str(found["precision"].scores) == str(bare["precision"].scores)
 
@@ -322,6 +323,7 @@ def test_an_agreement_is_of_the_continuations(rng):
 def test_scores_are_those_of_the_continuations_and_signed_so(rng):
     _, (human, model), (one, other) = prompted(rng)
     more = {"embedder": "tfidf", "cache": False, "level": None, "metrics": "precision,recall"}
+    more["shared_prompts"] = "ignore"
     stripped = calipers.compare(human, {"a": model}, strip_prompt=True, **more)["a"]
     bare = calipers.compare(one, {"a": other}, **more)["a"]
     whole = calipers.compare(human, {"a": model}, **more)["a"]

@@ -49,6 +49,8 @@ def test_both_values_stand_beside_each_other(sides):
     found = run(sides, ["precision", "text.mean_length", "self_bleu:n=2"])
     good = found["good"]
     assert set(good.scores) == {
+        "classifier_auc",  # which the tests bring
+        "form.classifier_auc",
         "precision",
         "form.precision",
         "text.mean_length",

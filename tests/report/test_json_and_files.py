@@ -131,6 +131,7 @@ def data():
         per_sample=np.array([True, False]),
         floor=NoiseFloor(0.9, 0.01, 0.8, 0.02, 1, 10),
         details=({"search": "true neighbours found", "value": 0.98, "low": 0.97, "high": 0.99},),
+        note="reads the letters a-z only",
     )
     about = SetSummary("human", "human.jsonl", 2, 2, {"mean": 3.0, "median": 3.0}, "ab" * 32)
     neighbours = {"nearest_reference": np.array([0, 1])}

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from calipers.errors import InputError
 from calipers.estimate.discriminant import _deal, area, cross_fit, held_out
 from calipers.estimate.row_groups import Groups
-from calipers.metrics.mmd import mmd
+from calipers.metrics.mmd import ALIKE, mmd
 from calipers.numeric.threads import Workers, workers
 from calipers.uncertainty.two_sample import TwoSample, permuted, subsets, threshold
 from calipers.uncertainty.two_sample_classifier import classifier_test
@@ -474,5 +474,5 @@ def test_reasons_of_mmd(rng):
     assert found.distinguishable is None
     assert np.isnan(found.p_value)
     found = mmd_test(np.ones((9, 2)), np.ones((7, 2)))
-    assert found.reason == "the median distance is 0: at least half of the pairs are copies"
+    assert found.reason == ALIKE
     assert found.permutations == 999

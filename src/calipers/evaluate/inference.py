@@ -128,7 +128,11 @@ def _readable(
         return inputs, embedded
     return (
         replace(inputs, systems=tuple(inputs.systems[row] for row in rows)),
-        replace(embedded, systems=tuple(embedded.systems[row] for row in rows)),
+        replace(
+            embedded,
+            systems=tuple(embedded.systems[row] for row in rows),
+            given=tuple(embedded.given[row] for row in rows) if embedded.given else (),
+        ),
     )
 
 

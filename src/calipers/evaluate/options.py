@@ -1357,7 +1357,6 @@ class CompareOptions(Embedding, SearchEngine, Seeded, Inference, Measuring, Labe
         SHARED_PROMPTS,
         panel=MEASUREMENT,
         kept=True,
-        common=True,
         doc='What is done where both sides answer the same prompts: ``"residual"`` compares each '
         "answer with those to other prompts, less what its own prompt leads to expect of it, by a "
         'ridge regression on the reference; ``"others"`` does the first alone, as does the '
@@ -1623,7 +1622,7 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
         "metrics",
         "Metrics to compute, such as precision,mauve_star, a family, or all; calipers metrics "
         "lists them. Each is computed in every view of every embedder. May be repeated. By default "
-        "precision, recall and mauve_star.",
+        "precision, recall, coverage and mauve_star.",
         complete="metrics",
         doc="Keys ``metric[:option…]`` without a view, families, or ``all``; None for precision, "
         "recall, coverage and MAUVE*.",
