@@ -204,7 +204,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     chosen = choose(asked, model.views, estimator=options.estimator)
     choices = chosen
     if options.level is not None and all(choice.key != AUC for choice in choices):
-        choices = (*choices, find(AUC))  # what the test against the reference shows
+        choices = (*choices, replace(find(AUC), named=False))  # what the tests show
     check_extras(choices, equal_sizes=inputs.one_size)
     check_approximate(choices, options.neighbours)
     return Plan(inputs, options, model, choices, texts, chosen)

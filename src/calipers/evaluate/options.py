@@ -555,8 +555,8 @@ class Measuring(Neighbours):
         "Metrics to compute and show, such as precision,recall,mauve_star, a family, or all; "
         "calipers metrics lists them. The name precision means precision in every view, "
         "form.precision in one of them; text.self_bleu is a statistic of the texts themselves, and "
-        "text all of those. May be repeated. By default the table shows precision, recall and "
-        "mauve_star.",
+        "text all of those. May be repeated. By default the table shows precision, recall, "
+        "coverage and mauve_star.",
         KEYS,
         several=True,
         common=True,

@@ -338,11 +338,16 @@ def choices_for(
     ]
 
 
+def asked_for(choices: Iterable[Choice]) -> list[Choice]:
+    """Leave out the area under the ROC curve where the tests alone brought it."""
+    return [choice for choice in choices if choice.named or choice.name != AUC]
+
+
 def _score(pair: Pair, choices: Sequence[Choice], groups: Groups | None) -> Scored:
     """Score a pair in one view; curves and neighbours are kept where a score needed them."""
     scores = {choice.name: choice.score(pair) for choice in choices}
     k = pair.settings.k
-    if groups is not None:
+    if groups is not None and asked_for(choices):
         by_group = group_scores(pair.neighbourhoods, k, groups.reference, groups.generated)
         scores |= {name: score.signed(groups=groups.signature) for name, score in by_group.items()}
     scored = Scored(scores)

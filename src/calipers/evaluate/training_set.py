@@ -11,8 +11,14 @@ from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.evaluate.inputs import InputSet, where
-from calipers.evaluate.intervals import AUC
-from calipers.evaluate.scoring import Scored, by_view, merge, neighbour_fields, signature_fields
+from calipers.evaluate.scoring import (
+    Scored,
+    asked_for,
+    by_view,
+    merge,
+    neighbour_fields,
+    signature_fields,
+)
 from calipers.evaluate.spaces import neighbour_rows
 from calipers.metrics.copying import (
     are_authentic,
@@ -48,9 +54,7 @@ def score_copies(
 ) -> Scored:
     """Compare one set with the training set, in every view in which something was asked for."""
     views, by_views = tuple(train.views), []
-    # What tests bring along was not asked for
-    asked = [choice for choice in choices if choice.named or choice.name != AUC] or choices
-    for view, _ in by_view(asked, views):
+    for view, _ in by_view(asked_for(choices), views):
         near = neighbourhoods(
             *neighbour_rows(train.views[view], other.views[view], settings),
             k=1,

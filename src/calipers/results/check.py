@@ -96,7 +96,8 @@ class CheckedScore(Plain):
     _optional = ("reason",)
 
     def _check(self) -> None:
-        for name in ("value", "limit", "standard_error"):
+        numbers = ("limit",) if self.reason else ("value", "limit", "standard_error")
+        for name in numbers:
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} is null, not a number")
 
