@@ -185,6 +185,11 @@ LIKELY_FAULT = Fault(
     "proportion, "
     "the two are as predictable as human prose.",
 )
+SHORTEST_FAULT = Fault(
+    "The five shortest texts over and over",
+    "A generator that has collapsed: of all that it can write it writes five texts, which are so "
+    "short that a model of people finds them likely.",
+)
 GREEDY_FAULT = Fault(
     "A decoder that always takes the likeliest word",
     "It writes one text, and always the same. The honest decoder draws from the likeliest "
@@ -197,6 +202,8 @@ PURE_FAULT = Fault(
     "likeliest words that "
     "hold nine tenths of the probability (`top_p=0.9`).",
 )
+GENERATOR = "ngram:order=2"
+"""Whose texts are compared with people by probabilities."""
 MIXTURES = range(54, 86, 2)
 """How many texts of random words are tried, beside those of one sentence over and over."""
 
@@ -445,17 +452,20 @@ def _of_decoders() -> dict[tuple[str, str], BlindSpot]:
 
 def _of_models() -> dict[tuple[str, str], BlindSpot]:
     keys = {name: m.keys[0] for name, m in LIKELIHOODS.items() if m.family == "models"}
-    sets = texts()
+    written = calipers.generate(
+        model=GENERATOR, reference=_fitted_on(), n=TEXTS, decoding="ancestral", seed=0
+    )
+    honest = [str(row["text"]) for row in written.rows]
+    shortest = sorted(honest, key=lambda text: len(text.split()))[:5]
     measured = calipers.likelihood(
-        {name: sets[name] for name in ("honest", "salad")},
-        reference=sets["reference"],
+        {"honest": honest, "shortest": shortest * (TEXTS // 5)},
+        reference=texts()["reference"],
         metrics=list(keys.values()),
-        generator="ngram:order=2",
+        generator=GENERATOR,
         **_model(),
     )
-    told = TEXT_FAULTS["salad"]
     return {
-        ("likelihoods", name): _spot(Fault(told.title, told.told), measured, "salad", key)
+        ("likelihoods", name): _spot(SHORTEST_FAULT, measured, "shortest", key)
         for name, key in keys.items()
     }
 

@@ -144,6 +144,12 @@ def _shown(key: str, metric: Metric, spot: BlindSpot) -> str:
         "set is 120 others, "
         "and the model an n-gram model of order 3, fitted to the rest.",
     }[metric.kind]
+    if metric.family == "models":
+        what = (
+            "The reference is 120 paragraphs of Python's documentation. The model is an n-gram "
+            "model of order 3, the generator one of order 2, both fitted to other paragraphs; the "
+            "honest set is 120 texts that the generator wrote."
+        )
     if spot.examples:
         what = "The honest texts say what their references say, in other words."
     rows = [("honest", _number(spot.honest)), (spot.fault.title.lower(), _number(spot.faulty))]
