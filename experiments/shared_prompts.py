@@ -56,6 +56,8 @@ SYSTEMS = (
     "NullModel",
 )
 PARTS = ["told", "mixing", "alarms", "stories", "real", "coverage"]
+WIDTH = 128
+"""Columns of the first screen on the page, enough for the names of the systems."""
 MARK = "<!-- by experiments/shared_prompts.py --write -->"
 SETTINGS = Settings(normalise="none", restarts=1, threads=1)
 CHOICES = choose(SCORES, ("meaning",))
@@ -353,7 +355,7 @@ def write_verdict() -> None:
     before, _, rest = page.read_text().partition(f"{MARK}\n")
     _, _, after = rest.partition(f"{MARK}\n")
     found = eleven()
-    screen = plain(found.document()).rstrip()
+    screen = plain(found.document(), width=WIDTH).rstrip()
     text = f"```text\n{screen}\n```\n\nThe tests behind it:\n\n{how_sure(found)}"
     page.write_text(f"{before}{MARK}\n\n{text}\n\n{MARK}\n{after}")
 
