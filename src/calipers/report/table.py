@@ -173,6 +173,8 @@ class Column:
         None where they are not shortened.
     marked
         Whether a place for a mark is kept behind each interval.
+    spare
+        Whether its intervals may go where names of rows, or a line, would else be broken.
     """
 
     head: str | Name
@@ -186,6 +188,7 @@ class Column:
     direction: str = ""
     share: int | None = None
     marked: bool = False
+    spare: bool = False
 
 
 Run = tuple[Column, ...]

@@ -150,7 +150,8 @@ def _auc(data: Data, view: str) -> Iterator[Column]:
     metric = metric_of(data, auc_key(data, view))
     if any(test["score"] == metric.key for test in against_reference(data)):
         none = ("",) * len(data["systems"])
-        yield Column("AUC", tuple(_cells(data, metric, none)), align="inline", key=metric.key)
+        cells = tuple(_cells(data, metric, none))
+        yield Column("AUC", cells, align="inline", key=metric.key, spare=True)
 
 
 def auc_key(data: Data, view: str) -> str:

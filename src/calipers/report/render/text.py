@@ -426,13 +426,7 @@ def _runs(table: Table, width: int) -> list[Grid]:
     lead, runs = _strips(table, width)
     found = packed(lead, runs, width=width)
     if len(found) > 1 and any(column.align == "inline" for column in table.scores):
-        closer = _strips(table, width, tight=True)[1]
-        for columns in (runs, closer):
-            tight = packed(named_within(lead, TINY_NAME), columns, width=width)
-            if len(tight) == 1:
-                left = width - total_width((*tight[0].columns[1:],), tight[0].gap) - GAP
-                found = packed(named_within(lead, max(TINY_NAME, left)), columns, width=width)
-                break
+        found = _on_one_line(table, lead, width) or found
     if len(found) == 1:
         return found
     views = [run[0].view for run in table.runs]
@@ -443,6 +437,36 @@ def _runs(table: Table, width: int) -> list[Grid]:
             lead, [run for run, own in zip(runs, views, strict=True) if own == view], width=width
         )
     ]
+
+
+def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
+    """Save space between and within columns, then spare intervals, then letters of names."""
+    bare = replace(table, runs=tuple(tuple(map(_without_spare, run)) for run in table.runs))
+    rooms = []
+    for source in (table, bare):
+        for tight in (False, True):
+            columns = _strips(source, width, tight=tight)[1]
+            whole = packed(lead, columns, width=width)
+            if len(whole) == 1:
+                return whole
+            cut = packed(named_within(lead, TINY_NAME), columns, width=width)
+            if len(cut) == 1:
+                left = width - total_width((*cut[0].columns[1:],), cut[0].gap) - GAP
+                rooms.append((max(TINY_NAME, left), columns))
+    if not rooms:
+        return []
+    room, columns = max(rooms, key=lambda each: each[0])
+    return packed(named_within(lead, room), columns, width=width)
+
+
+def _without_spare(column: Column) -> Column:
+    """Leave out the intervals of a column that may go."""
+    if not column.spare:
+        return column
+    cells = (
+        replace(cell, spread="") if isinstance(cell, ScoreCell) else cell for cell in column.cells
+    )
+    return replace(column, cells=tuple(cells))
 
 
 def _widest(found: Sequence[Grid]) -> int:
