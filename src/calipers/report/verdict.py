@@ -585,7 +585,7 @@ class _Judged:
                     beside, value = (
                         brief_text(metric, score, floor[key]) for key in ("beside", "value")
                     )
-                    words = f"{metric.label.lower()} {beside}, floor {value}"
+                    words = f"{metric.spoken} {beside}, floor {value}"
                     share = floor["beside"] / floor["value"]
                     own.append(_Below(metric, share, words, floor["size"]))
             found += sorted(own, key=lambda each: each.share)
@@ -668,7 +668,7 @@ class _Judged:
     def _evidence(self, row: int, *, whole: bool = False) -> Iterator[str]:
         found = self._shares(row, DIVERSITY)
         if found:
-            yield f"{found[1].label.lower()} {self.shown(found[1], row)}"
+            yield f"{found[1].spoken} {self.shown(found[1], row)}"
         duplicates = self._duplicates(row)
         if duplicates >= WORTH_SAYING:
             unit = self.data["systems"][row]["confounders"]["duplicates"].get("unit", "texts")
@@ -685,7 +685,7 @@ class _Judged:
         parts = []
         for row in rows:
             shown = [found for names in (QUALITY, DIVERSITY) if (found := self._shares(row, names))]
-            evidence = ", ".join(f"{m.label.lower()} {self.shown(m, row)}" for _, m in shown)
+            evidence = ", ".join(f"{m.spoken} {self.shown(m, row)}" for _, m in shown)
             parts.append(joined((named(self.systems[row]),), (f" ({evidence})",)))
         verb = " lies" if len(rows) == 1 else " lie"
         words = joined(_listed(parts), (f"{verb} far from the reference.",))
