@@ -35,6 +35,7 @@ from calipers.errors import InputError, require
 from calipers.estimate.axes import leading_axes
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.logistic import fit_design, fit_logistic
+from calipers.estimate.prompt_strata import Prompts
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets, row_ranks
 from calipers.numeric.scratch import scratch
@@ -75,7 +76,6 @@ def platt(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
 
 
 Folds = NDArray[np.int64]
-Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def assign_folds(

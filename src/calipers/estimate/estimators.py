@@ -16,7 +16,8 @@ from calipers.errors import unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 
 if TYPE_CHECKING:
-    from calipers.estimate.classifier import Model, Prompts
+    from calipers.estimate.classifier import Model
+    from calipers.estimate.prompt_strata import Prompts
 
 Estimate = Callable[[ArrayLike, ArrayLike, "Prompts | None", int, int | None], LikelihoodRatios]
 """(reference, generated, prompts, seed, threads) → ratios, with the paper's settings."""

@@ -33,7 +33,8 @@ from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 
 if TYPE_CHECKING:
-    from calipers.estimate.classifier import Classification, Model, Prompts
+    from calipers.estimate.classifier import Classification, Model
+    from calipers.estimate.prompt_strata import Prompts
 
 Made = TypeVar("Made")
 Quantise = Callable[[Buckets, int], Quantisation]

@@ -14,6 +14,7 @@ from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.estimate.moments import Moments
+from calipers.estimate.prompt_strata import Prompts
 from calipers.lazy import lazily
 from calipers.metrics.estimates import FEWEST_PROMPTS, Curves, Estimates, Quantise, Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
@@ -25,7 +26,6 @@ __all__ = ["Pair", "Settings"]
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Sides = tuple[Points, Points]
 Strata = tuple[NDArray[np.int64], NDArray[np.int64]]
-Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 Made = TypeVar("Made")
 
 
