@@ -13,6 +13,7 @@ is missing, coverage does not see that samples keep to the typical (docs/sanity.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +93,7 @@ UNREAD_REMEDY = (
 MOST_REASONS = 2
 """Sentences about what was not read."""
 COUNTS = {2: "Both", 3: "All three"}
+NUMBERS = re.compile(r"\ball\b|(?:\bunder )?\d[\d.,]*(?: %)?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -776,12 +778,18 @@ def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[Bri
         if caution["weight"] >= LEAST_WEIGHT and (name, caution["kind"]) not in explained
     ]
     found.sort(key=lambda each: -each[0])
-    kinds = [caution["kind"] for _, _, caution in found]
-    for place, kind in enumerate(dict.fromkeys(kinds)):
-        weight, name, caution = found[kinds.index(kind)]
+    alike = [(caution["kind"], _wording(caution)) for _, _, caution in found]
+    for place, same in enumerate(dict.fromkeys(alike)):
+        weight, name, caution = found[alike.index(same)]
+        kind = caution["kind"]
         if place < MOST_CAUTIONS or weight >= REVERSING or kind in ALWAYS:
             brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
-            yield BriefCaution(name, kind, brief, remedy, kinds.count(kind) - 1)
+            yield BriefCaution(name, kind, brief, remedy, alike.count(same) - 1)
+
+
+def _wording(caution: Mapping[str, Any]) -> str:
+    """What a caution says beside its numbers: of others only what is true of them is said."""
+    return NUMBERS.sub("#", caution.get("brief") or "")
 
 
 def _one_sided(metric: str) -> bool:
