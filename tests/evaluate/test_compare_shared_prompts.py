@@ -139,6 +139,55 @@ def test_no_level_no_area():
     assert asked["model"][AUC].interval is None
 
 
+# ------------------------------------------------------------------ folds of whole prompts
+
+
+ACCURACIES = ("classifier_accuracy", "discriminator_accuracy")
+
+
+def test_every_accuracy_keeps_the_answers_to_a_prompt_in_one_fold():
+    x, y, prompts = drawn(n=240, shift=0.0, d=32)
+    other = answers(y, prompts)
+    sets = {"equal": other, "shifted": answers(y + 0.4, prompts)}
+    found = compare(answers(x, prompts), sets, metrics=",".join(ACCURACIES), level=None)
+    for name in ACCURACIES:
+        assert 0.4 < found["equal"][name].value < 0.6  # a twin in training would make it 0.3
+        assert found["shifted"][name].value > 0.7
+        assert "folds_by:prompt" in found["shifted"][name].signature
+
+
+def test_few_prompts_give_no_accuracy():
+    x, y, _ = drawn(n=60)
+    prompts = [f"prompt {row % 5}" for row in range(60)]
+    found = compare(answers(x, prompts), {"m": answers(y, prompts)}, metrics=",".join(ACCURACIES))
+    assert all("need 10 on each side" in found["m"][name].reason for name in ACCURACIES)
+
+
+@pytest.mark.parametrize("estimator", ["classifier", "boosted"])
+def test_ratios_of_classifiers_keep_prompts_together(estimator):
+    x, y, prompts = drawn(n=240, shift=0.3, d=6)
+    one, other = answers(x, prompts), {"m": answers(y, prompts)}
+    found = compare(one, other, metrics=f"mauve:{estimator}", level=None)
+    assert "folds_by:prompt" in found["m"][f"mauve:{estimator}"].signature
+
+
+def test_adding_systems_of_any_kind_changes_nothing(found):
+    x, y, prompts = drawn()
+    others = {
+        "partly": answers(y[:90] + 1, [*prompts[:50], *(f"other {row}" for row in range(40))]),
+        "unknown": y[50:170] * 2,
+        "several": answers(np.repeat(y[:60], 2, axis=0), np.repeat(prompts[:60], 2).tolist()),
+    }
+    sets = {**others, "model": answers(y, prompts)}
+    every = compare(answers(x, prompts), sets, keep_sizes=True)
+    alone, beside = found["model"].scores, every["model"].scores
+    assert alone.keys() == beside.keys()
+    for name, score in alone.items():
+        assert beside[name].value == score.value
+        assert beside[name].interval == score.interval
+        assert beside[name].signature == score.signature
+
+
 # ------------------------------------------------------------------ below 0.5 is chance
 
 

@@ -446,7 +446,7 @@ def test_prompts_on_both_sides_are_told_once(rng):
     assert warning.startswith(
         "100 % of its texts and 100 % of the reference's begin with their own"
     )
-    assert "raises" in warning
+    assert "this moves" in warning
     unknown = check(*sides)
     assert unknown.prompts is None
     assert (unknown.beginnings.generated, unknown.beginnings.words) == (1, 12)
@@ -485,14 +485,14 @@ def test_a_reference_whose_rows_name_no_prompts_is_searched_for_those_of_the_oth
     (warning,) = found.warnings
     assert warning.startswith(
         "100 % of its texts begin with their own prompt, and 100 % of the reference's texts with "
-        "one of these; the reference's rows name none; this raises"
+        "one of these; the reference's rows name none; this moves"
     )
     turned = check(reference, generated, prompts=(prompts, None))
     assert (turned.prompts.generated, turned.prompts.generated_others) == (None, 1)
     (warning,) = turned.warnings
     assert warning.startswith(
         "100 % of the reference's texts begin with their own prompt, and 100 % of its texts with "
-        "one of these; its rows name none; this raises"
+        "one of these; its rows name none; this moves"
     )
 
 
@@ -515,7 +515,7 @@ def test_a_long_reference_that_keeps_the_prompts_of_few_outputs(rng):
     generated = [f"{prompt} {story(rng)}" for prompt in few]
     (warning,) = check(reference, generated, prompts=(None, few)).warnings
     assert "and 100 % of these begin a text of the reference" in warning
-    assert "this raises" in warning
+    assert "this moves" in warning
 
 
 def test_answers_that_restate_a_prompt_of_its_own_field_lose_no_words(rng):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import calipers
 from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
@@ -201,3 +204,25 @@ def test_prompts_survive_that_they_are_stripped() -> None:
     assert not next(iter(file.samples)).startswith("in the year")
     assert file.shared is not None
     assert file.shared.generated_share == 1
+
+
+# ------------------------------------------------------------------ not held constant
+
+NEAR = {"embedder": None, "normalise": "none", "cache": False, "threads": 1}
+
+
+def answering(prompts: list[str] | None, seed: int) -> SampleSet:
+    rows = np.random.default_rng(seed).standard_normal((60, 4))
+    named = None if prompts is None else made(["x"] * 60, prompts).prompts
+    return replace(SampleSet.from_vectors(rows, name=f"set {seed}"), prompts=named)
+
+
+@pytest.mark.parametrize("prompts", [[f"P {row}" for row in range(60)], None])
+def test_sweeps_and_overlaps_say_that_prompts_are_not_held_constant(
+    prompts: list[str] | None,
+) -> None:
+    one, two = answering(prompts, 1), answering(prompts, 2)
+    swept = calipers.sweep(one, {"b": two}, over="k", values=[3, 4], **NEAR)
+    lying = calipers.overlap({"a": one, "b": two}, **NEAR)
+    told = ["the same prompts" in " ".join(w) for w in (swept.systems[0].warnings, lying.warnings)]
+    assert told == [prompts is not None] * 2

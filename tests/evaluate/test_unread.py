@@ -183,7 +183,8 @@ def test_the_data_say_it(lost):
     assert score["floor"] is None
     assert score["reason"] == own["withheld"]
     tests = [test for test in data["tests"] if "gone" in (test["a"], test["b"])]
-    assert all(test["p_value"] is None for test in tests)
+    assert tests
+    assert all(test["p_value"] is None and test["difference"] is None for test in tests)
     assert data["systems"][0]["scores"]["recall"]["floor"] is not None
 
 

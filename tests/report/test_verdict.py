@@ -236,6 +236,24 @@ def caution(kind: str, brief: str, weight: int) -> Data:
     return {"kind": kind, "brief": brief, "weight": weight, "text": f"{brief}; and so on"}
 
 
+@pytest.mark.parametrize(
+    ("other", "also"),
+    [
+        ("much shorter (9 vs 342 words)", "; 1 more likewise"),
+        ("much longer (900 vs 342 words)", ""),
+    ],
+)
+def test_others_are_said_to_be_alike_only_where_they_are(make: Make, other: str, also: str) -> None:
+    data = build(make, {name: {"mauve_star": make["score"](0.5)} for name in "ab"})
+    data["systems"][0]["cautions"] = [caution("lengths", "much shorter (146 vs 342 words)", 40)]
+    data["systems"][1]["cautions"] = [caution("lengths", other, 30)]
+    assert str(verdict(data).cautions[0]) == f"a: much shorter (146 vs 342 words){also}"
+    shares = ("all begin with their prompt", "14 % begin with their prompt")
+    for system, brief in zip(data["systems"], shares, strict=True):
+        system["cautions"] = [caution("prompts", brief, 40)]
+    assert str(verdict(data).cautions[0]) == f"a: {shares[0]}; 1 more likewise"
+
+
 def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) -> None:
     scores = {name: {"mauve_star": make["score"](0.5)} for name in "abc"}
     data = build(make, scores)
@@ -253,7 +271,7 @@ def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) 
     def shown() -> list[str]:
         return [caution.brief for caution in verdict(data).cautions]
 
-    assert str(verdict(data).cautions[0]) == "a: much shorter; 1 more likewise"
+    assert str(verdict(data).cautions[0]) == "a: much shorter"  # another is longer
     assert shown() == ["much shorter", "64 % cut by the embedder, reference 20 %"]
     data["systems"][1]["cautions"][1]["weight"] = 30
     assert shown() == [

@@ -3,9 +3,10 @@
     p/q = (m / n) · η(x) / (1 − η(x)),   with η(x) the probability that x is from the reference
 
 (Pillutla et al., JMLR 2023, section 4.3, equation 28). Every sample is judged by a classifier that
-was trained on the other folds, which are stratified, seeded, and keep copies together. The paper's
-classifier is logistic regression with an L2 penalty; gradient-boosted trees see what no plane
-separates.
+was trained on the other folds, which are stratified, seeded, and keep copies together. Where both
+sets answer the same prompts, they keep the answers to a prompt together: a classifier that was
+trained on one of two twins would take the other for one of the same set. The paper's classifier is
+logistic regression with an L2 penalty; gradient-boosted trees see what no plane separates.
 
 Scores are calibrated: log p/q is a line in the held-out score, fitted to the scores of the other
 folds (Platt, 1999). Without it many dimensions make a classifier too sure of itself: for two equal
@@ -34,6 +35,7 @@ from calipers.errors import InputError, require
 from calipers.estimate.axes import leading_axes
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.logistic import fit_design, fit_logistic
+from calipers.estimate.prompt_strata import Prompts
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets, row_ranks
 from calipers.numeric.scratch import scratch
@@ -77,9 +79,16 @@ Folds = NDArray[np.int64]
 
 
 def assign_folds(
-    reference: Points, generated: Points, *, folds: int, seed: int
+    reference: Points,
+    generated: Points,
+    *,
+    folds: int,
+    seed: int,
+    prompts: Prompts | None = None,
 ) -> tuple[Folds, Folds]:
     """Deal the rows of both sets to folds, as evenly as they go.
+
+    With `prompts`, the number of the prompt of every row, whole prompts are dealt.
 
     A row and its copy in the other set come into one fold: apart, a classifier that has seen the
     one would be certain, and wrong, about the other. The first copy is matched with the first, the
@@ -90,8 +99,10 @@ def assign_folds(
     -------
     tuple of ndarrays
         Fold of every reference and of every generated row, shapes ``(n,)`` and ``(m,)``, int64. In
-        either set the sizes of two folds differ by 1 at most.
+        either set the sizes of two folds differ by 1 at most, with `prompts` the numbers of these.
     """
+    if prompts is not None:
+        return _deal_prompts(prompts, folds, seed)
     n = len(reference)
     rank = row_ranks(reference, generated)
     copies = [_count_before(rank[:n]), _count_before(rank[n:])]
@@ -128,6 +139,17 @@ def _deal(keys: Folds, folds: int, seed: int, *, start: int) -> Folds:
     fold = np.empty(len(keys), np.int64)
     fold[np.argsort(keys)] = dealt
     return fold
+
+
+def _deal_prompts(prompts: Prompts, folds: int, seed: int) -> tuple[Folds, Folds]:
+    """Deal the prompts that both sets answer, then those of either set alone."""
+    numbers, places = np.unique(np.concatenate(prompts), return_inverse=True)
+    sides = np.split(places.ravel(), [len(prompts[0])])
+    ours, theirs = (np.bincount(side, minlength=len(numbers)) > 0 for side in sides)
+    fold, start = np.empty(len(numbers), np.int64), int((ours & theirs).sum())
+    for dealt, first in ((ours & theirs, 0), (ours & ~theirs, start), (theirs & ~ours, start)):
+        fold[dealt] = _deal(numbers[dealt], folds, seed, start=first)
+    return fold[sides[0]], fold[sides[1]]
 
 
 Labels = NDArray[np.bool_]
@@ -239,6 +261,7 @@ def classify(
     penalty: float = 1.0,
     calibrate: bool = True,
     dimensions: int | None = None,
+    prompts: Prompts | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> Classification:
@@ -260,6 +283,9 @@ def classify(
         Whether log-odds are refitted to held-out scores.
     dimensions
         Leading principal axes of the union that are kept; None, the default, keeps all columns.
+    prompts
+        The number of the prompt that each row of both sets answers; answers to one prompt are in
+        one part then. None where they share none.
     seed
         Of the folds.
     threads
@@ -287,7 +313,7 @@ def classify(
     n, m = len(left), len(right)
     _check_options(folds, penalty, seed, n, m)
     labels = np.arange(n + m) < n
-    fold = np.concatenate(assign_folds(left, right, folds=folds, seed=seed))
+    fold = np.concatenate(assign_folds(left, right, folds=folds, seed=seed, prompts=prompts))
     with limit_threads(threads):
         rows, every = RowSets((left, right)), np.arange(n + m)
         scores = _held_out(rows, every, labels, fold, LEARNERS[model](float(penalty)))
@@ -298,6 +324,7 @@ def classify(
         "calibrated": bool(calibrate),
         "seed": int(seed),
     }
+    pins |= {} if prompts is None else {"folds_by": "prompt"}
     pins |= {"penalty": float(penalty)} if model == "logistic" else {}
     pins |= {} if dimensions is None else {"dimensions": left.shape[1]}
     ratios = LikelihoodRatios(logs[:n], logs[n:], positive=True, pins=pins)
@@ -333,6 +360,7 @@ def discriminate(
     *,
     parts: int = 4,
     folds: int = 5,
+    prompts: Prompts | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> Discrimination:
@@ -351,6 +379,9 @@ def discriminate(
     folds
         Of the cross-validation, from 2. Test set and folds are stratified, and keep a row and its
         copy in the other set together.
+    prompts
+        The number of the prompt that each row of both sets answers; answers to one prompt are in
+        one part then. None where they share none.
     seed
         Of the test set and the folds.
     threads
@@ -370,7 +401,8 @@ def discriminate(
     check_whole("parts", parts, 2)
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
-    sides = assign_folds(left, right, folds=parts, seed=seed)
+    sides = assign_folds(left, right, folds=parts, seed=seed, prompts=prompts)
+    left_out = [part == 0 for part in sides]
     trained = [
         RowSets((points,)).copied(np.flatnonzero(part > 0))
         for points, part in zip((left, right), sides, strict=True)
@@ -382,9 +414,13 @@ def discriminate(
                 f"{parts} samples in each set, and {folds} to train on; the {name} set has "
                 f"{len(points)}"
             )
-    rows, tested = RowSets((left, right)), np.concatenate(sides) == 0
+    rows, tested = RowSets((left, right)), np.concatenate(left_out)
     labels = np.arange(len(rows)) < len(left)
-    fold = np.concatenate(assign_folds(trained[0], trained[1], folds=folds, seed=seed))
+    known_prompts = (
+        None if prompts is None else (prompts[0][~left_out[0]], prompts[1][~left_out[1]])
+    )
+    dealt = assign_folds(*trained, folds=folds, seed=seed, prompts=known_prompts)
+    fold = np.concatenate(dealt)
     seen, known = np.flatnonzero(~tested), labels[~tested]
     with limit_threads(threads):
         found = [

@@ -17,9 +17,10 @@ from calipers.estimate.likelihood_ratios import LikelihoodRatios
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Model
+    from calipers.estimate.prompt_strata import Prompts
 
-Estimate = Callable[[ArrayLike, ArrayLike, int, int | None], LikelihoodRatios]
-"""(reference, generated, seed, threads) → ratios, with the paper's settings."""
+Estimate = Callable[[ArrayLike, ArrayLike, "Prompts | None", int, int | None], LikelihoodRatios]
+"""(reference, generated, prompts, seed, threads) → ratios, with the paper's settings."""
 
 CLASSIFIERS: dict[str, Model] = {"classifier": "logistic", "boosted": "boosted"}
 """The estimators that are classifiers, by the model that they fit."""
@@ -34,7 +35,11 @@ separates sets that are far apart all alike, and no longer ranks them (docs/esti
 
 
 def _knn(
-    reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
+    reference: ArrayLike,
+    generated: ArrayLike,
+    prompts: Prompts | None,
+    seed: int,
+    threads: int | None,
 ) -> LikelihoodRatios:
     from calipers.estimate.ratios import knn_ratios
 
@@ -42,7 +47,11 @@ def _knn(
 
 
 def _kde(
-    reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
+    reference: ArrayLike,
+    generated: ArrayLike,
+    prompts: Prompts | None,
+    seed: int,
+    threads: int | None,
 ) -> LikelihoodRatios:
     from calipers.estimate.ratios import kde_ratios
 
@@ -50,7 +59,11 @@ def _kde(
 
 
 def _gaussian(
-    reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
+    reference: ArrayLike,
+    generated: ArrayLike,
+    prompts: Prompts | None,
+    seed: int,
+    threads: int | None,
 ) -> LikelihoodRatios:
     from calipers.estimate.ratios import gaussian_ratios
 
@@ -59,12 +72,22 @@ def _gaussian(
 
 def _classifier(model: Model) -> Estimate:
     def estimate(
-        reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
+        reference: ArrayLike,
+        generated: ArrayLike,
+        prompts: Prompts | None,
+        seed: int,
+        threads: int | None,
     ) -> LikelihoodRatios:
         from calipers.estimate.classifier import classify
 
         return classify(
-            reference, generated, model=model, dimensions=LEADING_AXES, seed=seed, threads=threads
+            reference,
+            generated,
+            model=model,
+            dimensions=LEADING_AXES,
+            prompts=prompts,
+            seed=seed,
+            threads=threads,
         ).ratios
 
     return estimate
@@ -88,6 +111,7 @@ def estimate_ratios(
     reference: ArrayLike,
     generated: ArrayLike,
     *,
+    prompts: Prompts | None = None,
     seed: int = 0,
     threads: int | None = None,
 ) -> LikelihoodRatios:
@@ -100,6 +124,8 @@ def estimate_ratios(
         defaults.
     reference, generated
         Rows, shapes ``(n, d)`` and ``(m, d)``.
+    prompts
+        The number of the prompt that each row answers; classifiers keep one in one fold.
     seed
         Of folds and draws; no effect on knn and kde.
     threads
@@ -118,4 +144,4 @@ def estimate_ratios(
     """
     if name not in ESTIMATORS:
         raise unknown_name("estimator of likelihood ratios", str(name), ESTIMATORS)
-    return ESTIMATORS[name](reference, generated, seed, threads)
+    return ESTIMATORS[name](reference, generated, prompts, seed, threads)

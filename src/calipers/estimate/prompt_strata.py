@@ -29,6 +29,8 @@ from calipers.numeric.arrays import as_numpy
 
 Index = NDArray[np.intp]
 Sizes = tuple[tuple[int, int], ...]
+Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""The number of the prompt of every row of two sets."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,9 @@ SAME_LENGTH, FEWEST_ALIKE = 0.5, 30
 five stories GPT-2 XL goes on with a word or more of the person's; fewer openings than 30 may agree
 in length by chance."""
 
-RAISES = "this raises precision, recall, MAUVE and BLEU alike"
+MOVES = "this moves precision, recall, MAUVE and BLEU"
+"""Upwards where answers are compared as they are; where shared prompts are held constant, words of
+the prompt on both sides lower precision and recall."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,7 @@ class Prompts:
     @property
     def _effect(self) -> str:
         if self._in_generated and self._in_reference:
-            return RAISES
+            return MOVES
         apart = "this alone sets the two sides apart"
         other, whose = self.reference, "the reference's"
         if self._in_reference:
@@ -338,7 +340,7 @@ class Beginnings:
         else:
             remedy = f"{self._remedy} takes that many words off every text"
         what = "if it is another prompt than rows name" if self.apart else "if it is a prompt"
-        return f"{RAISES}: {what}, {remedy}; if not, look for copies"
+        return f"{MOVES}: {what}, {remedy}; if not, look for copies"
 
 
 def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> Duplicates | None:

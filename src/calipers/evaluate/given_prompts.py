@@ -46,6 +46,9 @@ FEWEST = 20
 """Shared prompts below which all answers are compared, and prompts of known text below which
 nothing is predicted from them."""
 
+NOT_HELD = "what these bring counts as closeness here"
+"""Of scores that compare answers as they are, whatever they answer."""
+
 LOOKED_AT = 2_000
 """Answers of either side that are looked at for whether they belong to their prompts."""
 
@@ -183,7 +186,7 @@ def given_prompts(
     settings
         Whether rows are scaled to length one.
     """
-    if shared is None or shared.count < FEWEST:
+    if shared is None or not answers_alike(shared):
         return None
     most = max(map(largest_stratum, (shared.reference, shared.generated)))
     if min(len(shared.reference), len(shared.generated)) - most <= settings.k:
@@ -217,6 +220,11 @@ def given_prompts(
         expected[view] = sides[0], sides[1]
         explained[view] = made.explained
     return replace(plain, expected=expected, explained=explained)
+
+
+def answers_alike(shared: SharedPrompts | None) -> bool:
+    """Whether two sets share so many prompts that these bring them close to each other."""
+    return shared is not None and shared.count >= FEWEST
 
 
 def addressed(reference: Points, generated: Points, shared: SharedPrompts) -> float:
@@ -266,8 +274,8 @@ def unaddressed(given: Sequence[GivenPrompts | None]) -> Iterator[Caution]:
             "prompts",
             "hardly answers the prompts of its rows",
             "its answers lie hardly closer to the reference's answers to the same prompts than to "
-            f"those to others (closer than {lowest:.0%} of them; 50 % is chance): either it does "
-            "not answer its prompts, or its rows stand in another order than their prompts",
+            f"those to others (closer than {100 * lowest:.0f} % of them; 50 % is chance): either "
+            "it does not answer its prompts, or its rows stand in another order than their prompts",
         )
 
 

@@ -24,6 +24,7 @@ from calipers.evaluate.embedding import (
     with_scaling,
 )
 from calipers.evaluate.engines import running_where
+from calipers.evaluate.given_prompts import NOT_HELD, answers_alike
 from calipers.evaluate.inputs import (
     FEW,
     LENGTH_RATIO,
@@ -37,6 +38,7 @@ from calipers.evaluate.inputs import (
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import OverlapOptions, pair_settings
 from calipers.evaluate.scoring import neighbour_fields, signature_fields
+from calipers.evaluate.shared_prompts import shared_prompts
 from calipers.evaluate.spaces import PCA, neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
@@ -45,6 +47,7 @@ from calipers.progress import Advance, Progress, Silent
 from calipers.results.overlap import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
 from calipers.results.reading import unread_note
 from calipers.samples import SampleSet
+from calipers.samples.wording import first_names
 from calipers.score import signature
 from calipers.uncertainty.search_quality import SearchQuality
 
@@ -107,6 +110,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             *_size_warnings(inputs, options.k),
             *_length_warnings(_medians(described)),
             *_copy_warnings(inputs),
+            *_prompt_warnings(inputs),
             *_ceiling_warnings(views),
             *_search_warnings(searches),
             *usual_warnings(options, inputs.sets[0]),
@@ -366,6 +370,21 @@ def _length_warnings(medians: Mapping[str, float]) -> Iterator[str]:
         yield (
             f"lengths differ: the texts of {long} have {medians[long]:g} words in the median, "
             f"those of {short} {medians[short]:g}; a difference in length alone changes the shares"
+        )
+
+
+def _prompt_warnings(inputs: Inputs) -> Iterator[str]:
+    """Say whose samples are close to each other by what they answer alone."""
+    firsts = {system.name: system.files[0].samples for system in inputs.systems}
+    alike: dict[str, None] = {}
+    for one, other in combinations(firsts, 2):
+        if answers_alike(shared_prompts(firsts[one], firsts[other], paired=False)):
+            alike |= dict.fromkeys((one, other))
+    if alike:
+        names = " and ".join(alike) if len(alike) == 2 else first_names(list(alike), 4)
+        yield (
+            f"{names} answer the same prompts, and {NOT_HELD}: calipers "
+            "prompts compares the answers to each prompt"
         )
 
 

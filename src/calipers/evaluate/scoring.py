@@ -110,8 +110,9 @@ def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
         return {name: value for name, value in values.items() if not name.endswith(only)}
 
     def untested(test: TwoSample) -> TwoSample:
-        nothing = np.empty(0)
-        return replace(test, statistic=np.nan, p_value=np.nan, null=nothing, reason=reason)
+        unknown, nothing = np.nan, np.empty(0)
+        test = replace(test, statistic=unknown, estimate=unknown, p_value=unknown)
+        return replace(test, null=nothing, reason=reason)
 
     kept: dict[str, Any] = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
     scores = {

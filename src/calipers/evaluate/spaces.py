@@ -192,7 +192,7 @@ class _Part(_WithoutBlocks):
         """Cells of the rows, and likelihood ratios on the axes of the pair."""
 
         def on_axes() -> Estimates:
-            return Estimates(*self.projected, self.settings)
+            return Estimates(*self.projected, self.settings, prompts=self.dealt_prompts)
 
         return _CellsOfRows(self.reference, self.generated, self.settings, on_axes=on_axes)
 

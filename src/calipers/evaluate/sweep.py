@@ -24,6 +24,7 @@ from calipers.evaluate.embedding import (
     with_scaling,
 )
 from calipers.evaluate.engines import running_where
+from calipers.evaluate.given_prompts import NOT_HELD, answers_alike
 from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,
@@ -261,7 +262,8 @@ def _sweep_systems(
             curves = _as_read(curves, too_little(embedder, sides))
             made = _system(system, curves, about, own, plan, searches, sides[0][1])
             unread = sentences(unread_cautions(embedder, sides))
-            systems.append(replace(made, warnings=(*unread, *made.warnings)))
+            shared = _shared_prompts(system)
+            systems.append(replace(made, warnings=(*unread, *shared, *made.warnings)))
     return Sweep(
         over=plan.options.over,
         reference=about,
@@ -269,6 +271,16 @@ def _sweep_systems(
         settings={},
         warnings=embedded.shared_notes,
     )
+
+
+def _shared_prompts(system: InputSystem) -> Iterator[str]:
+    """Say that a sweep compares answers as they are, where a comparison does not."""
+    counts = [file.shared.count for file in system.files if file.shared is not None]
+    if any(answers_alike(file.shared) for file in system.files):
+        yield (
+            f"it and the reference answer the same prompts ({max(counts):,} shared), and "
+            f"{NOT_HELD}: scores are not those of calipers compare, which holds it constant"
+        )
 
 
 def _curves(

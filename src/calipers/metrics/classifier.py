@@ -7,7 +7,8 @@ what its kind of model can separate, and with few samples little of that.
 
 The area is that of the linear discriminant of :mod:`calipers.estimate.discriminant`, whose test is
 :func:`calipers.uncertainty.two_sample_classifier.classifier_test`: what a comparison shows beside
-the p-value is this score. Accuracy is that of a logistic regression, and knows of no prompts.
+the p-value is this score. Accuracy is that of a logistic regression. All keep the answers to one
+prompt in one fold.
 
 The accuracy of the discriminator follows section 6.3 instead: a quarter of both sets is tested,
 once, and the penalty is chosen by cross-validation on the rest. Of the same samples it tests a
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from calipers.estimate.discriminant import FOLDS, mean_area, parts_of, too_few
 from calipers.estimate.prompt_strata import PromptStrata, check_prompts
+from calipers.metrics.estimates import FEWEST_PROMPTS
 from calipers.metrics.exchangeable import exchangeable
 from calipers.metrics.reading import Pins, scored
 from calipers.numeric.threads import workers
@@ -51,8 +53,21 @@ def _score(metric: str, value: float, found: Classification, pins: Pins) -> Scor
     return scored(metric, float(value), {**found.ratios.pins, **pins})
 
 
+TOO_FEW_PROMPTS = (
+    "both sets answer the same prompts, and folds of whole prompts need "
+    f"{FEWEST_PROMPTS} on each side"
+)
+
+
+def too_few_prompts(pair: Pair) -> bool:
+    """Whether sets share prompts, but so few that these cannot be dealt to folds."""
+    return pair.prompts is not None and pair.dealt_prompts is None
+
+
 def read_classifier_accuracy(pair: Pair, _: Options) -> Score:
     made = pair.estimates
+    if too_few_prompts(pair):
+        return scored("classifier_accuracy", float("nan"), made.row_pins, reason=TOO_FEW_PROMPTS)
     return accuracy_score(made.classification("logistic"), made.row_pins)
 
 
@@ -131,7 +146,14 @@ def read_discriminator_accuracy(pair: Pair, _: Options) -> Score:
     from calipers.estimate.classifier import discriminate
 
     made, settings = pair.estimates, pair.settings
+    if too_few_prompts(pair):
+        return scored("discriminator_accuracy", float("nan"), made.row_pins, reason=TOO_FEW_PROMPTS)
     found = discriminate(
-        made.reference, made.generated, seed=settings.seed, threads=settings.threads
+        made.reference,
+        made.generated,
+        prompts=made.prompts,
+        seed=settings.seed,
+        threads=settings.threads,
     )
-    return discriminator_score(found, made.row_pins)
+    pins = made.row_pins if made.prompts is None else {**made.row_pins, "folds_by": "prompt"}
+    return discriminator_score(found, pins)

@@ -34,6 +34,7 @@ from calipers.numeric.distances import Points
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model
+    from calipers.estimate.prompt_strata import Prompts
 
 Made = TypeVar("Made")
 Quantise = Callable[[Buckets, int], Quantisation]
@@ -77,6 +78,9 @@ def _too_far(estimator: str, shared: float, samples: int) -> Remark | None:
         "the estimator and not from samples, so its scores have no intervals",
     )
 
+
+FEWEST_PROMPTS = 10
+"""Prompts on a side for folds of whole ones."""
 
 BUCKETS, RUNS = 20, 10
 """Cells and runs of k-means of the averaged precision-recall curve."""
@@ -136,6 +140,9 @@ class Estimates:
         Labels for replicates, or None.
     quantised
         Gives the quantisation by a number of cells and of runs, where it is not of this pair alone.
+    prompts
+        The number of the prompt that each row answers, for the folds of classifiers; None where the
+        sets share none, or fewer than :data:`FEWEST_PROMPTS` are on a side.
     """
 
     reference: Points
@@ -143,6 +150,7 @@ class Estimates:
     settings: Settings
     blocks: tuple[Blocks, Blocks] | None = None
     quantised: Quantise | None = None
+    prompts: Prompts | None = None
 
     @lazily
     def cells(self) -> Quantisation:
@@ -208,7 +216,14 @@ class Estimates:
         seed, threads = self.settings.seed, self.settings.threads
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="the classifier tells")  # by its AUC
-            return classify(self.reference, self.generated, model=model, seed=seed, threads=threads)
+            return classify(
+                self.reference,
+                self.generated,
+                model=model,
+                prompts=self.prompts,
+                seed=seed,
+                threads=threads,
+            )
 
     def _ratios(self, estimator: str) -> LikelihoodRatios:
         seed, threads = self.settings.seed, self.settings.threads
@@ -217,7 +232,12 @@ class Estimates:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="the classifier tells")  # see `remarks`
             return estimate_ratios(
-                estimator, self.reference, self.generated, seed=seed, threads=threads
+                estimator,
+                self.reference,
+                self.generated,
+                prompts=self.prompts,
+                seed=seed,
+                threads=threads,
             )
 
     def _quantise(self, buckets: Buckets, restarts: int) -> Quantisation:

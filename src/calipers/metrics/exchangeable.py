@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.metrics.pair import Pair, Prompts, Sides
+from calipers.estimate.prompt_strata import Prompts
+from calipers.metrics.pair import Pair, Sides
 from calipers.numeric.blocks import Clusters
 
 Index = NDArray[np.intp]

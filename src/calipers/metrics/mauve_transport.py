@@ -161,6 +161,11 @@ UNSCALED = (
     "--normalise l2, or choose --c (normalise= and c= in Python)"
 )
 
+UNSCALED_ANSWERS = (
+    "its constant c is meant for rows of length one, which answers less what their prompts explain "
+    "have not: choose --c, or --shared-prompts others (c= and shared_prompts= in Python)"
+)
+
 
 @dataclass(frozen=True)
 class MauveTransport:
@@ -302,7 +307,8 @@ def read_mauve_ot_barycentric(pair: Pair, _: Options) -> Score:
 def _read(pair: Pair, interpolation: Interpolation) -> Score:
     if pair.settings.normalise == "none" and pair.settings.c is None:
         pins = {"cost": "squared_euclidean", **pair.estimates.seed_pin}
-        return scored(METRICS[interpolation], np.nan, pins, reason=UNSCALED)
+        reason = UNSCALED if pair.strata is None else UNSCALED_ANSWERS
+        return scored(METRICS[interpolation], np.nan, pins, reason=reason)
     return mauve_ot_score(
         *pair.projected,
         pair.estimates.cells,

@@ -14,8 +14,9 @@ from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.estimate.moments import Moments
+from calipers.estimate.prompt_strata import Prompts
 from calipers.lazy import lazily
-from calipers.metrics.estimates import Curves, Estimates, Quantise, Settings
+from calipers.metrics.estimates import FEWEST_PROMPTS, Curves, Estimates, Quantise, Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
 from calipers.numeric.kept import content, kept
@@ -25,7 +26,6 @@ __all__ = ["Pair", "Settings"]
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Sides = tuple[Points, Points]
 Strata = tuple[NDArray[np.int64], NDArray[np.int64]]
-Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 Made = TypeVar("Made")
 
 
@@ -172,7 +172,17 @@ class Pair:
     @lazily
     def estimates(self) -> Estimates:
         """Histograms and likelihood ratios of the pair."""
-        return Estimates(*self.projected, self.settings, self.blocks, self.quantised)
+        return Estimates(
+            *self.projected, self.settings, self.blocks, self.quantised, self.dealt_prompts
+        )
+
+    @property
+    def dealt_prompts(self) -> Prompts | None:
+        """The prompts by which classifiers deal rows to folds; None where they are too few."""
+        prompts = self.prompts if self.strata is None else self.strata
+        if prompts is None or min(len(np.unique(side)) for side in prompts) < FEWEST_PROMPTS:
+            return None
+        return prompts
 
     @lazily
     def curves(self) -> Curves:

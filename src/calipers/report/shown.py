@@ -80,6 +80,14 @@ class Metric:
         return f"{'Text ' if namesake else ''}{text_label(self.metric)}"
 
     @property
+    def spoken(self) -> str:
+        """Name the metric in a sentence, in full: ``clipped coverage`` for ``Clip C``."""
+        base = self.metric.partition(":")[0]
+        if self.view == TEXT or base not in METRICS:
+            return self.label.lower()
+        return self.label.replace(METRICS[base].label, base.replace("_", " "), 1).lower()
+
+    @property
     def meaning(self) -> str:
         """Say what it tells; empty for a metric that is not known."""
         base = self.metric.partition(":")[0]

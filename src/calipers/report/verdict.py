@@ -13,6 +13,7 @@ is missing, coverage does not see that samples keep to the typical (docs/sanity.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +93,7 @@ UNREAD_REMEDY = (
 MOST_REASONS = 2
 """Sentences about what was not read."""
 COUNTS = {2: "Both", 3: "All three"}
+NUMBERS = re.compile(r"\ball\b|(?:\bunder )?\d[\d.,]*(?: %)?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -585,7 +587,7 @@ class _Judged:
                     beside, value = (
                         brief_text(metric, score, floor[key]) for key in ("beside", "value")
                     )
-                    words = f"{metric.label.lower()} {beside}, floor {value}"
+                    words = f"{metric.spoken} {beside}, floor {value}"
                     share = floor["beside"] / floor["value"]
                     own.append(_Below(metric, share, words, floor["size"]))
             found += sorted(own, key=lambda each: each.share)
@@ -668,7 +670,7 @@ class _Judged:
     def _evidence(self, row: int, *, whole: bool = False) -> Iterator[str]:
         found = self._shares(row, DIVERSITY)
         if found:
-            yield f"{found[1].label.lower()} {self.shown(found[1], row)}"
+            yield f"{found[1].spoken} {self.shown(found[1], row)}"
         duplicates = self._duplicates(row)
         if duplicates >= WORTH_SAYING:
             unit = self.data["systems"][row]["confounders"]["duplicates"].get("unit", "texts")
@@ -685,7 +687,7 @@ class _Judged:
         parts = []
         for row in rows:
             shown = [found for names in (QUALITY, DIVERSITY) if (found := self._shares(row, names))]
-            evidence = ", ".join(f"{m.label.lower()} {self.shown(m, row)}" for _, m in shown)
+            evidence = ", ".join(f"{m.spoken} {self.shown(m, row)}" for _, m in shown)
             parts.append(joined((named(self.systems[row]),), (f" ({evidence})",)))
         verb = " lies" if len(rows) == 1 else " lie"
         words = joined(_listed(parts), (f"{verb} far from the reference.",))
@@ -776,12 +778,18 @@ def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[Bri
         if caution["weight"] >= LEAST_WEIGHT and (name, caution["kind"]) not in explained
     ]
     found.sort(key=lambda each: -each[0])
-    kinds = [caution["kind"] for _, _, caution in found]
-    for place, kind in enumerate(dict.fromkeys(kinds)):
-        weight, name, caution = found[kinds.index(kind)]
+    alike = [(caution["kind"], _wording(caution)) for _, _, caution in found]
+    for place, same in enumerate(dict.fromkeys(alike)):
+        weight, name, caution = found[alike.index(same)]
+        kind = caution["kind"]
         if place < MOST_CAUTIONS or weight >= REVERSING or kind in ALWAYS:
             brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
-            yield BriefCaution(name, kind, brief, remedy, kinds.count(kind) - 1)
+            yield BriefCaution(name, kind, brief, remedy, alike.count(same) - 1)
+
+
+def _wording(caution: Mapping[str, Any]) -> str:
+    """What a caution says beside its numbers: of others only what is true of them is said."""
+    return NUMBERS.sub("#", caution.get("brief") or "")
 
 
 def _one_sided(metric: str) -> bool:

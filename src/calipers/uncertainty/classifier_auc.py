@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.discriminant import FOLDS, mean_area, parts_of
-from calipers.estimate.prompt_strata import PromptStrata
+from calipers.estimate.prompt_strata import Prompts, PromptStrata
 from calipers.metrics.exchangeable import Exchangeable, exchangeable
-from calipers.metrics.pair import Pair, Prompts
+from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import (
     DEFAULT_BLOCKS,
     FEWER_BLOCKS,
