@@ -195,7 +195,7 @@ def test_keys_estimator_and_constant_reach_the_scores(calipers, arrays):
     options = ("--estimator", "gaussian", "--c", "3", "--json", "-", "--quiet")
     data = json.loads(calipers(*JOB, "--metrics", "mauve,mauve:knn:chi2", *options).stdout)
     (system,) = data["systems"]
-    assert list(system["scores"]) == ["mauve:gaussian", "mauve:chi2:knn"]
+    assert list(system["scores"]) == ["mauve:gaussian", "mauve:chi2:knn", "classifier_auc"]
     assert "|c:3|" in system["scores"]["mauve:gaussian"]["signature"]
     assert data["settings"]["metrics_shown"] == ["mauve:gaussian", "mauve:chi2:knn"]
 

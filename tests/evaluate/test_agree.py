@@ -68,7 +68,7 @@ def agree(reference, generated, embedders, **options):
 def test_every_score_is_that_of_a_comparison(sets, stubs):
     found = agree(*sets, stubs)
     assert [column.label for column in found.columns] == ["two left", "two right", "one all"]
-    assert list(found.metrics) == ["precision", "recall", "mauve_star"]
+    assert list(found.metrics) == ["precision", "recall", "coverage", "mauve_star"]
     for stub, offset in zip(stubs, (0, 2), strict=True):
         single = calipers.compare(*sets, embedder=stub, metrics=list(found.metrics), **QUIET)
         for place, view in enumerate(stub.views):

@@ -226,3 +226,20 @@ def test_sweeps_and_overlaps_say_that_prompts_are_not_held_constant(
     lying = calipers.overlap({"a": one, "b": two}, **NEAR)
     told = ["the same prompts" in " ".join(w) for w in (swept.systems[0].warnings, lying.warnings)]
     assert told == [prompts is not None] * 2
+
+
+def begun(prompts: list[str], seed: int) -> list[str]:
+    """Texts that go on from the first eight words of others."""
+    rests = texts(len(prompts), seed)
+    return [" ".join([*a.split()[:8], b]) for a, b in zip(prompts, rests, strict=True)]
+
+
+def test_texts_that_a_model_repeats_or_knows_by_heart_show_no_prompts() -> None:
+    human = texts(60, 1)
+    learnt = made([*begun(human[:42], 2), *texts(18, 3)])
+    assert shared_prompts(made(human), learnt, paired=False) is None
+    collapsed = made(begun(human[:3] * 20, 4))
+    assert shared_prompts(made(human), collapsed, paired=False) is None
+    found = shared_prompts(made(human), made(begun(human[:20], 5)), paired=False)
+    assert found is not None
+    assert found.count == 20

@@ -270,7 +270,7 @@ def test_written(row: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         arguments = ["embed", "human.jsonl", *command.split()[2:], "--embedder", "tfidf"]
     else:
         arguments = ["compare", "-r", "human.jsonl", log, *command.split()]
-        arguments += ["--embedder", "tfidf", "--metrics", "precision", "--no-cache"]
+        arguments += ["--metrics", "precision", "--no-cache"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert (tmp_path / WRITTEN[row[0]]).stat().st_size > 0

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice, check_extras, choose_likelihood, split_names
+from calipers.embed.reading import Reading
 from calipers.errors import InputError
 from calipers.evaluate.end_of_text import MARKS, has_mark
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, Reader, read_texts, where
@@ -118,9 +119,9 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     scored = [run.of(file) for file in inputs.files]
     if options.log_probabilities is not None:
         names = [where(file.samples) for file in inputs.files]
-        sets = zip(names, (each.content for each in scored), strict=True)
+        sets = zip(names, scored, strict=True)
         convention = Convention(run.first, options.stride, run.decoding_of_model)
-        own = [(name, hash_, run.kept[hash_].scores) for name, hash_ in sets]
+        own = [(name, each.passages, run.kept[each.content].scores) for name, each in sets]
         keep(options.log_probabilities, model, convention, own)
     measured = measure_inputs(
         inputs, choices, splitter, options, keep_sizes=options.keep_sizes, scored=run.scored
@@ -537,9 +538,8 @@ def _with_cautions(
 
 def _read(model: LanguageModel, files: Sequence[InputSet]) -> SetReading | None:
     """Count what the model's tokenizer does not know of a set; None where nobody tells."""
-    texts = [text for file in files for text in file.samples]
-    reading = model.reading(texts)
-    return None if reading is None else SetReading.of(reading, len(texts))
+    reading = Reading.joined([model.reading(list(file.samples)) for file in files])
+    return None if reading is None else SetReading.of(reading, len(reading))
 
 
 def _as_read(result: TextResult, reason: str | None, reading: SetReading | None) -> TextResult:

@@ -8,7 +8,7 @@ Prompts are known in three ways, tried in this order:
 ``"paired"``
     A person says that row i of both sides answers prompt i.
 ``"openings"``
-    Most texts of one side begin as a text of the other does (:mod:`calipers.evaluate.prompts`): row
+    Nearly all texts of one side begin as a text of the other does (:mod:`calipers.evaluate.prompts`): row
     i as row i, or each as the text that it shares most words with.
 
 Look at the sets as they were read: texts that lost their prompts do not show them any more.
@@ -44,7 +44,13 @@ NEARLY_ALL = 0.99
 is not needed."""
 
 MOST = 0.5
-"""The share of a side that must begin as the other does before openings are taken for prompts."""
+"""The share of a side that must begin as the other does before a closer look pays, and of generated
+rows that must begin in ways of their own: a collapsed system begins all its texts in a few."""
+
+PROMPTED = 0.9
+"""The share of a side that must begin as the other does before openings are taken for prompts: 0.99
+of 500 stories by GPT-NeoX, 0.73 of 120 texts by an n-gram model that has learnt half of the other
+side by heart."""
 
 FEWEST_PROMPTS = 2
 """Rows that all answer one prompt are held together by nothing."""
@@ -208,8 +214,10 @@ def _by_openings(reference: SampleSet, generated: SampleSet) -> SharedPrompts | 
     first[linked] = partner[of_reference[linked]]
     second = np.where(partner >= 0, first[np.maximum(partner, 0)], n + np.arange(len(ours)))
     shared = SharedPrompts(first, second, "openings")
-    most = max(shared.reference_share, shared.generated_share)
-    return shared if most >= MOST and shared.count >= FEWEST_PROMPTS else None
+    if max(shared.reference_share, shared.generated_share) < PROMPTED:
+        return None  # a model that has learnt some texts by heart begins them too
+    repeats = shared.reference_share < PROMPTED and shared.count < MOST * len(ours)
+    return None if repeats or shared.count < FEWEST_PROMPTS else shared
 
 
 def _may_share(theirs: Sequence[str], ours: Sequence[str]) -> bool:

@@ -1,9 +1,10 @@
 """Log-probabilities that were kept in a file: a language model that has scored its texts already.
 
 An ``.npz`` of plain arrays: ``about`` (JSON, as bytes) names the model, how it read the texts and,
-for each set, its name and the hash of its texts and prompts; ``N.log_probability`` and ``N.starts``
-hold the scores of the N-th, beside ``N.unscored``, the characters before them, and ``N.decoded``
-and ``N.squares`` where a decoding was asked for.
+for each set, its name, the hash of its texts and prompts and that of the texts alone;
+``N.log_probability`` and ``N.starts`` hold the scores of the N-th, beside ``N.unscored``, the
+characters before them, ``N.words`` and ``N.unread``, the words of each text and those that the
+model does not know, and ``N.decoded`` and ``N.squares`` where a decoding was asked for.
 The texts themselves are not in it. Nothing is ever unpickled.
 """
 
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from calipers import __version__
+from calipers.embed.reading import Reading
 from calipers.embed.vectors import write_vectors
 from calipers.errors import InputError
 from calipers.files import check_there, fitting_in_memory
@@ -32,7 +34,8 @@ from calipers.progress import Advance
 ENDING = ".npz"
 KIND = "log-probabilities"
 ARRAYS = {"log_probability": "f", "starts": "i", "decoded": "f", "squares": "f", "unscored": "i"}
-"""Arrays of a set, and the kind of their numbers."""
+READ = {"words": "i", "unread": "i"}
+"""Arrays of a set, and the kind of their numbers: of its scores, and of what was read."""
 
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError, RecursionError),
@@ -57,6 +60,11 @@ def passages_hash(passages: Sequence[Passage]) -> str:
     return found.hexdigest()
 
 
+def texts_hash(texts: Sequence[str]) -> str:
+    """Hash texts alone, in order: hexadecimal SHA-256."""
+    return passages_hash([Passage(text) for text in texts])
+
+
 @dataclass(frozen=True)
 class Convention:
     """How a model read the texts: what two files must share to be comparable.
@@ -77,7 +85,7 @@ def keep(
     path: str | Path,
     model: LanguageModel,
     convention: Convention,
-    sets: Sequence[tuple[str, str, TokenScores]],
+    sets: Sequence[tuple[str, Sequence[Passage], TokenScores]],
 ) -> None:
     """Keep the log-probabilities of some sets of texts.
 
@@ -88,7 +96,7 @@ def keep(
     model, convention
         What scored them, and how.
     sets
-        Name, hash (:func:`passages_hash`) and scores of each.
+        Name, texts with their prompts, and scores of each.
 
     Raises
     ------
@@ -97,14 +105,16 @@ def keep(
     """
     arrays: dict[str, Any] = {}
     listed: list[dict[str, Any]] = []
-    for name, content, scores in sets:
+    for name, passages, scores in sets:
+        content, texts = passages_hash(passages), [passage.text for passage in passages]
         if content in (each["hash"] for each in listed):
             continue
-        place = len(listed)
-        listed.append({"name": name, "hash": content, "vocabulary": scores.vocabulary})
-        for array in ARRAYS:
-            if getattr(scores, array) is not None:
-                arrays[f"{place}.{array}"] = getattr(scores, array)
+        place, about_set = len(listed), {"name": name, "hash": content, "texts": texts_hash(texts)}
+        listed.append({**about_set, "vocabulary": scores.vocabulary})
+        reading = model.reading(texts)
+        held = {array: getattr(scores, array) for array in ARRAYS}
+        held |= {} if reading is None else {"words": reading.words, "unread": reading.unread}
+        arrays |= {f"{place}.{array}": each for array, each in held.items() if each is not None}
     about = {
         "calipers": __version__,
         "kind": KIND,
@@ -140,7 +150,7 @@ class KeptScores(LanguageModel):
         check_there(self.path)
         with fitting_in_memory(self.path):
             try:
-                about, self._scores = _read(self.path)
+                about, self._scores, self._readings = _read(self.path)
                 self.name = str(about["model"])
                 self.revision = str(about["revision"])
                 self.signature = {str(k): str(v) for k, v in about["signature"].items()}
@@ -156,6 +166,10 @@ class KeptScores(LanguageModel):
                 raise
             except DAMAGE as error:
                 raise self._refusal(f"holds no log-probabilities, or is damaged: {error}") from None
+
+    def reading(self, texts: Sequence[str]) -> Reading | None:
+        """Look up how many words of these texts the model did not know."""
+        return self._readings.get(texts_hash(texts))
 
     def score(
         self,
@@ -211,7 +225,9 @@ class KeptScores(LanguageModel):
         return InputError(f"{self.path}: {problem}")
 
 
-def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, TokenScores]]:
+def _read(
+    path: Path,
+) -> tuple[Mapping[str, Any], dict[str, TokenScores], dict[str, Reading]]:
     with np.load(path, allow_pickle=False) as arrays:
         size = sum(member.file_size for member in arrays.zip.infolist())
 
@@ -223,28 +239,35 @@ def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, TokenScores]]:
         about = json.loads(bytes(arrays["about"]))
         if about.get("kind") != KIND:
             raise ValueError(f"it holds {about.get('kind')!r:.100}")
-        found = {}
+        found, readings = {}, {}
         for place, each in enumerate(about["sets"]):
             held = {
                 name: arrays[f"{place}.{name}"]
-                for name in ARRAYS
+                for name in (*ARRAYS, *READ)
                 if f"{place}.{name}" in arrays.files
             }
             _check(held)
+            read = [held.pop(name) for name in READ if name in held]
+            if read:
+                readings[str(each["texts"])] = Reading(*read)
             found[str(each["hash"])] = TokenScores(vocabulary=int(each["vocabulary"]), **held)
-        return about, found
+        return about, found, readings
 
 
 def _check(held: Mapping[str, Any]) -> None:
     """Refuse arrays that do not belong together."""
     starts, tokens = held["starts"], len(held["log_probability"])
     for name, array in held.items():
-        if array.ndim != 1 or array.dtype.kind != ARRAYS[name]:
+        if array.ndim != 1 or array.dtype.kind != {**ARRAYS, **READ}[name]:
             raise ValueError(f"the array {name} has shape {array.shape} and type {array.dtype}")
-        if name == "unscored" and (len(array) != len(starts) - 1 or (array < 0).any()):
-            raise ValueError("what was not scored does not fit the texts")
-        if name not in ("starts", "unscored") and len(array) != tokens:
+        of_texts = name in ("unscored", *READ)
+        if of_texts and (len(array) != len(starts) - 1 or (array < 0).any()):
+            raise ValueError(f"the array {name} does not fit the texts")
+        if not of_texts and name != "starts" and len(array) != tokens:
             raise ValueError(f"the array {name} has {len(array)} numbers for {tokens} tokens")
+    read = [held[name] for name in READ if name in held]
+    if len(read) == 1 or (read and (read[1] > read[0]).any()):
+        raise ValueError("more words were not read than there are")
     if not len(starts) or starts[0] != 0 or starts[-1] != tokens or (np.diff(starts) < 0).any():
         raise ValueError("the texts do not begin one behind the other")
     if not (held["log_probability"] <= 1e-4).all():

@@ -178,11 +178,13 @@ def how_to_read(
     if held:
         sizes = " or ".join(f"{size:,}" for size in sorted({floor["size"] for floor in held}))
         signs.append(Note("sign", f"within the noise floor (at n = {sizes})", FLOOR_MARK))
+    tested = {test["score"] for test in against_reference(data) if test["score"].endswith(AUC)}
+    scores += [score for key in sorted(tested) for score in scores_of(data, metric_of(data, key))]
     if any(bounds_of(score) for score in scores):
         signs.append(Note("sign", f"[{percent(level_of(data))} interval]"))
     if any(score and score.get("approximate") and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
-    if any(test["score"].endswith(AUC) for test in against_reference(data)):
+    if tested:
         signs.append(
             Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC")
         )
