@@ -9,8 +9,8 @@ Prompts are known in three ways, tried in this order:
     A person says that row i of both sides answers prompt i.
 ``"openings"``
     Nearly all texts of one side begin as a text of the other does
-    (:mod:`calipers.evaluate.prompts`): row i as row i, or each as the text that it shares most words
-    with.
+    (:mod:`calipers.evaluate.prompts`): row i as row i, or each as the text with which it shares
+    most words.
 
 Look at the sets as they were read: texts that lost their prompts do not show them any more.
 :meth:`SharedPrompts.rows` then follows the rows that stay.
