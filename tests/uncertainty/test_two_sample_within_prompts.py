@@ -9,9 +9,11 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.estimate import prompt_groups
+from calipers.estimate.discriminant import parts_of
 from calipers.estimate.prompt_groups import PromptGroups
 from calipers.estimate.prompt_strata import PromptStrata
 from calipers.metrics.classifier import classifier_auc
+from calipers.numeric.threads import workers
 from calipers.uncertainty.two_sample_classifier import classifier_test
 from calipers.uncertainty.two_sample_mmd import mmd_test
 
@@ -283,3 +285,15 @@ def test_refuses_what_numbers_no_prompts(name):
         TESTS[name](x, y, prompts=(numbers[0], numbers[1][:5]))
     with pytest.raises(InputError, match=r"found float64 of shape \(10,\)"):
         TESTS[name](x, y, prompts=(numbers[0] + 0.5, numbers[1]))
+
+
+def test_an_area_has_no_value_where_a_fold_is_left_nothing_to_train_on() -> None:
+    rng = np.random.default_rng(0)
+    with workers(1) as pool:
+        (part,) = parts_of(
+            rng.normal(size=(40, 3)), rng.normal(size=(40, 3)), pool, folds=5, seed=0
+        )
+    kept = np.ones(80, np.bool_)
+    assert 0 <= part.area(kept) <= 1
+    kept[part.labels] = False
+    assert np.isnan(part.area(kept))

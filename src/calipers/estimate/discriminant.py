@@ -111,11 +111,14 @@ class Part:
     def area(self, kept: Chosen | None = None) -> float:
         """Give the area under the ROC curve: of each fold, or of the pairs within prompts.
 
-        `kept` tells which rows are trained on and judged, whole prompts where they are shared.
+        `kept` tells which rows are trained on and judged, whole prompts where they are shared. NaN
+        where they leave a fold nothing of a side to train on.
         """
         every = np.ones(len(self.index), np.bool_) if kept is None else kept
         own = self.labels
         scores = self._scores(own, every)
+        if scores is None:
+            return float("nan")
         if self.within:
             return self._within_prompts(scores, every)
         spans = zip(scores, _cut(own, self.folds), _cut(every, self.folds), strict=True)
@@ -123,8 +126,11 @@ class Part:
         values = [area(*each)[0] for each in left if each[1].any() and not each[1].all()]
         return float(np.mean(values)) if values else float("nan")
 
-    def _scores(self, own: Chosen, kept: Chosen) -> list[Floats]:
-        """How far every row lies on the reference's side, by what was trained on other folds."""
+    def _scores(self, own: Chosen, kept: Chosen) -> list[Floats] | None:
+        """How far every row lies on the reference's side, by what was trained on other folds.
+
+        None where there is nothing of a side outside a fold.
+        """
         sides = []
         for side in (own & kept, ~own & kept):
             cut = _cut(side, self.folds)
@@ -135,6 +141,8 @@ class Part:
             sides.append(
                 [(sum(sums) - s, sum(counts) - c) for s, c in zip(sums, counts, strict=True)]
             )
+        if not all(count for side in sides for _, count in side):
+            return None
         return [
             (one / n - other / m) @ fold.solved
             for (one, n), (other, m), fold in zip(*sides, self.folds, strict=True)
