@@ -391,3 +391,15 @@ def test_the_averages_of_the_papers_are_an_option_of_the_key(sets):
         "frontier:gaussian:own_side",
         "prd:knn:own_side",
     }
+
+
+@pytest.mark.parametrize("function", ["compare", "measure_texts"])
+def test_a_reference_of_empty_texts_is_refused(function):
+    human = ["", *["one two three"] * 2, " ", ""]
+    given = {
+        "compare": ((human, {"m": ["a b c"] * 5}), {}),
+        "measure_texts": (({"m": ["a b c"] * 5},), {"reference": human}),
+    }
+    inputs, more = given[function]
+    with pytest.raises(InputError, match=r"reference: 3 of 5 texts of the reference are empty; at"):
+        getattr(calipers, function)(*inputs, **more)

@@ -30,7 +30,7 @@ from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
 from calipers.results.reading import SetReading
 from calipers.samples import SampleSet, System, as_sample_set
-from calipers.samples.truncation import check_left
+from calipers.samples.truncation import check_filled, check_left
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
 from calipers.samples.wording import KINDS, counted, first_names
@@ -265,6 +265,7 @@ def read_sides(
         sizes = (len(found.reference), most), (len(found.generated), size)
         return found.rows(*(subsample_rows(n, left or n, seed=seed) for n, left in sizes))
 
+    check_filled(reference_set)
     first = reduced(reference_set, most)
     cut = [
         [
@@ -337,6 +338,8 @@ def read_texts(
     reference = _one_of_texts(reading, "reference", options.reference)
     train = _one_of_texts(reading, "train", getattr(options, "train", None))
     _check_texts(systems, reference, train)
+    if reference is not None:
+        check_filled(reference)
     if options.strip_prompt:
         reference, systems, train = _without_prompts(reference, systems, train)
     if getattr(options, "aligned", False):

@@ -122,6 +122,28 @@ def check_left(given: SampleSet, left: Iterable[str], option: str) -> None:
         )
 
 
+def check_filled(reference: SampleSet) -> None:
+    """Refuse a reference of which most texts are empty: nothing can be said to be like it.
+
+    Raises
+    ------
+    InputError
+        If more than half of its texts are.
+    """
+    counts = reference.word_counts()
+    if counts is None:
+        return
+    empty = int(np.count_nonzero(counts == 0))
+    if empty > len(counts) / 2:
+        place = reference.name if reference.source.startswith("<") else reference.source
+        field = "" if reference.field is None else f" in the field {reference.field!r}"
+        raise InputError(
+            f"{place}: {empty:,} of {counted(len(counts), 'text')} of the reference are empty"
+            f"{field}; at most half of them may be: leave those rows out, or name another field "
+            "with --field (field= in Python)"
+        )
+
+
 def check_words(words: Any) -> int:
     """Return a number of words as an int.
 
