@@ -342,3 +342,29 @@ def test_the_two_sides_may_be_swapped_within_prompts():
     assert again is not None
     before, after = given.expected["meaning"][0], again.expected["meaning"][0]
     assert not np.allclose(before, after, atol=1e-3)
+
+
+def test_the_reference_is_fitted_to_its_prompts_once_for_all_systems(monkeypatch) -> None:
+    from calipers.estimate.conditional_mean import ConditionalMean
+
+    fits = []
+    original = ConditionalMean.of.__func__
+
+    def counted(cls, given, rows):
+        fits.append(len(rows))
+        return original(cls, given, rows)
+
+    prompts = [f"question {row} about thing {row % 7}" for row in range(40)]
+
+    def answers(word: str) -> SampleSet:
+        texts = [f"{word} answer {row * row} on {row % 7} {word}" for row in range(40)]
+        return SampleSet.from_texts(texts, name=word, prompts=prompts)
+
+    options = {"level": None, "floor": False, "cache": False, "metrics": "precision"}
+    alone = calipers.compare(answers("ref"), {"b": answers("two")}, **options)["b"]
+    monkeypatch.setattr(ConditionalMean, "of", classmethod(counted))
+    systems = {"a": answers("one"), "b": answers("two"), "c": answers("three")}
+    both = calipers.compare(answers("ref"), systems, **options)["b"]
+    assert fits == [40, 40]  # one for each view
+    assert both["precision"].value == alone["precision"].value
+    assert both["precision"].signature == alone["precision"].signature

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from calipers.results.caution import fitting
 from calipers.samples import SampleSet
-from calipers.text.unicode_forms import altered, as_seen, folded_words
+from calipers.text.unicode_forms import as_seen, folded_words
 
 BEGINNING = 60
 """Words of a text that are kept as its beginning: more than the prompts of the papers have."""
@@ -131,12 +131,13 @@ def read_facts(samples: SampleSet) -> TextFacts | None:
     texts: Iterable[str] = map(_as_words, samples) if tokens else samples
     words, characters, keys, beginnings, forms = [], [], [], [], []
     for text in texts:
-        folded = folded_words(text)
+        seen = as_seen(text)
+        folded = seen.casefold().split()
         words.append(len(folded))
         characters.append(len(text))
         keys.append(hash(" ".join(folded)))
         beginnings.append(" ".join(folded[:BEGINNING]))
-        forms.append(altered(text))
+        forms.append(seen != text)
     return TextFacts(
         samples,
         np.array(words, np.int64),

@@ -18,7 +18,7 @@ regression knows the reference alone: to add a system changes no score of anothe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -140,12 +140,13 @@ def _scaled(rows: NDArray[np.floating], settings: Settings) -> NDArray[np.float3
 
 @dataclass(frozen=True, eq=False)
 class PromptVectors:
-    """Embeds the prompts of all pairs of a run, equal ones once."""
+    """Embeds the prompts of all pairs of a run and fits the reference to them, equal ones once."""
 
     model: Embedder
     cache: Cache | None
     progress: Progress | None
     known: dict[tuple[str, ...], Embeddings] = field(default_factory=dict)
+    fitted: dict[Hashable, ConditionalMean] = field(default_factory=dict)
 
     @property
     def readable(self) -> bool:
@@ -161,6 +162,12 @@ class PromptVectors:
                 samples, self.model, cache=self.cache, progress=self.progress
             )
         return self.known[key]
+
+    def regression(self, key: Hashable, fit: Callable[[], ConditionalMean]) -> ConditionalMean:
+        """What the prompts of the reference lead to expect; `key` holds all it depends on."""
+        if key not in self.fitted:
+            self.fitted[key] = fit()
+        return self.fitted[key]
 
 
 def given_prompts(
@@ -206,11 +213,17 @@ def given_prompts(
     ordered = [number for _, number in (*fitted, *rest)]
     given = vectors.of([text for text, _ in (*fitted, *rest)])
     expected, explained = {}, {}
+    same = content(shared.reference), tuple(text for text, _ in fitted), settings.normalise
     for view, rows in reference.views.items():
-        answers = _means(_scaled(rows, settings), shared.reference, ordered[: len(fitted)])
-        made = ConditionalMean.of(_unit(given.views[view][: len(fitted)]), answers)
+        prompts = given.views[view]
+
+        def fit(rows: Points = rows, prompts: Points = prompts) -> ConditionalMean:
+            answers = _means(_scaled(rows, settings), shared.reference, ordered[: len(fitted)])
+            return ConditionalMean.of(_unit(prompts[: len(fitted)]), answers)
+
+        made = vectors.regression((view, content(rows), *same), fit)
         predicted = np.concatenate(
-            [made.left_out, made.of_others(_unit(given.views[view][len(fitted) :])), [made.mean]]
+            [made.left_out, made.of_others(_unit(prompts[len(fitted) :])), [made.mean]]
         ).astype(np.float32)
         place = {number: row for row, number in enumerate(ordered)}
         sides = [

@@ -88,7 +88,7 @@ def strip_prompts(
     for samples in every:
         if samples.kind != "texts":
             raise InputError(
-                f"{_where(samples)}: {OPTION} shortens texts, but this set holds "
+                f"{samples.place}: {OPTION} shortens texts, but this set holds "
                 f"{KINDS[samples.kind]}"
             )
     if any(samples.prompts is not None for samples in sides):
@@ -100,7 +100,7 @@ def strip_prompts(
         )
     if reference is None:
         raise InputError(
-            f"{_where(generated[0])}: {OPTION} needs the prompts in the rows, in the field "
+            f"{generated[0].place}: {OPTION} needs the prompts in the rows, in the field "
             f"'prompt', where there is no reference that could share them; {SKIP}"
         )
     first, others = _without_openings(reference, generated)
@@ -209,7 +209,7 @@ class KnownPrompts:
         cut = self.off(samples)
         if samples.prompts is None and cut.share < NEARLY_ALL:
             raise InputError(
-                f"{_where(samples)}: its rows have no field 'prompt', and {percent(cut.share)} of "
+                f"{samples.place}: its rows have no field 'prompt', and {percent(cut.share)} of "
                 f"its texts begin with a prompt that another set names ({OPTION} asks for "
                 f"{percent(NEARLY_ALL)}): name the prompts, or {SKIP}"
             )
@@ -229,7 +229,7 @@ class KnownPrompts:
             return self._same_words_off(samples).stripped()
         if some:
             raise InputError(
-                f"{_where(samples)}: its rows have no field 'prompt', and only "
+                f"{samples.place}: its rows have no field 'prompt', and only "
                 f"{percent(cut.share)} of its texts begin with a prompt that a generated set names "
                 f"({OPTION} asks for {percent(NEARLY_ALL)}), so that the others would keep theirs: "
                 f"name the prompts, or {SKIP}"
@@ -362,7 +362,7 @@ def _without_openings(
     first, *others = (_opening_cut(samples, words) for samples, words in sides)
     if first.share < NEARLY_ALL:
         raise InputError(
-            f"{_where(reference)}: only {percent(first.share)} of its texts share an opening with "
+            f"{reference.place}: only {percent(first.share)} of its texts share an opening with "
             f"a generated text ({OPTION} asks for {percent(NEARLY_ALL)}), so that the others would "
             f"keep their prompts: {_skip(cuts.reference)}"
         )
@@ -419,13 +419,13 @@ def _check_shared(samples: SampleSet, texts: Sequence[str], openings: Openings) 
     filled = max(1, sum(map(bool, texts)))
     if openings.copies.sum() > filled / 2:
         raise InputError(
-            f"{_where(samples)}: most of its texts stand in the reference to the end, so that "
+            f"{samples.place}: most of its texts stand in the reference to the end, so that "
             f"{OPTION} cannot tell prompts from what follows"
         )
     share = float(openings.sharing.sum() / (filled - openings.copies.sum()))
     if share < NEARLY_ALL:
         raise InputError(
-            f"{_where(samples)}: {OPTION} sees no prompts: its rows have no field 'prompt', and "
+            f"{samples.place}: {OPTION} sees no prompts: its rows have no field 'prompt', and "
             f"{percent(share)} of its texts begin as a text of the reference does, where "
             f"{percent(NEARLY_ALL)} must share {SHORTEST_PROMPT} words with the same row or "
             f"{SHARED_WORDS} with any; {_skip(openings.words)}"
@@ -443,7 +443,7 @@ def _check_alike(samples: SampleSet, texts: Sequence[str], done: NDArray[np.bool
     filled = np.array([bool(text) for text in texts])
     if done[filled].mean() < NEARLY_ALL:
         raise InputError(
-            f"{_where(samples)}: shares shorter openings with the reference than another set does, "
+            f"{samples.place}: shares shorter openings with the reference than another set does, "
             f"so that {OPTION} cannot cut both where the reference is cut: compare it apart, or "
             f"{SKIP}"
         )
@@ -535,7 +535,3 @@ def _skip(words: NDArray[np.int64]) -> str:
     if 2 * len(shared) < len(words) or not (count := words_to_skip(shared)):
         return SKIP
     return f"--skip-words {count} (skip_words={count}) takes that many words off every text"
-
-
-def _where(samples: SampleSet) -> str:
-    return samples.name if samples.source.startswith("<") else samples.source

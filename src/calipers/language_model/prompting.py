@@ -200,7 +200,7 @@ def continuations(
     InputError
         If the set holds no texts, or no text is longer than the prompt.
     """
-    where = samples.name if samples.source.startswith("<") else samples.source
+    where = samples.place
     if samples.kind != "texts":
         raise InputError(f"{where}: prompts are texts, but this set holds {samples.kind}")
     texts = list(samples)

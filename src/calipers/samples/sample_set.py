@@ -333,7 +333,7 @@ class SampleSet:
         InputError
             If there are more or fewer labels than samples, or one is missing or no label.
         """
-        where = _where(self.name, self.source)
+        where = self.place
         return replace(self, groups=label_column("groups", labels, len(self), where))
 
     def with_clusters(self, labels: Iterable[object]) -> SampleSet:
@@ -350,7 +350,7 @@ class SampleSet:
         InputError
             If there are more or fewer labels than samples, or one is missing or no label.
         """
-        where = _where(self.name, self.source)
+        where = self.place
         return replace(self, clusters=label_column("clusters", labels, len(self), where))
 
     def chunks(self) -> Iterator[Chunk]:
@@ -414,6 +414,11 @@ class SampleSet:
     def __getitem__(self, index: int) -> Any:
         row = range(len(self))[index]
         return self.data.items(row, row + 1)[0]
+
+    @property
+    def place(self) -> str:
+        """What messages call it: its file, or its name where it came from none."""
+        return _where(self.name, self.source)
 
     def __iter__(self) -> Iterator[Any]:
         for start, stop in self._spans():

@@ -115,10 +115,10 @@ def check_left(given: SampleSet, left: Iterable[str], option: str) -> None:
     filled = int(np.count_nonzero(before))
     emptied = filled - sum(bool(text.strip()) for text in left)
     if emptied > filled / 2:
-        place = given.name if given.source.startswith("<") else given.source
         raise InputError(
-            f"{place}: {option} leaves nothing of {emptied:,} of its {counted(filled, 'text')}; at "
-            "most half of them may be left empty, since scores would speak of nothing"
+            f"{given.place}: {option} leaves nothing of {emptied:,} of its "
+            f"{counted(filled, 'text')}; at most half of them may be left empty, since scores "
+            "would speak of nothing"
         )
 
 
@@ -135,12 +135,11 @@ def check_filled(reference: SampleSet) -> None:
         return
     empty = int(np.count_nonzero(counts == 0))
     if empty > len(counts) / 2:
-        place = reference.name if reference.source.startswith("<") else reference.source
         field = "" if reference.field is None else f" in the field {reference.field!r}"
         raise InputError(
-            f"{place}: {empty:,} of {counted(len(counts), 'text')} of the reference are empty"
-            f"{field}; at most half of them may be: leave those rows out, or name another field "
-            "with --field (field= in Python)"
+            f"{reference.place}: {empty:,} of {counted(len(counts), 'text')} of the reference are "
+            f"empty{field}; at most half of them may be: leave those rows out, or name another "
+            "field with --field (field= in Python)"
         )
 
 
