@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calipers.embed.minilm import find_model
+from calipers.embedders.minilm import find_model
 from calipers.text import bert_score
 
 MODEL = find_model()

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from calipers.embed import embed_samples
-from calipers.embed.models.find import FoundModel
-from calipers.embed.options import Options
+from calipers.embedders import embed
+from calipers.embedders.models.find import FoundModel
+from calipers.embedders.options import Options
 from calipers.samples import SampleSet
 
 THEIRS = "mauve-text"
@@ -77,14 +77,14 @@ def theirs(folder: Path, device: str) -> Vectors:
 
 
 def ours(folder: Path, device: str, dtype: str) -> tuple[str, Vectors]:
-    from calipers.embed.states.transformer import TransformersEmbedder
+    from calipers.embedders.states.transformer import TransformersEmbedder
 
     options = Options(device=device, dtype=dtype)
     embedder = TransformersEmbedder(FoundModel(folder, "gpt2", "random", {}), options)
 
     def work(texts: list[np.ndarray]) -> np.ndarray:
         samples = SampleSet.from_tokens(texts, name="texts")
-        return embed_samples(samples, embedder).views["meaning"]
+        return embed(samples, embedder).views["meaning"]
 
     return f"calipers {dtype} ({embedder.signature['dtype']})", work
 

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from calipers import memory_limit
-from calipers.embed import Cache, Embedder, EncodedBatch
-from calipers.embed.vectors import write_shards
-from calipers.evaluate.embed import embed
+from calipers.commands.embed.run import embed
+from calipers.embedders import Cache, Embedder, EncodedBatch
+from calipers.embedders.vectors import write_shards
 from calipers.samples import read_samples
 
 SHARDS, TEXTS = 16, 100_000

@@ -13,9 +13,9 @@ import argparse
 import random
 import sys
 
-from calipers.embed import embed_samples
+from calipers.embedders import embed
 from calipers.evaluate.embedding import open_embedder
-from calipers.evaluate.options import CompareOptions
+from calipers.options.comparison import CompareOptions
 from calipers.samples import SampleSet
 from children import report, side_by_side
 
@@ -32,10 +32,10 @@ def texts(n: int) -> list[str]:
 def child(n: int, embedder: str) -> None:
     samples = SampleSet.from_texts(texts(n), name="texts")
     model = open_embedder(CompareOptions(embedder=embedder), [samples])
-    embed_samples(samples.subsample(512, seed=0), model)  # warm
+    embed(samples.subsample(512, seed=0), model)  # warm
 
     def work() -> dict[str, float]:
-        views = embed_samples(samples, model).views
+        views = embed(samples, model).views
         return {"vectors": sum(view.nbytes for view in views.values()) / 2**20}
 
     report(work)

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from calipers.embed import Embedder, embed_samples, load_embedder
-from calipers.embed.minilm import find_model
+from calipers.embedders import Embedder, embed, load_embedder
+from calipers.embedders.minilm import find_model
 from calipers.samples import SampleSet
 
 THEIRS = "SentenceTransformer.encode"
@@ -57,7 +57,7 @@ def theirs(texts: list[str], device: str) -> Callable[[], Views]:
 
 def ours(texts: list[str], embedder: Embedder) -> Callable[[], Views]:
     samples = SampleSet.from_texts(texts, name="texts")
-    return lambda: dict(embed_samples(samples, embedder, cache=None).views)
+    return lambda: dict(embed(samples, embedder, cache=None).views)
 
 
 def side_by_side(

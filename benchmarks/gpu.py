@@ -28,7 +28,7 @@ from calipers.estimate import neighbourhoods
 from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.products import products_on
 from calipers.evaluate.engines import running_where
-from calipers.evaluate.options import CompareOptions
+from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent
 
 COUNTS = ("held", "inside", "own_nearest", "nearest")
@@ -161,7 +161,7 @@ def model_folder(folder: Path, *, small: bool) -> int:
 
 def embedding(chosen: argparse.Namespace) -> None:
     """Tokens a second of a transformers model, and its share of the device's peak."""
-    from calipers.embed import load_embedder
+    from calipers.embedders import load_embedder
 
     rng, count = np.random.default_rng(0), 64 if chosen.small else 8_192
     texts = [

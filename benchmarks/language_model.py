@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.language_model.causal import load_causal
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request

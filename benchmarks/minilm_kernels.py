@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("CALIPERS_DATA", ROOT.parent / "shared" / "data"))
 ONE_TEXT = "import calipers; calipers.load_embedder('minilm', device='cpu').embed(['one text'])"
 IN_TORCH = (
-    "import numpy as np; from calipers.embed.minilm import TorchEncoder, load_tokenizer; "
+    "import numpy as np; from calipers.embedders.minilm import TorchEncoder, load_tokenizer; "
     "ids = np.array(load_tokenizer().encode('one text').ids, np.int32); "
     "TorchEncoder('cpu', 'float32').put_means([ids], np.empty((2, 1, 384), np.float32))"
 )
@@ -47,7 +47,7 @@ def corpora(path: Path, n: int) -> dict[str, list[str]]:
 
 
 def compare(name: str, texts: list[str], threads: int, rounds: int) -> None:
-    from calipers.embed.minilm import MiniLM, TorchEncoder
+    from calipers.embedders.minilm import MiniLM, TorchEncoder
     from calipers.numeric.threads import limit_threads
 
     ours, torchs = MiniLM(device="cpu"), MiniLM(device="cpu")

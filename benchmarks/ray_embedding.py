@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from calipers.embed import Cache, EmbedderChoice, embed_samples, load_embedder
-from calipers.embed.pipeline import embedding_on
+from calipers.embedders import Cache, EmbedderChoice, embed, load_embedder
+from calipers.embedders.pipeline import embedding_on
 from calipers.engine import ray_embedding
 from calipers.engine.ray_cluster import ray_cluster
 from calipers.engine.ray_embedding import EmbeddingActor, EmbeddingTask, RayEmbedding, run_pool
@@ -50,13 +50,13 @@ def main() -> None:
     with given.texts.open(newline="", encoding="utf-8") as file:
         rows = [row[given.field - 1] for row in islice(csv.reader(file), 1, given.n + 1)]
     samples, model = SampleSet.from_texts(rows, name="texts"), load_embedder("minilm")
-    embed_samples(samples.subsample(64, seed=0), model)  # compiled
+    embed(samples.subsample(64, seed=0), model)  # compiled
     found: dict[str, Any] = {}
 
     def measure(way: str, on_ray: RayEmbedding | None, cache: Cache) -> None:
         start = time.perf_counter()
         with embedding_on(on_ray):
-            views = embed_samples(samples, model, cache=cache).views
+            views = embed(samples, model, cache=cache).views
         took = time.perf_counter() - start
         found.setdefault(way, []).append((took, views))
         print(f"{way:24} {took:7.1f} s {len(rows) / took:7.0f} texts/s", flush=True)

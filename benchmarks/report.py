@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import calipers
-from calipers.embed import EncodedBatch
+from calipers.embedders import EncodedBatch
 from calipers.report.html import html_page
 from calipers.results import Comparison
 from calipers.samples import SampleSet

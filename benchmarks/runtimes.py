@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from calipers.embed import load_embedder
-from calipers.embed.minilm import (
+from calipers.embedders import load_embedder
+from calipers.embedders.minilm import (
     LAYERS,
     MAX_LENGTH,
     WIDTH,

@@ -46,7 +46,7 @@ def _written(vector: np.ndarray) -> bytes:
 
 
 def ours(path: Path, threads: int) -> Table:
-    from calipers.embed.words.word_vector_files import read_word_vectors
+    from calipers.embedders.words.word_vector_files import read_word_vectors
 
     table = read_word_vectors(path, threads=threads)
     return table.rows, table.vectors

@@ -16,8 +16,8 @@ from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Metric
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
-from calipers.evaluate import options
-from calipers.evaluate.option import Group, options_of
+from calipers.command import commands
+from calipers.options.option import Group, options_of
 
 ROOT = Path(__file__).parent.parent
 ARROWS = {"higher": " ↑", "lower": " ↓", "closest": ""}
@@ -66,22 +66,9 @@ ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 """What Sphinx makes a link of."""
 
 COMMANDS = {
-    "compare": options.CompareOptions,
-    "check": options.CheckOptions,
-    "sweep": options.SweepOptions,
-    "overlap": options.OverlapOptions,
-    "by_prompt": options.PromptsOptions,
-    "agree": options.AgreeOptions,
-    "probe": options.ProbeOptions,
-    "rank": options.RankOptions,
-    "annotate": options.AnnotateOptions,
-    "text": options.TextOptions,
-    "likelihood": options.LikelihoodOptions,
-    "generate": options.GenerateOptions,
-    "tune": options.TuneOptions,
-    "judge": options.JudgeOptions,
-    "embed": options.EmbedOptions,
+    record.name: record.load(record.options) for record in commands().values() if record.options
 }
+"""The options of every command that has any."""
 
 
 def of_command(group: type[Group]) -> str:

@@ -24,9 +24,9 @@ from typing import TypeVar
 import numpy as np
 
 import calipers
-from calipers.embed.cache import Cache
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.pipeline import embed_samples
+from calipers.embedders.cache import Cache
+from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.pipeline import embed
 
 Item = TypeVar("Item")
 
@@ -49,7 +49,7 @@ def embedded(topics: dict[int, list[str]]) -> tuple[dict[str, np.ndarray], dict[
     """Vectors of all items by view, embedded once, and which rows are of each topic."""
     texts = [text for items in topics.values() for text in items]
     samples = calipers.SampleSet.from_texts(texts, name="AG News")
-    views = embed_samples(samples, load_embedder("minilm"), cache=Cache()).views
+    views = embed(samples, load_embedder("minilm"), cache=Cache()).views
     ends = np.cumsum([0, *map(len, topics.values())]).tolist()
     spans = zip(topics, pairwise(ends), strict=True)
     return dict(views), {topic: list(range(*span)) for topic, span in spans}

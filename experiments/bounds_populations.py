@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ag_news import BUSINESS, SCIENCE, SPORTS, WORLD, news
-from calipers.embed import Cache, embed_samples, load_embedder
+from calipers.embedders import Cache, embed, load_embedder
 from calipers.estimate import preprocess, quantise
 from calipers.samples import as_sample_set
 
@@ -74,7 +74,7 @@ def populations(folder: Path, *, seed: int) -> list[Callable[[], Population]]:
 
 def _embedded(texts: list[str]) -> np.ndarray:
     samples = as_sample_set(texts, name="AG News")
-    return embed_samples(samples, load_embedder("minilm"), cache=Cache()).views["meaning"]
+    return embed(samples, load_embedder("minilm"), cache=Cache()).views["meaning"]
 
 
 def _clustered(centres: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:

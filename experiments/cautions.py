@@ -32,10 +32,10 @@ import numpy as np
 
 from ag_news import DATA, news
 from calipers import SampleSet
-from calipers.embed.cache import Cache
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.pipeline import embed_samples
-from calipers.evaluate.confounders_lengths import length_shift
+from calipers.embedders.cache import Cache
+from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.pipeline import embed
+from calipers.evaluate.cautions.lengths import length_shift
 from calipers.metrics import mauve, precision_recall
 from calipers.uncertainty.two_sample_classifier import classifier_test
 
@@ -325,7 +325,7 @@ def vectors(every: Sequence[Case]) -> Views:
     texts = sorted({text for each in sets for side in sides_of(each) for text in side})
     print(f"{len(every):,} cases, {len(texts):,} different texts")
     samples = SampleSet.from_texts(texts, name="texts")
-    views = embed_samples(samples, load_embedder("minilm"), cache=Cache()).views
+    views = embed(samples, load_embedder("minilm"), cache=Cache()).views
     return {view: dict(zip(texts, rows, strict=True)) for view, rows in views.items()}
 
 

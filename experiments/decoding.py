@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import calipers
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import LanguageModel, Passage
 from calipers.language_model.models import find_language_model

@@ -24,7 +24,7 @@ import numpy as np
 
 from calipers import PrecisionRecallCurve, metrics
 from calipers.curves.precision_recall import mean_curve
-from calipers.embed import load_embedder
+from calipers.embedders import load_embedder
 
 IN_REFERENCE = 5
 SYSTEMS = tuple(f"Q{modes}" for modes in range(1, 11))

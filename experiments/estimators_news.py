@@ -11,9 +11,9 @@ from ag_news import BUSINESS, SCIENCE, SPORTS, WORLD, news
 from calipers import LikelihoodRatios, SampleSet, divergence_frontier
 from calipers.catalogue.estimation import PAIRED_C
 from calipers.curves.frontier import Estimate
-from calipers.embed.cache import Cache
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.pipeline import embed_samples
+from calipers.embedders.cache import Cache
+from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.pipeline import embed
 from calipers.estimate.axes import preprocess
 from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.quantise import quantise
@@ -29,7 +29,7 @@ def embedded(folder: Path) -> tuple[dict[str, Rows], Rows]:
     texts = [text for items in topics.values() for text in items]
     labels = np.repeat(list(topics), [len(items) for items in topics.values()])
     samples = SampleSet.from_texts(texts, name="AG News")
-    return dict(embed_samples(samples, load_embedder("minilm"), cache=Cache()).views), labels
+    return dict(embed(samples, load_embedder("minilm"), cache=Cache()).views), labels
 
 
 def systems(labels: Rows, rng: np.random.Generator) -> tuple[Rows, dict[float, Rows]]:

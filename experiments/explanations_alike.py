@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ag_news import DATA, news
+from calipers.commands.embed.run import embed
 from calipers.estimate import quantise
 from calipers.estimate.axes import unit_rows
-from calipers.evaluate.embed import embed
 from calipers.explain import Evidence, Topic, explain_pair
 
 SIZES = ((200, 12), (500, 12), (1500, 12), (1500, 30))

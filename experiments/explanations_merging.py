@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from ag_news import DATA, news
+from calipers.commands.embed.run import embed
 from calipers.curves import contributions
 from calipers.estimate import Quantisation, preprocess, quantise
-from calipers.evaluate.embed import embed
 from calipers.explain.topics import merged
 from explanations import sets
 

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from ag_news import DATA
-from calipers.embed.states.pooling import form_layer
+from calipers.embedders.states.pooling import form_layer
 from form_views_models import POOLINGS, Folder, MiniLM, Model, kept
 from form_views_scores import SCORES, Candidate, Corpus, separations
 from form_views_tables import Results, details, table

@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from calipers.embed.minilm import HEADS, WIDTH, find_model, load_tokenizer, read_verified
-from calipers.embed.states.batches import Run, plan_batches
-from calipers.embed.states.bert import PackedBert
+from calipers.embedders.minilm import HEADS, WIDTH, find_model, load_tokenizer, read_verified
+from calipers.embedders.states.batches import Run, plan_batches
+from calipers.embedders.states.bert import PackedBert
 
 PARTS = ("mean", "std", "first", "last", "max")
 POOLINGS = {

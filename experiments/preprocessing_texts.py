@@ -17,9 +17,9 @@ from ag_news import news
 from calipers import SampleSet
 from calipers.demo.markov import fit, generate
 from calipers.demo.near_copies import near_copies
-from calipers.embed.cache import Cache
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.pipeline import embed_samples
+from calipers.embedders.cache import Cache
+from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.pipeline import embed
 
 Rows = np.ndarray
 PART = 2_500
@@ -105,7 +105,7 @@ def stories_by_view(folder: Path) -> dict[str, dict[str, Rows]]:
 def vectors(texts: Sequence[str], name: str) -> Mapping[str, Rows]:
     """Vectors of texts in every view; kept, so that they are made once."""
     samples = SampleSet.from_texts(list(texts), name=name)
-    return embed_samples(samples, load_embedder("minilm"), cache=Cache()).views
+    return embed(samples, load_embedder("minilm"), cache=Cache()).views
 
 
 def _cut(text: str, share: float) -> str:

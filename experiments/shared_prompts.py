@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 import calipers
 from calipers.catalogue.choosing import choose, needs_of
-from calipers.embed import Cache, Embedder, Embeddings, embed_samples, load_embedder
-from calipers.embed.embedder import EncodedBatch
+from calipers.embedders import Cache, Embedder, Embeddings, embed, load_embedder
+from calipers.embedders.embedder import EncodedBatch
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.conditional_mean import ConditionalMean
 from calipers.evaluate.given_prompts import given_prompts
@@ -92,7 +92,7 @@ class Known(Embedder):
         sets = [one.texts for one in sources] + [*dict.fromkeys(one.prompts for one in sources)]
         listed = [text for texts in sets for text in texts]
         made = [
-            embed_samples(SampleSet.from_texts(texts, name="some"), model, cache=Cache(None))
+            embed(SampleSet.from_texts(texts, name="some"), model, cache=Cache(None))
             for texts in sets
         ]
         self._rows = {

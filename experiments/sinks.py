@@ -27,10 +27,10 @@ from scipy.stats import spearmanr
 
 import calipers
 from ag_news import DATA
-from calipers.embed.models.find import FoundModel, find_model
-from calipers.embed.options import Options
-from calipers.embed.states.pooling import SentencePlan, form_layer
-from calipers.embed.states.transformer import TransformersEmbedder
+from calipers.embedders.models.find import FoundModel, find_model
+from calipers.embedders.options import Options
+from calipers.embedders.states.pooling import SentencePlan, form_layer
+from calipers.embedders.states.transformer import TransformersEmbedder
 
 REFERENCE, WORDS = 30, (30, 36, 45)
 VIEWS = {"meaning": "all tokens", "form": "without sinks"}

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.minilm import load_tokenizer
-from calipers.embed.reading import of_tokenizers
+from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.minilm import load_tokenizer
+from calipers.embedders.reading import of_tokenizers
 from calipers.metrics import mauve, precision_recall
 from calipers.uncertainty.two_sample_classifier import classifier_test
 

@@ -14,7 +14,8 @@ import numpy as np
 
 import calipers
 from ag_news import DATA
-from calipers.embed import Cache, embed_samples, load_embedder
+from calipers import embedders
+from calipers.embedders import Cache, load_embedder
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage
@@ -78,7 +79,7 @@ def written(decoding: str, order: int = 3, seed: int = 0, size: int = SIZE) -> l
 def embed(texts: list[str], view: str = "meaning", embedder: str = "minilm") -> np.ndarray:
     """Embed texts; what was embedded before is read from the cache."""
     samples = as_sample_set(texts, name="continuations")
-    return embed_samples(samples, load_embedder(embedder), cache=Cache()).views[view]
+    return embedders.embed(samples, load_embedder(embedder), cache=Cache()).views[view]
 
 
 @functools.cache

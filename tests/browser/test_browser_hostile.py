@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from calipers.report.documents import summary
 from calipers.report.render.html import html
 from calipers.report.render.markdown import markdown
+from calipers.report.summary_of_data import summary
 
 pytestmark = pytest.mark.slow
 

@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.embed import (
+from calipers.commands.embed.run import embed
+from calipers.embedders import (
     Cache,
     Embedder,
     EmbedderChoice,
     EncodedBatch,
     Options,
-    embed_samples,
 )
-from calipers.embed.embedder import SampleError
-from calipers.embed.pipeline import embed_chunk, embedding_on
-from calipers.embed.reading import Reading
+from calipers.embedders import embed as embed_samples
+from calipers.embedders.embedder import SampleError
+from calipers.embedders.pipeline import embed_chunk, embedding_on
+from calipers.embedders.reading import Reading
 from calipers.engine import ray_embedding
 from calipers.engine.ray_embedding import (
     ChunkStore,
@@ -34,7 +35,6 @@ from calipers.engine.ray_embedding import (
 )
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
-from calipers.evaluate.embed import embed
 from calipers.samples import SampleSet
 
 TEXTS = [f"text {i} é🦉" for i in range(2 * 1024 + 300)]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.embed import Embedder, Embeddings
-from calipers.embed.embedder import EncodedBatch
+from calipers.embedders import Embedder, Embeddings
+from calipers.embedders.embedder import EncodedBatch
 from calipers.evaluate.given_prompts import PromptVectors, addressed, given_prompts
 from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.metrics.pair import Settings
 from calipers.report import plain
-from calipers.report.documents.compare import summary
+from calipers.report.comparison.document import summary
 from calipers.report.render.latex import latex
 from calipers.report.render.markdown import markdown
 from calipers.samples import SampleSet

@@ -42,7 +42,7 @@ def minilm(scripts):
 def states(minilm, ids):
     import torch
 
-    from calipers.embed.states.batches import Run
+    from calipers.embedders.states.batches import Run
 
     with torch.inference_mode():
         found = minilm.states(torch.tensor(ids), [Run(0, 1, len(ids))])
@@ -102,7 +102,7 @@ def test_texts_are_read_with_their_topics(scripts, tmp_path):
 
 
 def test_pooled_states_hold_the_views_of_the_library(scripts, minilm):
-    from calipers.embed import load_embedder
+    from calipers.embedders import load_embedder
 
     vectors = scripts.models.pooled(minilm, minilm.tokens(SHORT, 256))
     assert vectors.shape == (4, 7, 5, 384)
@@ -129,7 +129,7 @@ def test_poolings_by_hand(scripts, minilm):
 
 @pytest.mark.slow
 def test_any_folder_gives_the_states_of_transformers(scripts, minilm):
-    from calipers.embed.minilm import find_model
+    from calipers.embedders.minilm import find_model
 
     folder = scripts.models.Folder(find_model())
     assert (folder.layers, folder.width) == (6, 384)

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.embed import Embedder, EncodedBatch
-from calipers.embed.reading import Reading
+from calipers.embedders import Embedder, EncodedBatch
+from calipers.embedders.reading import Reading
 from calipers.errors import InputError
 from calipers.integrations.reservoir import priorities, smallest
 

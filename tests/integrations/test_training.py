@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.embed import Embedder, EncodedBatch
-from calipers.embed.reading import Reading
+from calipers.embedders import Embedder, EncodedBatch
+from calipers.embedders.reading import Reading
 from calipers.errors import InputError
 from calipers.integrations.training import (
     CollapseWarning,

@@ -4,8 +4,8 @@ import tokenizers
 import torch
 import transformers
 
-from calipers.embed.options import Options
-from calipers.embed.states import pretrained
+from calipers.embedders.options import Options
+from calipers.embedders.states import pretrained
 from calipers.language_model.causal import load_causal
 
 TEXTS = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage
@@ -327,7 +327,7 @@ def test_damaged_weights_are_noticed(zoo, tmp_path):
 
 
 def test_faster_layers_that_compute_something_else_are_not_used(zoo, monkeypatch):
-    from calipers.embed.states import dense
+    from calipers.embedders.states import dense
 
     def wrong(model, dtype, once):
         torch.nn.init.zeros_(model.lm_head.weight)

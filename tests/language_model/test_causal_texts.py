@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request

@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.errors import CalipersError, InputError
 from calipers.language_model import completions
 from calipers.language_model.decoding import Decoding
@@ -1238,7 +1238,7 @@ def test_the_key_comes_from_the_environment(server, monkeypatch):
 STOPPED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Request
 from calipers.language_model.models import find_language_model

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.errors import InputError, MissingExtraError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request

@@ -11,13 +11,15 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.report.documents import agree, overlap, probe
-from calipers.report.documents.probe import percent, signed
+from calipers.commands.agree import document as agree
+from calipers.commands.agree.result import Agreement, Column, MetricAgreement
+from calipers.commands.overlap import document as overlap
+from calipers.commands.overlap.result import Overlap, OverlapSystem, OverlapView
+from calipers.commands.probe import document as probe
+from calipers.commands.probe.document import percent, signed
+from calipers.commands.probe.result import Move, Probe, ProbedChange, ProbedView
 from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
-from calipers.results.agreement import Agreement, Column, MetricAgreement
-from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
-from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
 from calipers.score import Score
 from calipers.uncertainty import rank_agreement as ranks
 

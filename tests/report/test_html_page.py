@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from calipers.assets import PLOTLY
 from calipers.errors import MissingExtraError
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.html import html_page
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import system_lists

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.inference import all_marks, mark_notes
 from calipers.report.numbers import (
     about,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.report.documents import texts
+from calipers.report import text_statistics as texts
 from calipers.report.legend import SHOWN, detail_notes, prepared, remarks, title
 from calipers.report.redacted import without_texts
 from calipers.report.render.text import plain as printed

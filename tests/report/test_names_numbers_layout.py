@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from calipers.catalogue.choosing import find
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import DIVERGENCE, ESTIMATOR, SMOOTHING
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.names import clean, label, meaning, shorten
 from calipers.report.numbers import best_of, number, score_text, words_text
 from calipers.report.render.layout import Grid, Strip, Written, packed, rows, total_width

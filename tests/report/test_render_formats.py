@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calipers.errors import InputError
-from calipers.report.documents import summary
 from calipers.report.names import clean
 from calipers.report.numbers import score_text
 from calipers.report.render.csv import COLUMNS, LONGEST, cell, scores_csv
@@ -26,6 +25,7 @@ from calipers.report.render.latex import latex as latex_of
 from calipers.report.render.markdown import escape
 from calipers.report.render.markdown import escape as markdown
 from calipers.report.render.markdown import markdown as markdown_of
+from calipers.report.summary_of_data import summary
 from calipers.results import SetSummary
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score

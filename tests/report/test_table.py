@@ -9,12 +9,13 @@ from dataclasses import replace
 import pytest
 
 from calipers.report import table
-from calipers.report.documents import compare, summary
+from calipers.report.comparison import document as compare
 from calipers.report.render.csv import SHOWN, tables_csv
 from calipers.report.render.html import html
 from calipers.report.render.latex import latex
 from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
+from calipers.report.summary_of_data import summary
 from calipers.report.table import Column, Document, Name, Note, Notes, ScoreCell, Table, Text
 
 FORMATS = (plain, markdown, latex, html, tables_csv)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.embed.embedder import EncodedBatch
+from calipers.embedders.embedder import EncodedBatch
 from calipers.errors import CalipersError, InputError
 from calipers.explain import sample_map
+from calipers.report.page_data import EXCERPT, _thinned
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
-from calipers.results.report_data import EXCERPT, _thinned
 from calipers.results.system import Against
 from calipers.samples import SampleSet
 from calipers.score import NoiseFloor, Score
@@ -485,8 +485,8 @@ def test_report_data_is_strict_json_with_a_place_for_every_sample(explained):
 
 @pytest.mark.parametrize("kind", ["plane", "curves", "frontiers"])
 def test_a_plot_gathers_what_it_shows_alone(explained, kind, monkeypatch):
-    monkeypatch.setattr("calipers.results.report_data._explanations", None)
-    monkeypatch.setattr("calipers.results.report_data._maps", None)
+    monkeypatch.setattr("calipers.report.page_data._explanations", None)
+    monkeypatch.setattr("calipers.report.page_data._maps", None)
     assert explained.plot(kind).has_data()
 
 

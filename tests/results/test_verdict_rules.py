@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.results.agreement import Column, MetricAgreement, PairOrder, merit, tie_width, winner
-from calipers.results.overlap import NEARLY_ALL, NEARLY_NONE, Relation, Share
-from calipers.results.probe import Move, verdict
-from calipers.results.ranking import Beside, Truth
-from calipers.results.sweep import Curve, plateau
+from calipers.commands.agree.result import (
+    Column,
+    MetricAgreement,
+    PairOrder,
+    merit,
+    tie_width,
+    winner,
+)
+from calipers.commands.overlap.result import NEARLY_ALL, NEARLY_NONE, Relation, Share
+from calipers.commands.probe.result import Move, verdict
+from calipers.commands.rank.result import Beside, Truth
+from calipers.commands.sweep.result import Curve
 from calipers.score import Score
+from calipers.uncertainty.plateau import plateau
 
 COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))
 WINNERS = st.lists(st.sampled_from(["a", "b", "tie", "unknown"]), min_size=3, max_size=3)

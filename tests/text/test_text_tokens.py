@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from calipers.embed.minilm import find_model
+from calipers.embedders.minilm import find_model
 from calipers.errors import InputError, MissingExtraError
 from calipers.samples import SampleSet
 from calipers.text import word_tokenizers

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import InputError
 from calipers.files import at_home
 from calipers.judgements.items import Item

@@ -1,6 +1,6 @@
 """A study: items that people judge, the people by their links, and what they answered.
 
-:func:`calipers.evaluate.annotate.annotate` makes one or opens it. ``study.serve()`` shows it to
+:func:`calipers.commands.annotate.run.annotate` makes one or opens it. ``study.serve()`` shows it to
 people; ``study.judgements()`` gives their answers, ``study.export()`` writes them.
 """
 
@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.annotation.settings import (
     HOST,
     PORT,

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.compat.faiss_cells import faiss_cells
 from calipers.curves.frontier import divergence_frontier, positive
-from calipers.embed.catalogue import load_embedder
+from calipers.embedders.catalogue import load_embedder
 from calipers.errors import InputError
 from calipers.estimate.axes import coordinates, preprocess, principal_axes, scatter_about, unit_rows
 from calipers.estimate.histograms import Histograms

@@ -148,7 +148,7 @@ class FileRounds:
             if known is table:
                 return saved
             self._folder.discard(saved.rows)
-        from calipers import __version__
+        from calipers._version import __version__
 
         name = f"cells-{digest_of(FORMAT, __version__, table.rows, table.weights)}"
         if name not in self._tables:

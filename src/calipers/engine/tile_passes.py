@@ -196,7 +196,7 @@ class TilePasses(Passes):
 
     @staticmethod
     def _format() -> tuple[str, str]:
-        from calipers import __version__
+        from calipers._version import __version__
 
         return FORMAT, __version__
 

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed import Cache, Embedder, Embeddings, embed_samples
+from calipers.embedders import Cache, Embedder, Embeddings, embed
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.conditional_mean import ConditionalMean
 from calipers.estimate.knn.strata import largest_stratum
@@ -158,9 +158,7 @@ class PromptVectors:
         key = tuple(prompts)
         if key not in self.known:
             samples = SampleSet.from_texts(prompts, name="prompts")
-            self.known[key] = embed_samples(
-                samples, self.model, cache=self.cache, progress=self.progress
-            )
+            self.known[key] = embed(samples, self.model, cache=self.cache, progress=self.progress)
         return self.known[key]
 
     def regression(self, key: Hashable, fit: Callable[[], ConditionalMean]) -> ConditionalMean:

@@ -11,13 +11,14 @@ from calipers.catalogue.choosing import Choice
 from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError
 from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
-from calipers.evaluate.confounders_texts import fold
+from calipers.evaluate.cautions.texts import fold
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inputs import ComparisonInputs, InputSystem, few_samples
 from calipers.evaluate.intervals import TESTS, Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
-from calipers.evaluate.options import CompareOptions, Inference, pair_settings
 from calipers.evaluate.scoring import choices_for
+from calipers.options.comparison import CompareOptions
+from calipers.options.measuring import Inference, pair_settings
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, Kind

@@ -10,10 +10,10 @@ from typing import Any
 
 from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
-from calipers.evaluate.options import Judged
 from calipers.judgements.designs import pair_design
 from calipers.judgements.items import Item, Items, Shown, make_items, make_shown
 from calipers.judgements.rubric import PAIRS, PAIRS_ALONE, Rubric
+from calipers.options.judged import Judged
 from calipers.samples import SampleSet
 
 

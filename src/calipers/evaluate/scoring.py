@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.intervals import AUC, FEWEST_PERMUTATIONS, measure_uncertainty

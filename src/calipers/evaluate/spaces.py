@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from calipers.catalogue.needs import Needs
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.estimate.axes import Norm, Projection, on_reference_axes, preprocess
 from calipers.estimate.products import products_on
 from calipers.estimate.quantise import Buckets, Quantisation

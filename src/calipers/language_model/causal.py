@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.models.find import FoundModel, find_model
-from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
-from calipers.embed.reading import Reading
-from calipers.embed.states.batches import fits
-from calipers.embed.states.pretrained import (
+from calipers.embedders.models.find import FoundModel, find_model
+from calipers.embedders.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embedders.reading import Reading
+from calipers.embedders.states.batches import fits
+from calipers.embedders.states.pretrained import (
     check_loadable,
     load_model,
     load_tokenizer,
@@ -364,7 +364,7 @@ class CausalModel(LanguageModel):
         """Exchange the dense layers for faster ones, if the model then gives the same."""
         import torch
 
-        from calipers.embed.states.dense import quicken
+        from calipers.embedders.states.dense import quicken
 
         def same() -> bool:
             quicken(self._model, torch.float32, lambda: self._read(ids))

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.states.batches import fits
+from calipers.embedders.states.batches import fits
 from calipers.errors import InputError
 from calipers.language_model.causal_decoding import not_finite
 from calipers.language_model.decoding import Decoding

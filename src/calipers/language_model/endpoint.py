@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from calipers.embed.options import Options, check_positive
+from calipers.embedders.options import Options, check_positive
 from calipers.errors import CalipersError, InputError, check_unicode, unknown_name
 from calipers.language_model.completions import (
     Manner,

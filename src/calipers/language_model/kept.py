@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from calipers import __version__
-from calipers.embed.reading import Reading
-from calipers.embed.vectors import write_vectors
+from calipers._version import __version__
+from calipers.embedders.reading import Reading
+from calipers.embedders.vectors import write_vectors
 from calipers.errors import InputError
 from calipers.files import check_there, fitting_in_memory
 from calipers.language_model.decoding import Decoding

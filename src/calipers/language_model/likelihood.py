@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.catalogue.estimation import PAIRED_C, Options
 from calipers.catalogue.likelihoods import LIKELIHOODS
 from calipers.errors import InputError

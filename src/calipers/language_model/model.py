@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.reading import Reading
+from calipers.embedders.reading import Reading
 from calipers.errors import InputError
 from calipers.progress import Advance
 

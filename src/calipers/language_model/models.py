@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from calipers.embed.options import Options
+from calipers.embedders.options import Options
 from calipers.errors import InputError
 from calipers.language_model.model import LanguageModel
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.options import Options
-from calipers.embed.reading import Reading
+from calipers.embedders.options import Options
+from calipers.embedders.reading import Reading
 from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.language_model.causal_tokens import CausalTokens
 from calipers.language_model.decoding import Decoding

@@ -28,7 +28,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.memory import ROW, budget, json_size, read_whole, reading, size_words

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import InputError, unknown_name
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
@@ -228,7 +228,7 @@ class Comparison(Result):
         return verdict(plain(self._measured()))
 
     def _outline(self) -> Mapping[str, Any]:
-        return {"calipers": self.version, "verdict": self.verdict.to_dict(), **self._measured()}
+        return {**self._stamp(), "verdict": self.verdict.to_dict(), **self._measured()}
 
     def _measured(self) -> Mapping[str, Any]:
         return {
@@ -281,7 +281,7 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        from calipers.results.report_data import report_data
+        from calipers.report.page_data import report_data
 
         return report_data(self, redact=redact, method=map_method)
 
@@ -312,8 +312,8 @@ class Comparison(Result):
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
+        from calipers.report.page_data import picture_data
         from calipers.report.plot_kinds import draw_axes
-        from calipers.results.report_data import picture_data
 
         return draw_axes(kind, picture_data(self, kind), axes, **options)
 
@@ -331,7 +331,7 @@ class Comparison(Result):
         progress
             Shows how far it is; nothing does by default.
         """
-        from calipers.results.report_data import sample_maps
+        from calipers.report.page_data import sample_maps
 
         views = {
             system.name: tuple(system.samples[0].vectors)

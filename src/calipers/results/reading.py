@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from calipers.embed.reading import Reading
+from calipers.embedders.reading import Reading
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.serialise import Plain
 
@@ -34,8 +34,8 @@ class SetReading(Plain):
     texts
         Texts of the set.
     words
-        Words of all texts, as :mod:`calipers.embed.reading` counts them; None where the embedder
-        does not tell what it knows.
+        Words of all texts, as :mod:`calipers.embedders.reading` counts them; None where the
+        embedder does not tell what it knows.
     unread_words
         How many of them it does not know.
     unread_texts

@@ -346,7 +346,7 @@ class EmbeddedData(VectorData):
 
     @classmethod
     def of(cls, made: Any, where: str) -> Self:
-        """Take what ``calipers.embed_samples`` gave.
+        """Take what ``calipers.embed`` gave.
 
         Raises
         ------

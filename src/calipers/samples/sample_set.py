@@ -266,7 +266,7 @@ class SampleSet:
         Parameters
         ----------
         embeddings
-            :class:`calipers.embed.Embeddings`, such as :func:`calipers.embed_samples` gives.
+            :class:`calipers.embedders.Embeddings`, such as :func:`calipers.embed` gives.
         name, source
             What to call the set, and where it came from.
 

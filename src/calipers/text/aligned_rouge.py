@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import require
 from calipers.numeric.validation import check_choice, check_flags
 from calipers.samples.wording import counted

@@ -37,9 +37,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
-from calipers.embed.options import check_positive
-from calipers.embed.states.token_states import TokenEncoder, TokenIds, load_token_encoder
+from calipers._version import __version__
+from calipers.embedders.options import check_positive
+from calipers.embedders.states.token_states import TokenEncoder, TokenIds, load_token_encoder
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import (
@@ -416,7 +416,7 @@ def bert_score(
         Most tokens that are read of a text, marks included; None for all that the model reads.
         A longer text keeps its beginning and the mark that closes it.
     device, dtype, batch_size
-        As in :func:`calipers.embed.load_embedder`; no batch size changes a value.
+        As in :func:`calipers.embedders.load_embedder`; no batch size changes a value.
     offline
         False lets a model be downloaded from the Hugging Face hub.
     seed

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.score import Score, signature
 from calipers.text.corpus import Corpus, as_strings

@@ -20,7 +20,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.catalogue.estimation import PAIRED_C, Options
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.errors import InputError

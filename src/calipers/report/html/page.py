@@ -18,7 +18,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from calipers.assets import PLOTLY
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.html.escaping import escaping_templates
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import FIRST, system_lists

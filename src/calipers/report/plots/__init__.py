@@ -21,7 +21,6 @@ from calipers.report.plots.panels import Plot
 from calipers.report.plots.parameter import parameter_plot
 from calipers.report.plots.plane import plane_plot
 from calipers.report.plots.style import save_figure
-from calipers.report.plots.sweep import sweep_plot
 
 __all__ = [
     "Axes",
@@ -37,5 +36,4 @@ __all__ = [
     "parameter_plot",
     "plane_plot",
     "save_figure",
-    "sweep_plot",
 ]

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.documents.compare_sets import MOST, WORST, shown_groups
+from calipers.report.comparison.sets import MOST, WORST, shown_groups
 from calipers.report.names import label
 from calipers.report.plots.choosing import (
     Data,

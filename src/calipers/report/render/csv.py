@@ -11,9 +11,9 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from calipers.report.documents import check_comparison, is_of_texts
 from calipers.report.names import clean
 from calipers.report.shown import TEXT, metric_of
+from calipers.report.summary_of_data import check_comparison, is_of_texts
 from calipers.report.table import Cell, Data, Document, ScoreCell, said
 
 COLUMNS = (

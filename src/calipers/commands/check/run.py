@@ -1,0 +1,450 @@
+"""``check``: conditions on the scores of a run, each decided by its bounds and never by a point.
+
+A gate of points fails at random once its limit is near to what a model scores. This one has three
+outcomes: it fails where a condition is met by more than chance, passes where none is by more than
+chance, and else is inconclusive, and says how many samples would decide. What is tested, and what
+the level of the whole gate means, is told in :mod:`calipers.uncertainty.limits`.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calipers.catalogue.choosing import find, find_likelihood, find_text
+from calipers.commands.check.conditions import Condition, parse_condition, read_conditions
+from calipers.commands.check.options import CheckOptions
+from calipers.commands.check.result import Check, CheckedScore
+from calipers.errors import InputError, first_line, unknown_name
+from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.options.option import one_side
+from calipers.results.archive import opened
+from calipers.results.comparison import Comparison
+from calipers.results.comparison_archive import scores_of
+from calipers.results.reading import REMEDY
+from calipers.results.result import Result, class_of, load
+from calipers.results.system import SystemResult
+from calipers.results.texts import TextComparison, TextResult
+from calipers.score import Score, signature_pins
+from calipers.uncertainty.limits import Decision, Estimate, LimitTest, decide
+from calipers.uncertainty.spread import UNIT
+
+Run = Comparison | TextComparison
+System = SystemResult | TextResult
+
+OF_DATA = ("undefined", "unread", "unread_words")
+"""Pins of a signature that the samples bring, and nobody chose."""
+
+VERSION = "calipers"
+"""The pin of the version, which alone makes no score incomparable (docs/stability.md)."""
+
+
+@one_side(CheckOptions)
+def check(run: Any, options: CheckOptions) -> Check:
+    """Tell whether the scores of a run keep to limits, with the noise of the scores allowed for.
+
+    A condition ``[system:]key op limit`` says what must not be, such as ``"recall < 0.8"`` or
+    ``"mauve_star < baseline - 0.02"``; `op` is ``<``, ``<=``, ``>`` or ``>=``, and the limit a
+    number or ``baseline``, times a factor and plus or minus a number. It holds for every system
+    unless it names one. The gate *fails* where a condition is met by more than chance, *passes*
+    where each of them is unmet by more than chance, and else is *inconclusive*.
+
+    Parameters
+    ----------
+    run
+        A comparison, or the path of one: what ``--save`` or ``--json`` of ``calipers compare`` (or
+        ``calipers text``) wrote. Its scores must have intervals.
+
+    Returns
+    -------
+    Check
+        ``.outcome`` is ``"passes"``, ``"fails"`` or ``"inconclusive"``; printing it shows a row
+        for each condition and system.
+
+    Raises
+    ------
+    InputError
+        If a condition cannot be read, names a score or a system that the run lacks, or can be
+        decided without looking; if a score has no interval or no value; if limits are taken from a
+        baseline and there is none, or its scores are not comparable.
+    """
+    kept = [] if options.conditions is None else read_conditions(options.conditions)
+    conditions = [parse_condition(text) for text in (*_texts(options.fail_if), *kept)]
+    if not conditions:
+        raise InputError(
+            "a check needs a condition to fail on, such as --fail-if 'recall < 0.8' "
+            "(fail_if='recall < 0.8' in Python), or a file of them"
+        )
+    ours = _loaded(run, "run")
+    theirs = None if options.baseline is None else _loaded(options.baseline, "baseline")
+    asked = [one for condition in conditions for one in _asked(condition, ours, theirs)]
+    decisions = decide([one.test for one in asked if one.unread is None], level=options.level)
+    return Check(
+        run=ours.name,
+        baseline=None if theirs is None else theirs.name,
+        checked=tuple(_all_checked(asked, decisions)),
+        settings=options.settings(),
+        warnings=(*_unread(asked), *_warnings(conditions, ours, theirs)),
+    )
+
+
+@dataclass(frozen=True)
+class Named:
+    """A run, and what messages call it."""
+
+    name: str
+    run: Run
+
+    @property
+    def systems(self) -> Mapping[str, System]:
+        """Its systems by name."""
+        return {system.name: system for system in self.run.systems}
+
+    def system(self, name: str) -> System:
+        """Give a system by its name, or the only one."""
+        systems = self.systems
+        if len(systems) == 1:
+            return next(iter(systems.values()))
+        if name not in systems:
+            raise unknown_name(f"system of {self.name}", name, systems)
+        return systems[name]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One condition on one system, ready to be tested."""
+
+    condition: Condition
+    system: System
+    key: str
+    limit: float
+    test: LimitTest
+    baseline: float | None
+    paired: bool = False
+    unread: str | None = None
+
+
+def _texts(given: Any) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def _loaded(given: Any, role: str) -> Named:
+    """Read a run, or take one that is there."""
+    if isinstance(given, Comparison | TextComparison):
+        return Named(f"the {role}", given)
+    if not isinstance(given, str | Path):
+        raise InputError(
+            f"{role} must be a comparison or the path of one; found {type(given).__name__}"
+        )
+    found = _read(given)
+    if not isinstance(found, Comparison | TextComparison):
+        raise InputError(
+            f"{given}: holds a result of the kind {found.kind!r}; a check needs what --save or "
+            "--json of calipers compare (or calipers text) wrote"
+        )
+    return Named(Path(given).name, found)
+
+
+def _read(path: str | Path) -> Result:
+    """Read a result; of a comparison the scores alone, since samples may be large."""
+    if not zipfile.is_zipfile(path):
+        return load(path)
+    with opened(Path(path)) as archive:
+        kind = class_of(archive.kind)
+        if not issubclass(kind, Comparison):
+            return Result.load(path)
+        return scores_of(kind.from_dict(archive.json("comparison.json")), archive)
+
+
+# From a condition to a test ----------------------------------------------------------------------
+
+
+def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[Asked]:
+    """Give the tests of one condition, one for each system that it is about."""
+    if condition.needs_baseline and theirs is None:
+        raise InputError(
+            f"condition {condition.text!r} takes its limit from a baseline, and there is none; "
+            "give one by --against BASELINE.zip (baseline=... in Python)"
+        )
+    every = ours.systems
+    named, written = condition.split({name: system.scores for name, system in every.items()})
+    systems = list(every.values()) if named is None else [every[named]]
+    key = _key(condition, written, ours)
+    for system in systems:
+        unread = _unread_reason(key, system)
+        if unread is None and theirs is not None and condition.needs_baseline:
+            unread = _unread_reason(key, theirs.system(system.name))
+        if unread is not None:
+            limit = math.nan if condition.needs_baseline else condition.offset
+            nothing = Estimate(math.nan, math.nan)
+            test = LimitTest(nothing, limit, condition.side, condition.inclusive)
+            yield Asked(condition, system, key, limit, test, None, unread=unread)
+            continue
+        score = _score(condition, key, system, ours)
+        estimate = _estimate(condition, key, score, system, ours)
+        if theirs is None or not condition.needs_baseline:
+            _check_limit(condition, key, score)
+            limit, baseline, offset, paired = condition.offset, None, condition.offset, False
+        else:
+            other = theirs.system(system.name)
+            before = _score(condition, key, other, theirs)
+            _check_comparable(key, score, before, ours, theirs)
+            known = _estimate(condition, key, before, other, theirs)
+            same = _same(system, other) and score.value == before.value
+            estimate = estimate.less(known, condition.factor, same=same)
+            sharper = None
+            if not same:
+                sharper = _paired(estimate.value, key, system, other, condition.factor)
+            estimate, paired = sharper or estimate, same or sharper is not None
+            baseline, offset = before.value, condition.offset
+            limit = condition.factor * before.value + offset
+        test = LimitTest(estimate, offset, condition.side, condition.inclusive)
+        yield Asked(condition, system, key, limit, test, baseline, paired)
+
+
+def _key(condition: Condition, written: str, ours: Named) -> str:
+    """Find the key that is meant, whatever the order of its options."""
+    known = list(dict.fromkeys(key for each in ours.systems.values() for key in each.scores))
+    if written in known:
+        return written
+    views = ours.run.settings.get("views") or []
+    view, name = _view(written, views)
+    if view is not None and view not in views:
+        raise InputError(
+            f"condition {condition.text!r}: {unknown_name(f'view of {ours.name}', view, views)}"
+        )
+    prefix = "" if view is None or view == views[0] else f"{view}."
+    look_up = {"texts": find_text, "likelihoods": find_likelihood}.get(ours.run.kind, find)
+    try:
+        key = prefix + look_up(name).name
+    except InputError as error:
+        raise _unknown(condition, written, known, ours, error) from None
+    if key not in known:
+        raise InputError(
+            f"condition {condition.text!r}: {ours.name} has no score {key!r}; it has "
+            f"{', '.join(known)}. Add it to --metrics of the run"
+        )
+    return key
+
+
+def _view(written: str, views: Sequence[str]) -> tuple[str | None, str]:
+    """Cut the view off a key, None where it names none; options may hold points of their own."""
+    view, dot, rest = written.partition(".")
+    return (view, rest) if dot and views and ":" not in view else (None, written)
+
+
+def _unknown(
+    condition: Condition, written: str, known: Sequence[str], ours: Named, error: InputError
+) -> InputError:
+    """Say what a name that stands for nothing may have been meant for."""
+    name, colon, key = written.partition(":")
+    if colon and key.strip() in known:
+        error = unknown_name(f"system of {ours.name}", name, ours.systems)
+        return InputError(f"condition {condition.text!r}: {error}")
+    if "did you mean" in str(error):
+        return InputError(f"condition {condition.text!r}: {first_line(error)}")
+    return InputError(f"condition {condition.text!r}: {unknown_name('score', written, known)}")
+
+
+def _score(condition: Condition, key: str, system: System, where: Named) -> Score:
+    """Give the score of a system, with a value."""
+    score = system.scores.get(key)
+    if score is None:
+        raise InputError(
+            f"condition {condition.text!r}: {system.name} of {where.name} has no score {key!r}"
+        )
+    if not math.isfinite(score.value):
+        why = f": {score.reason}" if score.reason else ""
+        raise InputError(
+            f"condition {condition.text!r}: {key} of {system.name} in {where.name} has no finite "
+            f"value{why}"
+        )
+    return score
+
+
+def _estimate(
+    condition: Condition, key: str, score: Score, system: System, where: Named
+) -> Estimate:
+    """Take the score with its error; refuse one that has none."""
+    settings = where.run.settings
+    sets = [system.summary, *([] if where.run.reference is None else [where.run.reference])]
+    blocks = min([DEFAULT_BLOCKS, *(each.clusters for each in sets if each.clusters)])
+    needed = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1)
+    small = min(each.n for each in sets) < needed
+    where_it_is = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
+    found = None
+    if settings.get("level") is not None and not small:
+        found = Estimate.of(score, blocks=blocks)
+    if found is not None:
+        return found
+    if settings.get("level") is None:
+        why = "the run was made with --no-intervals; run it again without that option"
+    elif small:
+        why = (
+            f"{min(each.n for each in sets)} samples are too few; run it again with at least "
+            f"{needed} in every set"
+        )
+    else:
+        why = "its metric has none, or nothing moves it; choose another score of the run"
+    raise InputError(f"{where_it_is} has no interval, without which nothing is decided: {why}")
+
+
+def _check_limit(condition: Condition, key: str, score: Score) -> None:
+    """Refuse a limit that no score, or every score, lies beyond."""
+    low, high = score.range
+    if low <= condition.offset <= high and condition.offset != (
+        low if condition.side == "below" else high
+    ):
+        return
+    raise InputError(
+        f"condition {condition.text!r}: {key} lies between {low:g} and {high:g}, so that the limit "
+        f"{condition.offset:g} decides nothing"
+    )
+
+
+def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline: Named) -> None:
+    """Refuse a baseline that was measured in another way, and say in which."""
+    here, there = signature_pins(ours.signature), signature_pins(theirs.signature)
+    differing = [
+        f"{name}: {here.get(name, 'none')} in {run.name}, {there.get(name, 'none')} in "
+        f"{baseline.name}"
+        for name in dict.fromkeys((*here, *there))
+        if here.get(name) != there.get(name) and not _of_data(name, here)
+    ]
+    if differing:
+        raise InputError(
+            f"{key} of {run.name} and of {baseline.name} are not comparable "
+            f"({'; '.join(differing)}); make the baseline anew with the settings of the run"
+        )
+
+
+def _of_data(name: str, pins: Mapping[str, str]) -> bool:
+    """Whether a pin tells what the samples are like or who measured, and not how."""
+    # Joint axes keep a share of the variance, so that their number depends on both sets
+    return name in (*OF_DATA, VERSION) or (name == "d" and pins.get("pca", "none") != "none")
+
+
+def _paired(
+    value: float, key: str, system: System, other: System, factor: float
+) -> Estimate | None:
+    """Give the difference of two scores with what the reference brings to both set off.
+
+    None where that was not kept, or rows come in clusters, whose blocks depend on all sets of a
+    run.
+    """
+    kept = key in system.spreads and key in other.spreads
+    if not kept or system.summary.clusters or other.summary.clusters:
+        return None
+    return Estimate.of_difference(value, system.spreads[key], other.spreads[key].times(factor))
+
+
+def _same(system: System, other: System) -> bool:
+    """Whether both are of the same samples, of one file each."""
+    same = system.summary.content_hash == other.summary.content_hash
+    return same and not system.seeds and not other.seeds
+
+
+# From a decision to what is kept of it -----------------------------------------------------------
+
+
+def _unread_reason(key: str, system: System) -> str | None:
+    """Say why a score has no value where too little of the texts was read; None where it was."""
+    score = system.scores.get(key)
+    if score is None or math.isfinite(score.value):
+        return None
+    return None if key.startswith("text.") else getattr(system, "withheld", None)
+
+
+def _all_checked(asked: Sequence[Asked], decisions: Sequence[Decision]) -> Iterator[CheckedScore]:
+    """Give every check in order; of what was not read, nothing is decided."""
+    left = iter(decisions)
+    for one in asked:
+        yield _checked(one, next(left)) if one.unread is None else _undecided(one)
+
+
+def _undecided(asked: Asked) -> CheckedScore:
+    """Keep a condition on a score that nobody can give, since too little was read for it."""
+    score = asked.system.scores[asked.key]
+    return CheckedScore(
+        condition=asked.condition.text,
+        system=asked.system.name,
+        score=asked.key,
+        value=math.nan,
+        interval=None,
+        level=None,
+        lower_bound=math.nan,
+        upper_bound=math.nan,
+        side=asked.condition.side,
+        limit=float(asked.limit),
+        outcome="inconclusive",
+        baseline=None,
+        standard_error=math.nan,
+        p_met=math.nan,
+        adjusted_p_met=math.nan,
+        p_unmet=math.nan,
+        n=asked.system.summary.n,
+        deciding_n=None,
+        share=tuple(score.range) == UNIT,
+        reason=asked.unread,
+    )
+
+
+def _checked(asked: Asked, decision: Decision) -> CheckedScore:
+    score = asked.system.scores[asked.key]
+    # The bounds of a difference are moved to where the score is, beside the limit
+    shift = asked.limit - asked.test.limit
+    low, high = (float(end + shift) for end in decision.bounds)
+    if asked.baseline is None:  # where no block of a share moves, they are not cut yet
+        low, high = max(low, score.range[0]), min(high, score.range[1])
+    n = asked.system.summary.n
+    return CheckedScore(
+        condition=asked.condition.text,
+        system=asked.system.name,
+        score=asked.key,
+        value=float(score.value),
+        interval=score.interval,
+        level=score.level if score.interval else None,
+        lower_bound=low,
+        upper_bound=high,
+        side=asked.condition.side,
+        limit=float(asked.limit),
+        outcome=decision.outcome,
+        baseline=asked.baseline,
+        standard_error=float(asked.test.estimate.standard_error),
+        p_met=decision.p_met,
+        adjusted_p_met=decision.adjusted_p_met,
+        p_unmet=decision.p_unmet,
+        n=n,
+        deciding_n=None if decision.factor is None else math.ceil(n * decision.factor),
+        share=tuple(score.range) == UNIT,
+        paired=asked.paired,
+    )
+
+
+def _unread(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """Say of which systems nothing is decided, and what to do."""
+    reasons: dict[str, dict[str, None]] = {}
+    for one in asked:
+        if one.unread is not None:
+            reasons.setdefault(one.unread, {})[one.system.name] = None
+    return tuple(f"{', '.join(names)}: {why}; {REMEDY}" for why, names in reasons.items())
+
+
+def _warnings(
+    conditions: Sequence[Condition], ours: Named, theirs: Named | None
+) -> tuple[str, ...]:
+    if theirs is None:
+        return ()
+    if not any(condition.needs_baseline for condition in conditions):
+        return ("no condition takes its limit from the baseline, which was not looked at",)
+    here, there = ours.run.version, theirs.run.version
+    if here == there:
+        return ()
+    return (
+        f"{ours.name} was measured by Calipers {here} and {theirs.name} by {there}; their "
+        "signatures are otherwise equal",
+    )
