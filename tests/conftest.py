@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,3 +36,14 @@ def outside(variable, default):
 def data_folder():
     """Real texts that are not part of the project; tests that use them skip without."""
     return outside("CALIPERS_DATA", "data")
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    """The folder of the experiments, importable by name; an sdist does not hold it."""
+    folder = ROOT / "research" / "experiments"
+    if not folder.is_dir():
+        pytest.skip("the experiments are not part of an sdist")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))

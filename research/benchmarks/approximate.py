@@ -1,10 +1,10 @@
 """The approximate search for neighbours beside the exact one: time, memory, what is found, errors.
 
-python benchmarks/approximate.py --n 20000 --d 384                      # clouds of 60 topics
-python benchmarks/approximate.py --n 20000 --d 384 --data isotropic     # the hardest there is
-python benchmarks/approximate.py --files reference.npy generated.npy    # vectors of your own
-python benchmarks/approximate.py --settings 16:64:64 16:128:128         # connectivity:add:search
-python benchmarks/approximate.py --n 1000000 --no-exact
+python research/benchmarks/approximate.py --n 20000 --d 384                # clouds of 60 topics
+python research/benchmarks/approximate.py --n 20000 --data isotropic       # the hardest there is
+python research/benchmarks/approximate.py --files human.npy model.npy      # vectors of your own
+python research/benchmarks/approximate.py --settings 16:64:64 16:128:128   # connectivity:add:search
+python research/benchmarks/approximate.py --n 1000000 --no-exact
 
 Seconds are those of the clock and, in brackets, of all processors together: where other work runs
 beside, only the second tell.

@@ -1,6 +1,6 @@
 """BERTScore against the package bert-score on the same pairs, model, layer, idf and threads.
 
-    python benchmarks/bertscore.py --n 2000 --threads 2
+    python research/benchmarks/bertscore.py --n 2000 --threads 2
 
 Each description of AG News is held against its title (``ag_news/test.csv``, in the folder that
 CALIPERS_DATA names, by default ``../shared/data`` beside the checkout). Both sides load the model
@@ -32,7 +32,7 @@ Values = np.ndarray
 
 
 def news(n: int) -> tuple[list[str], list[str]]:
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     path = Path(os.environ.get("CALIPERS_DATA", root.parent / "shared" / "data"))
     path = path / "ag_news" / "test.csv"
     if not path.is_file():

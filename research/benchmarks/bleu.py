@@ -1,6 +1,6 @@
 """Self-BLEU and corpus BLEU against NLTK, and BLEU beside sacrebleu, on the same texts.
 
-    CALIPERS_DATA=folder python benchmarks/bleu.py
+    CALIPERS_DATA=folder python research/benchmarks/bleu.py
 
 NLTK scores a slice of the texts, each against all others, and its time for all texts is that of the
 slice times their ratio: the output says so. Both sides get the same tokens, and ours counts its

@@ -1,6 +1,6 @@
 """Any causal model against mauve-text's own featuriser as it comes (batch 1), on the same tokens.
 
-    python benchmarks/causal.py --n 200 --threads 2
+    python research/benchmarks/causal.py --n 200 --threads 2
 
 A model of the shape of GPT-2 (or, with ``--shape large``, GPT-2 large) is made with random weights,
 and texts of 10 to 500 random tokens with it. Ours gives two views, theirs the last state of the

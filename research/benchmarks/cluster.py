@@ -1,9 +1,9 @@
 """Neighbours on a Ray cluster beside one machine: what differs, and how long it takes.
 
-python benchmarks/cluster.py same         counts of every engine on 20,000 x 384 a side
-python benchmarks/cluster.py efficiency   one thread here; one and two workers
-python benchmarks/cluster.py slow         a slow node, with the last tiles given out twice and once
-python benchmarks/cluster.py points       seconds for n x workers, to fit a cost model to
+python research/benchmarks/cluster.py same         counts of every engine on 20,000 x 384 a side
+python research/benchmarks/cluster.py efficiency   one thread here; one and two workers
+python research/benchmarks/cluster.py slow         a slow node; last tiles given out twice and once
+python research/benchmarks/cluster.py points       seconds for n x workers, to fit a cost model to
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Workers and drivers of a Ray cluster killed at random moments: same counts, nothing left behind.
 
-python benchmarks/cluster_faults.py --workers 20 --drivers 10
+python research/benchmarks/cluster_faults.py --workers 20 --drivers 10
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Columns of texts: ours against lists, NumPy's arrays of objects and of strings, and Arrow.
 
-    python benchmarks/columns.py --texts 1000000 --words 9
-    python benchmarks/columns.py --texts 10000 --words 1000 --beyond-ascii 0.3
+    python research/benchmarks/columns.py --texts 1000000 --words 9
+    python research/benchmarks/columns.py --texts 10000 --words 1000 --beyond-ascii 0.3
 
 Each way is measured in a process of its own, in turn in every round: resident memory that the texts
 take, and processor time to build them, to make Python strings of all, to hash them in chunks of

@@ -1,6 +1,6 @@
 """Longest copied spans and novelty: Calipers against plain Python, in time, memory and result.
 
-    python benchmarks/copied_spans.py --texts 4000 --references 100000
+    python research/benchmarks/copied_spans.py --texts 4000 --references 100000
 
 Texts are words of a Zipf law, and every tenth holds a passage of some reference. The peers are what
 a person writes with the standard library: for spans one string of all references, searched with

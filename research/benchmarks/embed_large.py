@@ -1,6 +1,6 @@
 """Peak memory of reading, embedding and writing sets of a million rows, with a cheap embedder.
 
-    python benchmarks/embed_large.py --n 1000000 --d 384 --folder /tmp/large
+    python research/benchmarks/embed_large.py --n 1000000 --d 384 --folder /tmp/large
 
 Texts are written to Parquet, read, embedded by a generator of random numbers in the place of a
 model, and written as 16 shards, in a process with `--max-memory` (8 GB unless told); then the

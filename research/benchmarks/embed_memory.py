@@ -1,7 +1,7 @@
 """Peak memory of embedding: bounded by the batch and the model, whatever the number of texts.
 
-    python benchmarks/embed_memory.py                     # 10,000 and 100,000 texts of 10 words
-    python benchmarks/embed_memory.py --embedder tfidf
+    python research/benchmarks/embed_memory.py                # 10,000 and 100,000 texts of 10 words
+    python research/benchmarks/embed_memory.py --embedder tfidf
 
 Each size runs in a process of its own. What is printed is the peak beyond what the process held
 when the texts were there and the model was loaded and warm, and the same less the vectors.

@@ -1,6 +1,6 @@
 """The default text embedder against `SentenceTransformer.encode` as it comes, on the same texts.
 
-    python benchmarks/embedder.py --n 2000 --threads 2
+    python research/benchmarks/embedder.py --n 2000 --threads 2
 
 Ours gives two views, theirs one. All sides run in one process, in turn in every round, so that a
 busy moment hits all of them. The texts are those of AG News (title and description of each item
@@ -30,7 +30,7 @@ Views = dict[str, np.ndarray]
 
 
 def news(n: int) -> list[str]:
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     path = Path(os.environ.get("CALIPERS_DATA", root.parent / "shared" / "data"))
     path = path / "ag_news" / "test.csv"
     if not path.is_file():

@@ -1,6 +1,6 @@
 """How long an explanation and a map take: one system in one view, and five sets on one plane.
 
-    python benchmarks/explanations.py --n 4000 --threads 2
+    python research/benchmarks/explanations.py --n 4000 --threads 2
 
 Texts and vectors are made up. Everything is done twice and the second time is told, since the
 first one compiles.

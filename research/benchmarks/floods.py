@@ -1,7 +1,7 @@
 """Small files that hold far more than fits in memory: how soon they are refused, at what memory.
 
-    python benchmarks/floods.py                # 10 GB of lines, 300 million rows, a zip of 20 GB
-    python benchmarks/floods.py --share 0.01 --max-memory 50MB
+    python research/benchmarks/floods.py          # 10 GB of lines, 300 million rows, a zip of 20 GB
+    python research/benchmarks/floods.py --share 0.01 --max-memory 50MB
 
 Each file is made in a temporary folder and given to the command line in a process of its own,
 whose wall time and peak memory are printed with what it says.

@@ -1,6 +1,6 @@
 """MAUVE from embeddings: Calipers against mauve-text, with the same number of restarts.
 
-    python benchmarks/frontiers.py --n 4000 --d 1024
+    python research/benchmarks/frontiers.py --n 4000 --d 1024
 
 Both take the same float32 arrays. k-means starts differ, so the scores are compared with the
 spread that each side shows over its own seeds.

@@ -1,8 +1,8 @@
 """What a device of torch does beside the processor: neighbours, cells, axes, kernels, embedding.
 
-python benchmarks/gpu.py                                   # all, at 100,000 and 1,000,000 x 1,024
-python benchmarks/gpu.py --only support --n 100000 --d 384
-python benchmarks/gpu.py --device cpu --small              # the same code on the processor
+python research/benchmarks/gpu.py                            # all, at 100,000 and 1,000,000 x 1,024
+python research/benchmarks/gpu.py --only support --n 100000 --d 384
+python research/benchmarks/gpu.py --device cpu --small       # the same code on the processor
 
 Where a slice is named, the same is measured on so many rows on the device and on the processor, and
 what differs is printed: of counts none may.

@@ -1,6 +1,6 @@
 """What it costs to know how sure a comparison is: with and without intervals and tests.
 
-    python benchmarks/intervals.py --n 4000 --d 384 --systems 4
+    python research/benchmarks/intervals.py --n 4000 --d 384 --systems 4
 
 Both ways compare the same vectors in one process, one after the other in turn; the noise floor is
 left out, since it has its own switch. Prints the medians, their ratio (at most 2 is the aim), the

@@ -1,6 +1,6 @@
 """K-means here, through files, torch and local Ray workers: time, and labels that differ.
 
-    python benchmarks/kmeans_engines.py --n 50000 --d 128 --cells 1000 --rounds 10
+    python research/benchmarks/kmeans_engines.py --n 50000 --d 128 --cells 1000 --rounds 10
 
 The vectors are those of _samples.py. All engines start from the same rows and stop after the same
 rounds.

@@ -1,6 +1,6 @@
 """A causal model on many texts at a time against plain transformers, one text at a time.
 
-    python benchmarks/language_model.py --texts test.csv --n 200 --threads 2
+    python research/benchmarks/language_model.py --texts test.csv --n 200 --threads 2
 
 A model of the shape of GPT-2 is made with random weights (by default 8 layers 256 wide with 8,000
 tokens, 8 million parameters), and a byte-level tokenizer of the texts. Likelihood: the

@@ -1,6 +1,6 @@
 """Logistic regression against scikit-learn's default, and how far each is from the converged fit.
 
-    OMP_NUM_THREADS=1 python benchmarks/logistic.py
+    OMP_NUM_THREADS=1 python research/benchmarks/logistic.py
 
 Two Gaussian sets, hardly apart to separable, on columns that do not depend on each other, as
 principal axes do not, or that do. Both solvers run in turn; printed are the least processor times

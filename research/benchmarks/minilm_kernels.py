@@ -1,6 +1,6 @@
 """The default embedder in compiled loops against the same encoder in torch, on the same texts.
 
-    python benchmarks/minilm_kernels.py --data FOLDER --threads 1 2
+    python research/benchmarks/minilm_kernels.py --data FOLDER --threads 1 2
 
 Both compute float32 on the processor and take the same tokens; they run in turn in every round, so
 that a busy moment hits both. The texts are AG News (title and description of each item in
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CALIPERS_DATA", ROOT.parent / "shared" / "data"))
 ONE_TEXT = "import calipers; calipers.load_embedder('minilm', device='cpu').embed(['one text'])"
 IN_TORCH = (

@@ -1,6 +1,6 @@
 """The n-gram model: how long it takes to fit, tokens a second that it writes, and what they are.
 
-    python benchmarks/ngram.py --data ag_news/test.csv
+    python research/benchmarks/ngram.py --data ag_news/test.csv
 
 Texts are the last column of a table without a head, as AG News comes; without one they are made at
 random, by Zipf's law. Each decoding writes its texts a few times, with all kernels compiled and

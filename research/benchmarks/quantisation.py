@@ -1,6 +1,6 @@
 """Large sets: from embeddings to MAUVE, and what all that is read from the cells costs beside them.
 
-    python benchmarks/quantisation.py --n 50000 --d 384 --buckets 500
+    python research/benchmarks/quantisation.py --n 50000 --d 384 --buckets 500
 
 The vectors are those of frontiers.py. A quantisation is k-means with the default restarts; read
 from its best run, raw and smoothed, is every divergence, every frontier with its summaries, and the

@@ -1,6 +1,6 @@
 """Embedding by Ray Data beside plain Ray actors and this process alone, on one machine.
 
-    python benchmarks/ray_embedding.py --texts ag_news/test.csv --field 3 --n 2000
+    python research/benchmarks/ray_embedding.py --texts ag_news/test.csv --field 3 --n 2000
 
 Printed are the seconds that starting Ray took, then for each way the seconds until all vectors were
 there and the texts per second; the vectors of all ways must be equal to the last bit.

@@ -1,9 +1,9 @@
 """What a second comparison with one reference costs, beside the first and beside a fresh one.
 
-``python benchmarks/reference.py`` prints seconds for texts that the default embedder reads (of 12
-words, a generated set that was not seen before each time) and for vectors that are given. `fresh`
-is ``calipers.compare``, `first` and `later` are ``Reference.compare``, the later ones as the median
-of three. All numbers are checked to be equal to those of the fresh comparison.
+``python research/benchmarks/reference.py`` prints seconds for texts that the default embedder reads
+(of 12 words, a generated set that was not seen before each time) and for vectors that are given.
+`fresh` is ``calipers.compare``, `first` and `later` are ``Reference.compare``, the later ones as
+the median of three. All numbers are checked to be equal to those of the fresh comparison.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the HTML report costs: seconds to render, its size, seconds until a browser has it ready.
 
-    python benchmarks/report.py --n 4000 --systems 4
+    python research/benchmarks/report.py --n 4000 --systems 4
 
 Texts of some 300 words are drawn by a seed, from the AG News descriptions in the folder that
 CALIPERS_DATA names, or from made-up words; every system prefers other topics. They are embedded as

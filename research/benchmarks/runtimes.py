@@ -1,7 +1,7 @@
 """The default text embedder by ONNX Runtime and OpenVINO, against ours and sentence-transformers.
 
     pip install onnx onnxscript onnxruntime openvino
-    python benchmarks/runtimes.py --n 2000 --threads 2
+    python research/benchmarks/runtimes.py --n 2000 --threads 2
 
 The same weights are exported to ONNX once, with both views as outputs; both runtimes get texts
 sorted by length, in padded batches of `--tokens` tokens, and the tokenizer that ours uses. All

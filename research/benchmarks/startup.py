@@ -4,9 +4,9 @@ The commands run in turn, so that a busy moment hits all of them; medians of wal
 processor time are given. Light commands are held against a bound and must import nothing heavy. A
 bare Python shows how much of it the interpreter takes.
 
-    python benchmarks/startup.py
-    python benchmarks/startup.py --runs 5 --texts human.jsonl model_a.jsonl model_b.jsonl
-    python benchmarks/startup.py --cold
+    python research/benchmarks/startup.py
+    python research/benchmarks/startup.py --runs 5 --texts human.jsonl model_a.jsonl model_b.jsonl
+    python research/benchmarks/startup.py --cold
 
 Warm runs have their kernels compiled and the vectors of their texts kept, from a first run that is
 not timed; `--cold` times runs whose compiled kernels were thrown away. Without `--texts` three

@@ -1,6 +1,6 @@
 """String kernels: how long MAUVE and precision take from them, and how exact they are.
 
-    python benchmarks/string_kernels.py --data folder/with/writing_prompts
+    python research/benchmarks/string_kernels.py --data folder/with/writing_prompts
 
 Texts are cut into pieces of 150 words, the sizes are those of a set; where there are too few, texts
 are made at random. The paper (Pillutla et al., JMLR 2023,

@@ -1,6 +1,6 @@
 """Precision, recall, density and coverage: Calipers against three peers, in time, memory, result.
 
-    python benchmarks/support.py --n 20000 --d 384
+    python research/benchmarks/support.py --n 20000 --d 384
 
 Calipers measures every k up to 10 in its one pass, the peers one k; `calipers.metrics.support`, in
 a row of its own, is one call for the four scores of one k, as prdc's. prdc is timed on float32

@@ -1,7 +1,7 @@
 """How the pass behind the support metrics grows: with n, with cores, with what is asked of it.
 
-    python benchmarks/support_growth.py            # some minutes
-    python benchmarks/support_growth.py --memory   # 100,000 a side: peak memory beyond the inputs
+    python research/benchmarks/support_growth.py            # minutes
+    python research/benchmarks/support_growth.py --memory   # 100,000 a side: peak beyond the inputs
 
 Every figure is a median of runs in this process, on vectors with a falling spectrum.
 """

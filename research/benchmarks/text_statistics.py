@@ -10,7 +10,7 @@ is that of the whole process, texts and interpreter included.
 Then a slice of the texts is measured beside plain Python: sets of tuples, Counter with scipy's
 linregress, the rules of repetition tried phrase by phrase, gzip.compress.
 
-    CALIPERS_DATA=folder python benchmarks/text_statistics.py
+    CALIPERS_DATA=folder python research/benchmarks/text_statistics.py
 
 Exits with 1 if a run takes 60 s or more, or 4 GB or more, or a value differs.
 """

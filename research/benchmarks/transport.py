@@ -1,6 +1,6 @@
 """Plug-in optimal transport: Calipers against POT's own call, on the same rows.
 
-    python benchmarks/transport.py --n 4000 --d 64
+    python research/benchmarks/transport.py --n 4000 --d 64
 
 POT's ``emd2([], [], dist(x, y))`` stops after 100,000 pivots and then returns, with a warning, a
 cost above the optimum; it is therefore also run to the end. The least cost is the right one.

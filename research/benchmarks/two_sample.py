@@ -1,6 +1,6 @@
 """MMD permutation test: Calipers against plain NumPy, on the same rows in one run.
 
-    python benchmarks/two_sample.py --n 4000 --d 130
+    python research/benchmarks/two_sample.py --n 4000 --d 130
 
 The plain side keeps the whole matrix of the kernel, in float64, and multiplies it with the labels
 of all permutations at once, which is the fastest plain way; it permutes every row on its own. Both

@@ -1,6 +1,6 @@
 """Vendi score of embeddings: Calipers against the vendi-score package, in time, memory, result.
 
-    python benchmarks/vendi.py --n 20000 --d 384
+    python research/benchmarks/vendi.py --n 20000 --d 384
 
 Both go through the d x d matrix, on the same rows; the package multiplies in the precision of the
 rows, Calipers in float64, so results are compared on float32 rows and on float64 rows. Then the

@@ -1,6 +1,6 @@
 """Reading a file of word vectors: ours against gensim, or a plain Python reader without it.
 
-    python benchmarks/word_vectors.py --words 400000 --width 300 --threads 2
+    python research/benchmarks/word_vectors.py --words 400000 --width 300 --threads 2
 
 Makes a GloVe-like text file of random numbers and made-up words in a temporary folder (1 GB at the
 size of glove.6B.300d; with ``--binary`` a word2vec binary file), or reads the one named with

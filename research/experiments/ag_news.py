@@ -1,7 +1,7 @@
 """Missing topics against invented topics, on AG News: the topic experiment of paper 000.
 
-    python experiments/ag_news.py
-    python experiments/ag_news.py --projection union   # as in the paper
+    python research/experiments/ag_news.py
+    python research/experiments/ag_news.py --projection union   # as in the paper
 
 The reference is half of the World and Sports items. Q1 has only World, Q2 the other half of both,
 Q3 all four topics alike. Q1 lacks half of the reference's topics and Q3 invents as many, which
@@ -30,7 +30,7 @@ from calipers.embed.pipeline import embed_samples
 
 Item = TypeVar("Item")
 
-DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 WORLD, SPORTS, BUSINESS, SCIENCE = 1, 2, 3, 4
 SHOWN = ("precision", "recall", "coverage", "mauve", "mauve_star", "prd_f1_8", "prd_f8")
 SHOWN += ("frontier_f1_8", "frontier_f8")

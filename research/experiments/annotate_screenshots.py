@@ -1,7 +1,7 @@
 """Pictures of the pages of ``calipers annotate`` for the docs: on a desk and on a phone.
 
-    python experiments/annotate_screenshots.py                 # to docs/images
-    python experiments/annotate_screenshots.py --folder here   # somewhere else
+    python research/experiments/annotate_screenshots.py                 # to docs/images
+    python research/experiments/annotate_screenshots.py --folder here   # somewhere else
 
 A small study of texts that stand in this file is made and partly answered, then served. Needs
 playwright and a Chromium (CALIPERS_BROWSER may name it), and starlette and uvicorn.

@@ -1,7 +1,7 @@
 """Do the bands of curves and the error ellipses cover? Proof by simulation.
 
-    python experiments/bands.py --worlds 200 --processes 2
-    python experiments/bands.py --json bands.jsonl --processes 0
+    python research/experiments/bands.py --worlds 200 --processes 2
+    python research/experiments/bands.py --json bands.jsonl --processes 0
 
 Two worlds of 500 samples a side in 6 dimensions: "shift" (a system moved along all axes and
 narrower) and "modes" (a system without one of four clusters). In each world a comparison gives

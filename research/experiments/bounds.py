@@ -1,7 +1,7 @@
 """How the error of the frontier integral falls with n and grows with k, beside its proven bounds.
 
-    python experiments/bounds.py
-    python experiments/bounds.py --plot docs/images/bounds.svg
+    python research/experiments/bounds.py
+    python research/experiments/bounds.py --plot docs/images/bounds.svg
 
 The study of figure 21 of "MAUVE Scores for Generative Models" (Pillutla et al., JMLR 2023, section
 7.8). The rows of two populations are cut into k cells by joint k-means, which gives two known

@@ -1,7 +1,7 @@
 """Answers to the same prompts: do intervals over prompts cover, and do tests keep their level?
 
-``python experiments/by_prompt.py`` prints the tables of docs/by_prompt.md; ``--worlds 400`` is what
-stands there.
+``python research/experiments/by_prompt.py`` prints the tables of docs/by_prompt.md; ``--worlds
+400`` is what stands there.
 
 A world has prompts whose answers lie about a place of their own, v = prompt + answer, both normal,
 so that samples of a prompt are alike. The truth of a score is its mean over 5,000 prompts.

@@ -1,7 +1,7 @@
 """Do the intervals cover, and do the tests keep their level? Proof by simulation.
 
-    python experiments/calibration.py --json calibration.jsonl --processes 2
-    python experiments/calibration.py --json calibration.jsonl --processes 0
+    python research/experiments/calibration.py --json calibration.jsonl --processes 2
+    python research/experiments/calibration.py --json calibration.jsonl --processes 0
 
 Intervals: how often 95 % intervals hold the expectation of the estimator at this size, which fresh
 worlds tell, and how long they are, over 2 × 1.96 standard deviations between worlds: those of an

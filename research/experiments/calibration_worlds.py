@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).parents[3] / "shared" / "data"))
 Rows = np.ndarray
 Draw = Callable[[np.random.Generator, int], tuple[Rows, Rows]]
 Systems = Callable[[np.random.Generator, int], tuple[Rows, list[Rows]]]

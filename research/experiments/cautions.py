@@ -1,7 +1,7 @@
 """How far each confounder moves the scores: the weights of cautions.
 
-``python experiments/cautions.py`` prints the table of docs/confounders.md, and the coefficients of
-``calipers/evaluate/movements.py``. About four minutes on one core.
+``python research/experiments/cautions.py`` prints the table of docs/confounders.md, and the
+coefficients of ``calipers/evaluate/movements.py``. About four minutes on one core.
 
 One confounder is planted at a time, at several strengths, and everything else stays as it was. What
 makes sets look worse is planted in sets that are alike (two halves of AG News, two halves of human

@@ -1,8 +1,8 @@
 """A tiny model is rewarded into collapse: its reward rises, its recall falls, the callback warns.
 
-``python experiments/collapse.py --plot docs/images/collapse.svg`` trains a GPT-2 of some hundred
-thousand parameters on prose that every Python carries, then has TRL's GRPO raise a reward that can
-be gamed: the share of words that come from a list of the field's terms. The callback of
+``python research/experiments/collapse.py --plot docs/images/collapse.svg`` trains a GPT-2 of some
+hundred thousand parameters on prose that every Python carries, then has TRL's GRPO raise a reward
+that can be gamed: the share of words that come from a list of the field's terms. The callback of
 ``calipers.integrations.trl`` compares what the model writes for fixed prompts with how people went
 on, every ten steps. Nothing is downloaded; on two cores it takes some minutes. See
 docs/training.md.

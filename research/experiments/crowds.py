@@ -1,7 +1,7 @@
 """How often intervals of Bradley-Terry scores hold the truth, of simulated crowds of raters.
 
-    python experiments/crowds.py
-    python experiments/crowds.py --crowds 1000 --json crowds.json
+    python research/experiments/crowds.py
+    python research/experiments/crowds.py --crowds 1000 --json crowds.json
 
 Thirty raters judge 600 pairs of nine systems, whose true scores are the "human-like" ones of
 Pillutla et al. (JMLR 2023, table 18). All raters of a crowd are alike, or they differ: in how

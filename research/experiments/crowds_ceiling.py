@@ -1,7 +1,7 @@
 """Whether the ceiling says how far two crowds agree, of simulated crowds of raters.
 
-    python experiments/crowds_ceiling.py
-    python experiments/crowds_ceiling.py --crowds 400 --json ceilings.json
+    python research/experiments/crowds_ceiling.py
+    python research/experiments/crowds_ceiling.py --crowds 400 --json ceilings.json
 
 Crowds are drawn as by `crowds.py`: 30 raters of 600 pairs, and 214 raters of 3,240 pairs, as many
 as in Pillutla et al. (JMLR 2023, appendix E.3). Of each crowd the ceiling is measured with its

@@ -1,7 +1,7 @@
 """How often intervals of mean ratings hold the truth, of simulated crowds of raters.
 
-    python experiments/crowds_ratings.py
-    python experiments/crowds_ratings.py --crowds 1000
+    python research/experiments/crowds_ratings.py
+    python research/experiments/crowds_ratings.py --crowds 1000
 
 Raters rate the texts of four systems, 30 texts of each and three ratings of each text. A rating is
 the sum of normal draws, in units of their noise: of the rater (severity, standard deviation 0.5),

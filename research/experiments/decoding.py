@@ -1,7 +1,7 @@
 """Decoding algorithms, model sizes and lengths: do the trends of paper 004 show on small models?
 
-    python experiments/decoding_models.py test.csv --output models/
-    python experiments/decoding.py test.csv --models models/ --samples samples/
+    python research/experiments/decoding_models.py test.csv --output models/
+    python research/experiments/decoding.py test.csv --models models/ --samples samples/
 
 For each model and decoding, 2,000 texts of AG News are written from their beginning (kept in
 `--samples`, so that a stopped run goes on) and compared with 2,000 texts that no model has seen:

@@ -1,10 +1,11 @@
 """Small GPT-2-shaped models, trained on AG News for the experiment on decoding algorithms.
 
-    python experiments/decoding_models.py test.csv --output models/
+    python research/experiments/decoding_models.py test.csv --output models/
 
 A byte-level BPE tokenizer and three models of growing width and depth are trained on the texts that
 the experiment keeps for training (5,100 of 7,600); each is kept as it was when its loss on 500
-validation texts was lowest. The remaining 2,000 texts are the reference of experiments/decoding.py.
+validation texts was lowest. The remaining 2,000 texts are the reference of
+research/experiments/decoding.py.
 """
 
 from __future__ import annotations

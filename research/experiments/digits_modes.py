@@ -1,8 +1,8 @@
 """Dropped and invented modes of real images: which metrics can tell them apart.
 
-    python experiments/digits_modes.py
-    python experiments/digits_modes.py --plot docs/images/digits_modes.png
-    python experiments/digits_modes.py --write digits/
+    python research/experiments/digits_modes.py
+    python research/experiments/digits_modes.py --plot docs/images/digits_modes.png
+    python research/experiments/digits_modes.py --write digits/
 
 The experiment of figure 5 of "Assessing Generative Models via Precision and Recall" (Sajjadi et
 al., NeurIPS 2018, section 4.1), on the 1,797 handwritten digits that come with scikit-learn, 8 × 8

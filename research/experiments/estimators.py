@@ -1,7 +1,7 @@
 """How far off each estimator of likelihood ratios is, and whether all rank systems alike.
 
-    python experiments/estimators.py
-    python experiments/estimators.py --plot estimators.svg --data ../shared/data
+    python research/experiments/estimators.py
+    python research/experiments/estimators.py --plot estimators.svg --data ../shared/data
 
 Two Gaussians of equal covariance, whose KL divergence is known: the error of every estimator for
 n = 1,000, 4,000 and 16,000, and what the choices are worth that the paper leaves open. Mixtures of

@@ -1,7 +1,7 @@
 """What explanations say where the answer is known, and where it is not.
 
-    python experiments/explanations.py            # both
-    python experiments/explanations.py --only stories --shown 10
+    python research/experiments/explanations.py            # both
+    python research/experiments/explanations.py --only stories --shown 10
 
 On AG News the reference is half World, half Sports. Q1 has only World, so its first
 under-represented topic must be sport; Q3 has all four topics alike, so its first over-represented

@@ -1,6 +1,6 @@
 """How often two random halves of one set have a significant topic, though nothing differs.
 
-    python experiments/explanations_alike.py
+    python research/experiments/explanations_alike.py
 
 Both sets are drawn from the same news (AG News, without replacement), divided into cells and topics
 as in a comparison, and tested: the share of runs with any significant topic, which may be 5 % at

@@ -1,6 +1,6 @@
 """How cells are best merged into topics: Ward's method, settled, against k-means.
 
-    python experiments/explanations_merging.py
+    python research/experiments/explanations_merging.py
 
 The news of `explanations.py` at n = 1,000: for both ways the cost (squared distances of cells from
 the mean of their topic, weighted by samples), the share of all items that belong to the commonest

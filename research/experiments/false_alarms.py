@@ -1,9 +1,9 @@
 """How often a callback warns of a collapse where nothing changes, and how small a fall it sees.
 
-``python experiments/false_alarms.py`` simulates runs of 20 evaluations. In each a reference of 300
-vectors is drawn once, and 200 generated ones for every evaluation, from the same distribution. In
-other runs, half as many, the eleventh evaluation and the twelfth, which is the last, lack a part of
-the modes. See docs/training.md.
+``python research/experiments/false_alarms.py`` simulates runs of 20 evaluations. In each a
+reference of 300 vectors is drawn once, and 200 generated ones for every evaluation, from the same
+distribution. In other runs, half as many, the eleventh evaluation and the twelfth, which is the
+last, lack a part of the modes. See docs/training.md.
 """
 
 from __future__ import annotations

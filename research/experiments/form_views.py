@@ -1,8 +1,8 @@
 """Which layer and which pooling show the form of texts, and not their topics.
 
-    python experiments/form_views.py
-    python experiments/form_views.py --quick
-    python experiments/form_views.py --model ./gpt2 --max-length 512
+    python research/experiments/form_views.py
+    python research/experiments/form_views.py --quick
+    python research/experiments/form_views.py --model ./gpt2 --max-length 512
 
 A view of form should tell spoilt texts from texts as they were (words shuffled, neighbours swapped,
 sentences shuffled, stories of two language models), with few samples, and should see less of a

@@ -1,7 +1,7 @@
 """How often ``calipers check`` is wrong: its three outcomes in simulated runs of known truth.
 
-    python experiments/gate.py
-    python experiments/gate.py --runs 500 --processes 2 --folder runs
+    python research/experiments/gate.py
+    python research/experiments/gate.py --runs 500 --processes 2 --folder runs
 
 Each run draws a reference and two systems of one distribution, Gaussians that are narrower than the
 reference, and compares them as ``calipers compare`` does. The truth of a score is its mean over all

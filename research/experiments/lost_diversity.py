@@ -1,8 +1,8 @@
 """Which score of diversity sees that a part of the reference is missing: known answers on news.
 
-    python experiments/lost_diversity.py                              # by meaning
-    python experiments/lost_diversity.py --view form --draws 4
-    python experiments/lost_diversity.py --only equal --draws 60      # false alarms
+    python research/experiments/lost_diversity.py                              # by meaning
+    python research/experiments/lost_diversity.py --view form --draws 4
+    python research/experiments/lost_diversity.py --only equal --draws 60      # false alarms
 
 Fresh items of AG News (by the default embedder) stand against others: topics are dropped or become
 rare, items repeat, only items near the centre of their topic are kept, and samples become worse.

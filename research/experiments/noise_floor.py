@@ -1,7 +1,7 @@
 """How often the noise floor calls an equal system another, what it finds, and where scores lead.
 
-    python experiments/noise_floor.py
-    python experiments/noise_floor.py --worlds 10 --quick
+    python research/experiments/noise_floor.py
+    python research/experiments/noise_floor.py --worlds 10 --quick
 
 Rates: in each world reference and system are fresh draws of one distribution, Gaussian rows or
 items of AG News by the view form, and the share of worlds is given in which the system lies outside

@@ -1,7 +1,7 @@
 """Where neighbours are looked for: which projection, if any, and which score of diversity.
 
-    python experiments/preprocessing.py
-    python experiments/preprocessing.py --section mix --section drop --view meaning --json
+    python research/experiments/preprocessing.py
+    python research/experiments/preprocessing.py --section mix --section drop --view meaning --json
 
 Five ways of bringing two sets of embeddings to where distances are taken, on real texts with known
 answers: repeats, near copies, a worse generator mixed in, dropped and invented topics, truncation,

@@ -1,7 +1,7 @@
 """How often the intervals of `calipers rank` hold the correlation of the true scores.
 
-    python experiments/rank_correlations.py
-    python experiments/rank_correlations.py --worlds 100 --systems 8 --json correlations.json
+    python research/experiments/rank_correlations.py
+    python research/experiments/rank_correlations.py --worlds 100 --systems 8 --json worlds.json
 
 Systems are drawn whose strengths (standard deviation 60 on the scale of the scores) and values of a
 metric (1) have a known correlation. Every two systems are judged so often, by Davidson's model with

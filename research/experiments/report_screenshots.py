@@ -1,8 +1,8 @@
 """Pictures of the HTML report for the docs: on a desk and on a phone, in light and in dark.
 
-    python experiments/report_screenshots.py                 # AG News, compared now
-    python experiments/report_screenshots.py run.zip         # a comparison that was saved
-    python experiments/report_screenshots.py --folder here   # instead of docs/images
+    python research/experiments/report_screenshots.py                 # AG News, compared now
+    python research/experiments/report_screenshots.py run.zip         # a comparison that was saved
+    python research/experiments/report_screenshots.py --folder here   # instead of docs/images
 
 Each picture is one window of the page, 1,280 or 400 pixels wide, scrolled to a part of it. Needs
 playwright and a Chromium; CALIPERS_BROWSER may name it.
@@ -28,7 +28,7 @@ from ag_news import DATA, news, systems
 from calipers.report.html import html_page
 from calipers.results import Comparison
 
-IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 DESK, PHONE = (1280, 860), (400, 800)
 COLOURS = 256
 LARGEST = 300_000

@@ -1,9 +1,9 @@
 """Every table and figure of the papers that Calipers implements: run one, list them, or check them.
 
-    python experiments/reproduce.py --list
-    python experiments/reproduce.py prd-figure-3 mauve-table-4
-    python experiments/reproduce.py --all --write
-    python experiments/reproduce.py --check
+    python research/experiments/reproduce.py --list
+    python research/experiments/reproduce.py prd-figure-3 mauve-table-4
+    python research/experiments/reproduce.py --all --write
+    python research/experiments/reproduce.py --check
 
 Items take seconds to a few minutes on two cores. Real texts are looked for in the folder that the
 environment variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.

@@ -1,8 +1,8 @@
 """Which metric to trust when: simple faults with known answers, and which metrics see them.
 
-    python experiments/sanity.py
-    python experiments/sanity.py --only drop --only invent --verbose
-    python experiments/sanity.py --texts --seeds 3
+    python research/experiments/sanity.py
+    python research/experiments/sanity.py --only drop --only invent --verbose
+    python research/experiments/sanity.py --texts --seeds 3
 
 The sanity checks of "All current generative fidelity and diversity metrics are flawed" (Räisä et
 al., ICML 2025, arXiv 2505.22450), as far as they can be made on synthetic data, for every support

@@ -1,7 +1,7 @@
 """A cost model of large runs: measured, fitted, checked on points that it has not seen, extended.
 
-python experiments/scaling.py measure points.json   # three minutes a repeat, on 2 cores
-python experiments/scaling.py fit points.json
+python research/experiments/scaling.py measure points.json   # three minutes a repeat, on 2 cores
+python research/experiments/scaling.py fit points.json
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reference and systems answer the same prompts: which scores tell who answers better?
 
-``python experiments/shared_prompts.py`` prints the tables of docs/shared_prompts.md, and with
-``--write`` puts the first screen of the twelve systems on that page. It reads CALIPERS_DATA
+``python research/experiments/shared_prompts.py`` prints the tables of docs/shared_prompts.md, and
+with ``--write`` puts the first screen of the twelve systems on that page. It reads CALIPERS_DATA
 (AlpacaEval and WritingPrompts) and, where it is set, CALIPERS_SAMPLES: samples of two real language
 models, two draws of one model for the same prompts among them.
 
@@ -41,7 +41,7 @@ from calipers.results.comparison import REFERENCE as AGAINST
 from calipers.samples import SampleSet
 from calipers.uncertainty.replicates import spreads
 
-DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SAMPLES = Path(os.environ.get("CALIPERS_SAMPLES", "samples"))
 VIEWS = ("meaning", "form")
 SCORES = ("precision", "recall", "coverage", "mauve_star")
@@ -58,7 +58,7 @@ SYSTEMS = (
 PARTS = ["told", "mixing", "alarms", "stories", "real", "coverage"]
 WIDTH = 128
 """Columns of the first screen on the page, enough for the names of the systems."""
-MARK = "<!-- by experiments/shared_prompts.py --write -->"
+MARK = "<!-- by research/experiments/shared_prompts.py --write -->"
 SETTINGS = Settings(normalise="none", restarts=1, threads=1)
 CHOICES = choose(SCORES, ("meaning",))
 NEEDS = needs_of(choice.metric for choice in CHOICES)
@@ -351,7 +351,7 @@ def how_sure(found: Comparison) -> str:
 
 def write_verdict() -> None:
     """Put the first screen on its page, between the marks."""
-    page = Path(__file__).parents[1] / "docs" / "shared_prompts.md"
+    page = Path(__file__).parents[2] / "docs" / "shared_prompts.md"
     before, _, rest = page.read_text().partition(f"{MARK}\n")
     _, _, after = rest.partition(f"{MARK}\n")
     found = eleven()

@@ -1,6 +1,6 @@
 """What the form view of a causal model measures where its mean holds the attention sink: length.
 
-    python experiments/sinks.py MODEL_FOLDER [MODEL_FOLDER ...]
+    python research/experiments/sinks.py MODEL_FOLDER [MODEL_FOLDER ...]
 
 Human stories, the same kind on both sides: the first half cut to 30 words is the reference, the
 second half is cut to 30, 36 and 45 words. A view of form should hardly tell them apart: no word

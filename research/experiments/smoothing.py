@@ -1,7 +1,7 @@
 """Which smoothing brings the frontier integral of two samples closest to the true one.
 
-    python experiments/smoothing.py
-    python experiments/smoothing.py --plot docs/images/smoothing.svg
+    python research/experiments/smoothing.py
+    python research/experiments/smoothing.py --plot docs/images/smoothing.svg
 
 The simulation of figure 6 of "MAUVE Scores for Generative Models" (Pillutla et al., JMLR 2023,
 section 4.1.1), and one setting more. Two known distributions over k cells, Zipf(r) with P_l ~ 1/l^r

@@ -6,7 +6,7 @@ answer of the whole. Precision and recall are no such answers: a table shows how
 the number of rows. Neighbours among so many rows are found by trees, which is exact and, in few
 dimensions, quick; the trees give the counts of `calipers` where both are at hand.
 
-python experiments/subsamples.py --n 10000000 --sizes 100000 --draws 20
+python research/experiments/subsamples.py --n 10000000 --sizes 100000 --draws 20
 """
 
 from __future__ import annotations

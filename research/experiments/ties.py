@@ -1,7 +1,7 @@
 """What becomes of Bradley-Terry scores where judgements tie: four fits under two models of ties.
 
-    python experiments/ties.py
-    python experiments/ties.py --worlds 200 --systems 4 --json ties.json
+    python research/experiments/ties.py
+    python research/experiments/ties.py --worlds 200 --systems 4 --json ties.json
 
 Judgements are drawn from Davidson's model (1970) and from that of Rao and Kupper (1967), with 0 to
 50 % ties among 3 to 8 systems whose true scores stand evenly from 120 to -120. Each drawing is

@@ -1,7 +1,7 @@
 """Level and power of the tests that tell a system from the reference, on known distributions.
 
-    python experiments/two_sample.py
-    python experiments/two_sample.py --only news --data ../shared/data --worlds 100
+    python research/experiments/two_sample.py
+    python research/experiments/two_sample.py --only news --data ../shared/data --worlds 100
 
 Level: how often equal distributions are called different at 5 %, for several sizes, dimensions and
 kinds of rows. Power: how often a moved mean, another spread, lost modes, and foreign topics among

@@ -1,8 +1,8 @@
 """Level, power and intervals of the test against the reference where both answer the same prompts.
 
-    python experiments/two_sample_prompts.py
-    python experiments/two_sample_prompts.py --only level --worlds 1000
-    python experiments/two_sample_prompts.py --only draws --sets seed0.jsonl seed1.jsonl
+    python research/experiments/two_sample_prompts.py
+    python research/experiments/two_sample_prompts.py --only level --worlds 1000
+    python research/experiments/two_sample_prompts.py --only draws --sets seed0.jsonl seed1.jsonl
 
 Worlds: a prompt is a Gaussian vector times its strength, an answer the prompt plus noise of 0.3 in
 each of 16 directions; equal systems differ in nothing, others add a little to every answer. One

@@ -1,7 +1,7 @@
 """How many words an embedder may fail to read before a comparison no longer sees a difference.
 
-    python experiments/unread_words.py
-    python experiments/unread_words.py --languages   # what MiniLM does not know of six languages
+    python research/experiments/unread_words.py
+    python research/experiments/unread_words.py --languages   # what MiniLM knows of six languages
 
 Pairs of sets that differ (topics of AG News, continuations against stories, answers of language
 models to other instructions than the reference's) lose words: each word becomes, with a chance, one
@@ -30,7 +30,7 @@ from calipers.embed.reading import of_tokenizers
 from calipers.metrics import mauve, precision_recall
 from calipers.uncertainty.two_sample_classifier import classifier_test
 
-DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 UNKNOWN = "ముసలివాడు"
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
 WORDS = 40

@@ -1,16 +1,12 @@
 """The experiment on answers by prompt, in a few small worlds."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.mark.slow
-def test_it_prints_a_share_for_every_score_and_case(capsys, monkeypatch):
-    monkeypatch.syspath_prepend(str(EXPERIMENTS))
+def test_it_prints_a_share_for_every_score_and_case(experiments, capsys, monkeypatch):
     sys.modules.pop("by_prompt", None)
     import by_prompt
 

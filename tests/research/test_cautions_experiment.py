@@ -1,23 +1,14 @@
 """The experiment on how far confounders move scores: what it plants, and how it sums up."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def cautions():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import cautions
+def cautions(experiments):
+    import cautions
 
-        yield cautions
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return cautions
 
 
 def found(cautions, *points):

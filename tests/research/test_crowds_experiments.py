@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def crowds():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import crowds
+def crowds(experiments):
+    import crowds
 
-        yield crowds
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return crowds
 
 
 def test_a_crowd_is_drawn_from_its_model(crowds):

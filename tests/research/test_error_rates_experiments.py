@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,37 +13,30 @@ from calipers.uncertainty.preferences import Preferences
 # The experiments on error rates: calibration, bands and two-sample tests, on small worlds.
 
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
-
 @pytest.fixture(scope="module")
-def calibration_scripts():
+def calibration_scripts(experiments):
     """The script's modules, which find each other beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import calibration
-        import calibration_cases
-        import calibration_intervals
-        import calibration_news
-        import calibration_store
-        import calibration_tables
-        import calibration_tests
+    import calibration
+    import calibration_cases
+    import calibration_intervals
+    import calibration_news
+    import calibration_store
+    import calibration_tables
+    import calibration_tests
 
-        yield {
-            "intervals": calibration_intervals,
-            "news": calibration_news,
-            "store": calibration_store,
-            "tests": calibration_tests,
-            "main": calibration,
-            "cases": calibration_cases,
-            "tables": calibration_tables,
-        }
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {
+        "intervals": calibration_intervals,
+        "news": calibration_news,
+        "store": calibration_store,
+        "tests": calibration_tests,
+        "main": calibration,
+        "cases": calibration_cases,
+        "tables": calibration_tables,
+    }
 
 
-def run(*arguments):
-    command = [sys.executable, str(EXPERIMENTS / "calibration.py"), *map(str, arguments)]
+def run(experiments, *arguments):
+    command = [sys.executable, str(experiments / "calibration.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -196,12 +188,12 @@ def test_news_systems_hold_the_share_they_say_and_no_row_twice(calibration_scrip
 
 
 @pytest.mark.slow
-def test_tables_are_printed_from_what_is_there(tmp_path):
+def test_tables_are_printed_from_what_is_there(experiments, tmp_path):
     path = tmp_path / "worlds.jsonl"
     kept = ("--json", path, "--sizes", 120, "--worlds", 2, "--cases", "spectrum", "1.3")
-    measured = run(*kept, "--only", "intervals", "--only", "power", "--fresh", 2)
+    measured = run(experiments, *kept, "--only", "intervals", "--only", "power", "--fresh", 2)
     assert measured.returncode == 0, measured.stderr
-    printed = run("--json", path, "--processes", 0)
+    printed = run(experiments, "--json", path, "--processes", 0)
     assert printed.stdout == measured.stdout
     assert (
         "spectrum 1/i, shift 2, d = 64, n = 120: 2 worlds, 2 for the expectation" in printed.stdout
@@ -241,23 +233,19 @@ def test_bad_options(calibration_scripts, monkeypatch, capsys, arguments, messag
 
 
 @pytest.fixture(scope="module")
-def bands_scripts():
+def bands_scripts(experiments):
     """The script's modules, which find each other beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import bands
-        import bands_tables
-        import bands_worlds
-        import calibration_store
+    import bands
+    import bands_tables
+    import bands_worlds
+    import calibration_store
 
-        yield {
-            "main": bands,
-            "tables": bands_tables,
-            "worlds": bands_worlds,
-            "store": calibration_store,
-        }
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {
+        "main": bands,
+        "tables": bands_tables,
+        "worlds": bands_worlds,
+        "store": calibration_store,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -395,15 +383,11 @@ def test_bad_options_of_bands(bands_scripts, monkeypatch, capsys, arguments, mes
 
 
 @pytest.fixture(scope="module")
-def modules():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import two_sample_tests
-        import two_sample_worlds
+def modules(experiments):
+    import two_sample_tests
+    import two_sample_worlds
 
-        yield {"tests": two_sample_tests, "worlds": two_sample_worlds}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"tests": two_sample_tests, "worlds": two_sample_worlds}
 
 
 def test_ours_and_the_plain_permutation_of_every_row_agree(modules):
@@ -438,16 +422,16 @@ def test_worlds_differ_in_what_they_say(modules):
 
 
 @pytest.mark.slow
-def test_bad_options_of_two_sample():
-    command = [sys.executable, str(EXPERIMENTS / "two_sample.py"), "--worlds", "0"]
+def test_bad_options_of_two_sample(experiments):
+    command = [sys.executable, str(experiments / "two_sample.py"), "--worlds", "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--worlds must be at least 1" in done.stderr
 
 
 @pytest.mark.slow
-def test_tests_within_prompts_on_one_world():
-    command = [sys.executable, str(EXPERIMENTS / "two_sample_prompts.py"), "--worlds", "1"]
+def test_tests_within_prompts_on_one_world(experiments):
+    command = [sys.executable, str(experiments / "two_sample_prompts.py"), "--worlds", "1"]
     done = subprocess.run([*command, "--only", "level"], capture_output=True, text=True, check=True)
     rows = [line for line in done.stdout.splitlines() if line.startswith("| strength")]
     assert len(rows) == 18
@@ -458,15 +442,11 @@ def test_tests_within_prompts_on_one_world():
 
 
 @pytest.fixture(scope="module")
-def scripts():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import rank_correlations
-        import ties
+def scripts(experiments):
+    import rank_correlations
+    import ties
 
-        yield {"ties": ties, "correlations": rank_correlations}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"ties": ties, "correlations": rank_correlations}
 
 
 def test_chances_by_hand(scripts):

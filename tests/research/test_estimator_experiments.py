@@ -1,26 +1,17 @@
 """The experiments on estimators, bounds, smoothing and projections, on small worlds."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def scripts():
+def scripts(experiments):
     """The script's modules, which find each other beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import estimators_gaussians
-        import estimators_news
-        import estimators_plot
+    import estimators_gaussians
+    import estimators_news
+    import estimators_plot
 
-        yield {"gaussians": estimators_gaussians, "news": estimators_news, "plot": estimators_plot}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"gaussians": estimators_gaussians, "news": estimators_news, "plot": estimators_plot}
 
 
 @pytest.fixture
@@ -86,16 +77,12 @@ def test_the_order_of_systems_is_judged_split_by_split(scripts):
 
 
 @pytest.fixture(scope="module")
-def bounds():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import bounds
-        import bounds_plot
-        import bounds_populations
+def bounds(experiments):
+    import bounds
+    import bounds_plot
+    import bounds_populations
 
-        yield {"main": bounds, "plot": bounds_plot, "populations": bounds_populations}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"main": bounds, "plot": bounds_plot, "populations": bounds_populations}
 
 
 @pytest.fixture(scope="module")
@@ -159,15 +146,11 @@ def test_the_figure_has_two_panels_for_a_population(bounds, found):
 
 
 @pytest.fixture(scope="module")
-def smoothing():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import smoothing
-        import smoothing_plot
+def smoothing(experiments):
+    import smoothing
+    import smoothing_plot
 
-        yield {"main": smoothing, "plot": smoothing_plot}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"main": smoothing, "plot": smoothing_plot}
 
 
 def small(smoothing, letter, points, trials=20):
@@ -224,15 +207,11 @@ def test_the_figure_has_a_line_for_every_estimator(smoothing):
 
 
 @pytest.fixture(scope="module")
-def script():
+def script(experiments):
     """The script, which finds its modules beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import preprocessing
+    import preprocessing
 
-        yield preprocessing
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return preprocessing
 
 
 @pytest.fixture
@@ -278,16 +257,12 @@ def test_good_rows_that_repeat_lose_precision_on_joint_axes_alone(script, rng):
 
 
 @pytest.fixture(scope="module")
-def newer():
+def newer(experiments):
     """The scripts on decodings and far sets, which find each other beside them."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import estimators_decodings
-        import estimators_far
+    import estimators_decodings
+    import estimators_far
 
-        yield {"decodings": estimators_decodings, "far": estimators_far}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"decodings": estimators_decodings, "far": estimators_far}
 
 
 def test_halves_of_the_prompts_come_in_pairs(newer):

@@ -1,37 +1,30 @@
 import json
-import sys
 from collections import Counter
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 TEXT = "The old clock stopped. Nobody in the house noticed it! Was it late? It was."
 SHORT = ["Rain is expected.", "Nobody knew, and nobody asked.", "", "Markets fell again today."]
 
 
 @pytest.fixture(scope="module")
-def scripts():
+def scripts(experiments):
     """The script's modules, which find each other beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import form_views
-        import form_views_models
-        import form_views_scores
-        import form_views_tables
-        import form_views_texts
+    import form_views
+    import form_views_models
+    import form_views_scores
+    import form_views_tables
+    import form_views_texts
 
-        yield SimpleNamespace(
-            main=form_views,
-            models=form_views_models,
-            scores=form_views_scores,
-            tables=form_views_tables,
-            texts=form_views_texts,
-        )
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return SimpleNamespace(
+        main=form_views,
+        models=form_views_models,
+        scores=form_views_scores,
+        tables=form_views_tables,
+        texts=form_views_texts,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,12 @@
 """The experiment on the outcomes of a gate, in fewer runs than docs/check.md reports."""
 
 import sys
-from pathlib import Path
 
 import pytest
 from scipy import stats
 
 from calipers import check
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 RUNS = 40
 TRUTHS = {
     "recall": (0.6727, 0.0411),
@@ -16,21 +14,17 @@ TRUTHS = {
     "frechet_distance": (0.6767, 0.0768),
     "energy_distance": (0.1446, 0.0167),
 }
-"""Mean over 1,000 systems, and standard deviation over 500: the output of experiments/gate.py."""
+"""Mean over 1,000 systems, and standard deviation over 500, from research/experiments/gate.py."""
 
 MOST = int(stats.binom.isf(0.001, RUNS, 0.05))
 """False outcomes that come up in one of a thousand such tests where their rate is 5 %."""
 
 
 @pytest.fixture(scope="module")
-def gate():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import gate
+def gate(experiments):
+    import gate
 
-        yield gate
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return gate
 
 
 @pytest.fixture(scope="module")

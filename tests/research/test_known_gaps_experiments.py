@@ -8,27 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def sanity():
+def sanity(experiments):
     """The script's modules, which find each other beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import sanity
-        import sanity_draws
-        import sanity_rules
-        import sanity_texts
+    import sanity
+    import sanity_draws
+    import sanity_rules
+    import sanity_texts
 
-        yield {
-            "main": sanity,
-            "draws": sanity_draws,
-            "rules": sanity_rules,
-            "texts": sanity_texts,
-        }
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {
+        "main": sanity,
+        "draws": sanity_draws,
+        "rules": sanity_rules,
+        "texts": sanity_texts,
+    }
 
 
 def named(sanity, name):
@@ -129,8 +125,8 @@ def test_rules_join(sanity):
 
 
 @pytest.mark.slow
-def test_the_command_prints_tables_details_and_json():
-    command = [sys.executable, str(EXPERIMENTS / "sanity.py"), "--only", "equal", "--n", "100"]
+def test_the_command_prints_tables_details_and_json(experiments):
+    command = [sys.executable, str(experiments / "sanity.py"), "--only", "equal", "--n", "100"]
     options = {"capture_output": True, "text": True, "check": True}
     printed = subprocess.run([*command, "--seeds", "1", "--verbose"], **options).stdout
     assert max(map(len, printed.splitlines())) <= 120
@@ -148,7 +144,7 @@ def test_the_command_prints_tables_details_and_json():
 
 
 def test_the_page_says_what_every_check_demands(sanity):
-    page = " ".join((EXPERIMENTS.parent / "docs" / "sanity.md").read_text("utf-8").split())
+    page = " ".join((ROOT / "docs" / "sanity.md").read_text("utf-8").split())
     for check in sanity["main"].CHECKS:
         assert f"**{check.name}**: {check.tells}." in page
         for demand in check.demands.values():
@@ -186,15 +182,11 @@ def test_every_check_on_texts_draws_rows_of_length_one_for_each_of_its_points(sa
 
 
 @pytest.fixture(scope="module")
-def modes():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import digits_modes
-        import digits_modes_plot
+def modes(experiments):
+    import digits_modes
+    import digits_modes_plot
 
-        yield {"main": digits_modes, "plot": digits_modes_plot}
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return {"main": digits_modes, "plot": digits_modes_plot}
 
 
 @pytest.fixture(scope="module")

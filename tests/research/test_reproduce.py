@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXPERIMENTS = ROOT / "experiments"
 
 FIGURES = {
     "precision_recall": (
@@ -38,23 +36,19 @@ FIGURES = {
 
 
 @pytest.fixture(scope="module")
-def reproduction() -> Iterator[SimpleNamespace]:
+def reproduction(experiments) -> SimpleNamespace:
     """The driver and its modules, which find each other beside it."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import reproduce
-        from reproduction import catalogue, commands, item, kept, pages
+    import reproduce
+    from reproduction import catalogue, commands, item, kept, pages
 
-        yield SimpleNamespace(
-            driver=reproduce,
-            catalogue=catalogue,
-            commands=commands,
-            item=item,
-            kept=kept,
-            pages=pages,
-        )
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return SimpleNamespace(
+        driver=reproduce,
+        catalogue=catalogue,
+        commands=commands,
+        item=item,
+        kept=kept,
+        pages=pages,
+    )
 
 
 @pytest.mark.parametrize("page", FIGURES)
@@ -94,8 +88,11 @@ def test_commands_and_links_exist_and_parse(reproduction):
         ("calipers compere -r a b", "calipers has no command compere"),
         ("calipers compare -r a b --metrics precision,recal", "--metrics recal"),
         ("calipers compare -r a b --embeder minilm", "No such option: --embeder"),
-        ("python experiments/no_such.py", "experiments/no_such.py does not exist"),
-        ("python experiments/bounds.py --no-such", "experiments/bounds.py has no --no-such"),
+        ("python research/experiments/no_such.py", "experiments/no_such.py does not exist"),
+        (
+            "python research/experiments/bounds.py --no-such",
+            "experiments/bounds.py has no --no-such",
+        ),
         ("rm -r data", "rm is neither calipers nor python"),
     ],
 )
@@ -177,8 +174,8 @@ def test_an_item_prints_what_was_kept(reproduction, key):
 
 
 @pytest.mark.slow
-def test_the_driver_lists_and_runs_items_from_the_command_line():
-    run = [sys.executable, str(EXPERIMENTS / "reproduce.py")]
+def test_the_driver_lists_and_runs_items_from_the_command_line(experiments):
+    run = [sys.executable, str(experiments / "reproduce.py")]
     listed = subprocess.run([*run, "--list"], capture_output=True, text=True, check=True)
     assert "prd-figure-3" in listed.stdout
     shown = subprocess.run([*run, "prd-figure-2"], capture_output=True, text=True, check=True)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from calipers.engine.tiles import grid
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def model():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import scaling_model
+def model(experiments):
+    import scaling_model
 
-        yield scaling_model
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return scaling_model
 
 
 def test_operations_of_ten_million_rows(model):

@@ -19,7 +19,7 @@ LOOK_UP = {"text": choosing.find_text, "likelihood": choosing.find_likelihood}
 UsageError = typer.BadParameter.__base__
 """What the parser raises; of its errors typer names this one alone, a child of it."""
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def faults(item: Item) -> list[str]:

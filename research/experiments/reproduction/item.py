@@ -92,7 +92,7 @@ class Item:
     @property
     def command(self) -> str:
         """What to type for it today; empty where nothing is measured or data are missing."""
-        return f"python experiments/reproduce.py {self.key}" if self.run else ""
+        return f"python research/experiments/reproduce.py {self.key}" if self.run else ""
 
     def measure(self) -> Found:
         """Run what is at hand."""

@@ -438,7 +438,7 @@ SOURCE = Source(
             "faces; 30 trials "
             "a point, three points a panel; bounds over 30, as in the paper.",
             (GPT2, STYLEGAN, FACES),
-            "python experiments/bounds.py --plot bounds.svg",
+            "python research/experiments/bounds.py --plot bounds.svg",
             ("bounds.md",),
         ),
         Item(

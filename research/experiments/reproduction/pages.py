@@ -9,8 +9,9 @@ from reproduction import kept
 from reproduction.catalogue import SOURCES
 from reproduction.item import STATUSES, Found, Item, Source
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-MARK = "<!-- Written by `python experiments/reproduce.py --write`: change the items, not this. -->"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+COMMAND = "python research/experiments/reproduce.py"
+MARK = f"<!-- Written by `{COMMAND} --write`: change the items, not this. -->"
 THE_SAME = "(the same)"
 """Stands for the reason of the line before."""
 
@@ -36,11 +37,10 @@ def overview() -> str:
         "or models are missing, which.",
         "",
         "```sh",
-        "python experiments/reproduce.py --list            # every item with its status",
-        "python experiments/reproduce.py prd-figure-3      # run one of them",
-        "python experiments/reproduce.py --all --write     # run all, keep the numbers, write "
-        "these pages",
-        "python experiments/reproduce.py --check           # are these pages current?",
+        f"{COMMAND} --list            # every item with its status",
+        f"{COMMAND} prd-figure-3      # run one of them",
+        f"{COMMAND} --all --write     # run all, keep the numbers, write these pages",
+        f"{COMMAND} --check           # are these pages current?",
         "```",
         "",
         "Items that use real texts look for them in the folder that `CALIPERS_DATA` names: "

@@ -14,7 +14,7 @@ import calipers
 from calipers.uncertainty.correlation import spearman
 from reproduction.item import Line, exact
 
-FOLDER = Path(__file__).resolve().parents[2] / "examples" / "rankings"
+FOLDER = Path(__file__).resolve().parents[3] / "examples" / "rankings"
 SCORES, HUMAN = FOLDER / "webtext_scores.csv", FOLDER / "webtext_human.csv"
 METRICS = ("gen_ppl", "zipf", "rep", "distinct_4", "self_bleu", "mauve_star")
 TABLE_4 = {
