@@ -43,6 +43,17 @@ def data_folder():
     return outside("CALIPERS_DATA", "data")
 
 
+@pytest.fixture(scope="module")
+def experiments():
+    """The folder of the experiments, importable by name; an sdist does not hold it."""
+    folder = ROOT / "research" / "experiments"
+    if not folder.is_dir():
+        pytest.skip("the experiments are not part of an sdist")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
 # Stand-ins for the computing, so that tests can be about the command line alone
 
 

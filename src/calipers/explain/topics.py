@@ -5,7 +5,7 @@ Ward's method joins, one after the other, the two groups whose union adds least 
 distances of all rows from their group's mean; k-means then moves single cells to the mean that
 they are nearest to. Nothing is drawn at random, so that the same cells give the same topics. On
 news of known classes this finds topics a little tighter and purer than k-means from ten random
-starts does (``experiments/explanations_merging.py``).
+starts does (``research/experiments/explanations_merging.py``).
 """
 
 from __future__ import annotations

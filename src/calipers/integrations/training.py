@@ -4,8 +4,8 @@ A :class:`Monitor` compares what the model writes now with a :class:`calipers.Re
 the watched score, by default recall, against an earlier evaluation. It has fallen where its whole
 interval lies below that of the earlier one: ``now.high < earlier.low``. The point value decides
 nothing. The best of many evaluations is in part the luckiest, so that one fall below it may be
-chance: by default it takes two in a row to warn. ``experiments/false_alarms.py`` counts the runs
-that warn though nothing changes.
+chance: by default it takes two in a row to warn. ``research/experiments/false_alarms.py`` counts
+the runs that warn though nothing changes.
 
 What it does not detect: a fall of less than both intervals, a model that was poor before the
 earlier evaluation, and whatever the embedder does not see.

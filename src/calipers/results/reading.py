@@ -14,7 +14,7 @@ WORTH_SAYING = 0.01
 
 TOO_MUCH = 0.05
 """From this share on nothing is measured: scores have moved further by then than what they are read
-for (``experiments/unread_words.py``; docs/embedders.md has the table)."""
+for (``research/experiments/unread_words.py``; docs/embedders.md has the table)."""
 
 TOO_MANY = 0.1
 """The same where unread words leave no trace, for the share of texts of which nothing is left."""

@@ -22,8 +22,8 @@ correlation is taken of every draw. Two intervals come of that:
 - **The systems as a draw from many** (:func:`widened`): the systems' own interval, such as
   Fisher's, and this one, their distances from the measured correlation added as squares.
 
-How often both cover is measured by ``experiments/rank_correlations.py``; `docs/rankings.md` has the
-table. How far errors can lower a rank correlation at most tells
+How often both cover is measured by ``research/experiments/rank_correlations.py``;
+`docs/rankings.md` has the table. How far errors can lower a rank correlation at most tells
 :func:`~calipers.uncertainty.worst_case.worst_case_spearman`.
 """
 

@@ -1,10 +1,10 @@
 """How far a confounder of a given strength moves the scores, as measured in real texts.
 
-``python experiments/cautions.py`` plants each in otherwise equal texts and prints the points below:
-a strength, and the mean absolute change of the score that changes most (MAUVE*, precision, recall
-or the AUC of the classifier, by meaning or by form), made to rise by isotonic regression. Between
-points is interpolated; beyond the last one its movement holds. It is how far such a confounder can
-move the scores, and not how far it did: that depends on the texts.
+``python research/experiments/cautions.py`` plants each in otherwise equal texts and prints the
+points below: a strength, and the mean absolute change of the score that changes most (MAUVE*,
+precision, recall or the AUC of the classifier, by meaning or by form), made to rise by isotonic
+regression. Between points is interpolated; beyond the last one its movement holds. It is how far
+such a confounder can move the scores, and not how far it did: that depends on the texts.
 """
 
 from __future__ import annotations
