@@ -156,4 +156,4 @@ def test_a_comparison_gives_the_same_scores_through_torch(rng, monkeypatch):
     for name, value in values[0].items():
         # Products over balls of one radius are made of float32 products, on either side
         most = 1e-6 if name.startswith("probabilistic") else 1e-12
-        assert values[1][name] == pytest.approx(value, abs=most, nan_ok=True), name
+        assert values[1][name] == pytest.approx(value, abs=most), name

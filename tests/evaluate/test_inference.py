@@ -317,9 +317,8 @@ def test_identical_and_still_but_different_scores_say_why():
     point = np.tile(np.float32([1, 0]), (200, 1))
     found = compare(point, {"on": point, "off": point[:, ::-1].copy()}, metrics="precision")
     (test,) = pair_tests(found)
-    assert (test.difference, test.adjusted_p_value, test.p_value) == pytest.approx(
-        (1.0, np.nan, np.nan), nan_ok=True
-    )
+    assert test.difference == 1
+    assert np.isnan([test.p_value, test.adjusted_p_value]).all()
     assert test.reason == "neither score varies between resamples, yet they differ"
 
 
@@ -387,9 +386,9 @@ def test_only_known_spreads_become_intervals():
 
 def test_a_family_is_corrected_in_its_order(found):
     tests = [replace(found.tests[0], p_value=p) for p in (0.03, 0.01, np.nan)]
-    assert [test.adjusted_p_value for test in adjusted(tests)] == pytest.approx(
-        [0.03, 0.02, np.nan], nan_ok=True
-    )
+    *known, unknown = (test.adjusted_p_value for test in adjusted(tests))
+    assert known == pytest.approx([0.03, 0.02])
+    assert np.isnan(unknown)
     assert adjusted([]) == ()
 
 
