@@ -26,7 +26,7 @@ import numpy as np
 
 from calipers.embedders import embed
 from calipers.embedders.models.find import FoundModel
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.samples import SampleSet
 
 THEIRS = "mauve-text"
@@ -79,7 +79,7 @@ def theirs(folder: Path, device: str) -> Vectors:
 def ours(folder: Path, device: str, dtype: str) -> tuple[str, Vectors]:
     from calipers.embedders.states.transformer import TransformersEmbedder
 
-    options = Options(device=device, dtype=dtype)
+    options = EmbedderOptions(device=device, dtype=dtype)
     embedder = TransformersEmbedder(FoundModel(folder, "gpt2", "random", {}), options)
 
     def work(texts: list[np.ndarray]) -> np.ndarray:

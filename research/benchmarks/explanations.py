@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calipers.estimate import neighbourhoods, preprocess, quantise
-from calipers.explain import Evidence, Words, explain_pair, sample_map
+from calipers.explain import Evidence, WordCounts, explain_pair, sample_map
 from calipers.numeric.threads import limit_threads
 
 DIMENSIONS, LENGTH, VOCABULARY, CENTRES, SETS = 384, 300, 20_000, 30, 5
@@ -45,7 +45,9 @@ def timed(name: str, make: Callable[[], Any]) -> Any:
     return found
 
 
-def evidence_of(vectors: list[np.ndarray], words: list[Words], texts: list[list[str]]) -> Evidence:
+def evidence_of(
+    vectors: list[np.ndarray], words: list[WordCounts], texts: list[list[str]]
+) -> Evidence:
     """All that `compare` measures of one pair and one view."""
     rows = preprocess(vectors[0], vectors[1])
     near = neighbourhoods(rows.reference, rows.generated, k_max=9)
@@ -78,7 +80,10 @@ def main() -> None:
     texts = [texts_of(options.n, rng) for _ in range(2)]
     vectors = [vectors_of(options.n, centres, rng) for _ in range(SETS)]
     with limit_threads(options.threads):
-        words = [timed("count the words of a set", lambda: Words.of(texts[0])), Words.of(texts[1])]
+        words = [
+            timed("count the words of a set", lambda: WordCounts.of(texts[0])),
+            WordCounts.of(texts[1]),
+        ]
         evidence = evidence_of(vectors, words, texts)
         found = timed("explain", lambda: explain_pair(evidence, view="meaning"))
         print(f"  ({len(found.topics)} topics, {found.outside_count} samples outside)")

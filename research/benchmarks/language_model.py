@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.language_model.causal import load_causal
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
@@ -126,7 +126,7 @@ def main() -> None:
     texts = read_texts(options.texts, options.n)
     with tempfile.TemporaryDirectory() as root:
         size = make_model(options.shape, texts, Path(root))
-        ours = load_causal(root, Options(device="cpu"))
+        ours = load_causal(root, EmbedderOptions(device="cpu"))
         model = transformers.AutoModelForCausalLM.from_pretrained(root).eval()
         tokenizer = transformers.AutoTokenizer.from_pretrained(root)
 

@@ -22,7 +22,7 @@ from PIL import Image
 
 import calipers
 from calipers.annotation.server import addresses, listen, run
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.samples import SampleSet
 from report_screenshots import IMAGES, PHONE, packed
 
@@ -125,7 +125,7 @@ SHOTS = (
 )
 
 
-def make(folder: Path) -> Study:
+def make(folder: Path) -> AnnotationStudy:
     """Make a study, and answer most of it."""
     systems = [
         SampleSet.from_texts(
@@ -144,7 +144,7 @@ def make(folder: Path) -> Study:
         seed=SEED,
     ).close()
     now = [1_790_000_000.0]
-    study = Study.open(path, clock=lambda: now[0])
+    study = AnnotationStudy.open(path, clock=lambda: now[0])
     chance = random.Random(2)
     for annotator, items in zip(study.annotators, (4, 10, 7, 0), strict=True):
         for _ in range(items):
@@ -159,7 +159,7 @@ def make(folder: Path) -> Study:
                 answers = dict.fromkeys(answers, 1 if turn.first == "a" else 5)
             study.turns.answer(annotator, place, answers)
     study.close()
-    return Study.open(path)
+    return AnnotationStudy.open(path)
 
 
 def taken(browser: Any, address: str, token: str, shot: Shot) -> bytes:
@@ -188,7 +188,7 @@ def small(png: bytes) -> bytes:
     return made if len(made) < LARGEST else packed(image.quantize(128))
 
 
-def take_all(study: Study, folder: Path) -> None:
+def take_all(study: AnnotationStudy, folder: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     from report_screenshots import browser_path

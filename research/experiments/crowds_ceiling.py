@@ -21,11 +21,11 @@ import numpy as np
 
 from calipers.uncertainty.bradley_terry import fit_bradley_terry
 from calipers.uncertainty.ceiling import ceiling
-from calipers.uncertainty.correlation import Kind, correlate_rows
+from calipers.uncertainty.correlation import CorrelationKind, correlate_rows
 from crowds import CROWDS, Crowd, draw_pairs
 
 SIZES = ((30, 600), (214, 3240))
-KINDS: tuple[Kind, ...] = ("spearman", "pearson")
+KINDS: tuple[CorrelationKind, ...] = ("spearman", "pearson")
 MANY = 400
 """Crowds that the truth is of."""
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import calipers
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import LanguageModel, Passage
 from calipers.language_model.models import find_language_model
@@ -101,9 +101,11 @@ KEYS_ASKED = "mauve_star,precision,recall"
 def _models(options: argparse.Namespace, parts: dict[str, list[str]]) -> dict[str, LanguageModel]:
     if options.model:
         name = options.model.replace(":", "-").replace("=", "")
-        return {name: find_language_model(options.model, Options(), fit_on=parts["train"])}
+        return {name: find_language_model(options.model, EmbedderOptions(), fit_on=parts["train"])}
     sizes = [size for size in ("small", "medium", "large") if (options.models / size).is_dir()]
-    return {size: find_language_model(str(options.models / size), Options()) for size in sizes}
+    return {
+        size: find_language_model(str(options.models / size), EmbedderOptions()) for size in sizes
+    }
 
 
 def write(

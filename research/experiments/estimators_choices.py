@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from calipers import LikelihoodRatios
+from calipers.estimate import gaussian_ratios, kde_ratios
 from calipers.estimate.classifier import classify
-from calipers.estimate.ratios import gaussian_ratios, kde_ratios
 from estimators_gaussians import draw, mean_over_generated
 
 Rows = np.ndarray

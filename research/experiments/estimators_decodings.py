@@ -23,10 +23,10 @@ import numpy as np
 
 from calipers import LikelihoodRatios, divergence_frontier, metrics
 from calipers.catalogue.estimation import PAIRED_C, Points
+from calipers.estimate import gaussian_ratios, kde_ratios, knn_ratios
 from calipers.estimate.axes import leading_axes, preprocess
 from calipers.estimate.classifier import classify
 from calipers.estimate.logistic import fit_logistic
-from calipers.estimate.ratios import gaussian_ratios, kde_ratios, knn_ratios
 from calipers.uncertainty.correlation import spearman
 from calipers.uncertainty.spread import quantile
 from reproduction import continued

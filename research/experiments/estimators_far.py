@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from calipers import divergence_frontier
+from calipers.estimate import gaussian_ratios, kde_ratios
 from calipers.estimate.classifier import classify
-from calipers.estimate.ratios import gaussian_ratios, kde_ratios
 
 SIZE, COLUMNS, STEP = 300, 5, 0.5
 GAPS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)

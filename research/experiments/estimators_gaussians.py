@@ -10,9 +10,9 @@ from scipy.spatial import cKDTree
 
 from calipers import Histograms, LikelihoodRatios
 from calipers.curves.divergences import find_divergence
+from calipers.estimate import gaussian_ratios, kde_ratios, knn_ratios
 from calipers.estimate.classifier import classify
 from calipers.estimate.quantise import quantise
-from calipers.estimate.ratios import gaussian_ratios, kde_ratios, knn_ratios
 
 Rows = np.ndarray
 Found = dict[str, float]

@@ -25,7 +25,7 @@ import numpy as np
 
 import calipers
 from ag_news import BUSINESS, DATA, SCIENCE, SPORTS, WORLD, news
-from calipers.explain import Explanation, Region, Words
+from calipers.explain import Explanation, Region, WordCounts
 
 CLASSES = {WORLD: "World", SPORTS: "Sports", BUSINESS: "Business", SCIENCE: "Sci/Tech"}
 MEASURED = ("coverage", "realism", "near_copies", "frontier_integral_star")
@@ -37,7 +37,7 @@ class Judge:
     """Says which class of news some words are about."""
 
     def __init__(self, topics: dict[int, list[str]]) -> None:
-        counted = {topic: Words.of(texts) for topic, texts in topics.items()}
+        counted = {topic: WordCounts.of(texts) for topic, texts in topics.items()}
         self._rates = {CLASSES[topic]: rates(words) for topic, words in counted.items()}
 
     def votes(self, words: Sequence[str]) -> dict[str, float]:
@@ -54,7 +54,7 @@ class Judge:
         return max(votes, key=lambda name: votes[name]) if votes else "no words"
 
 
-def rates(words: Words) -> dict[str, float]:
+def rates(words: WordCounts) -> dict[str, float]:
     """The share of each word in all words of some texts."""
     used = np.asarray(words.counts.sum(axis=0)).ravel()
     return dict(zip(words.vocabulary, used / used.sum(), strict=True))

@@ -15,7 +15,7 @@ from safetensors.torch import load
 from torch import Tensor
 
 from calipers.embedders.minilm import HEADS, WIDTH, find_model, load_tokenizer, read_verified
-from calipers.embedders.states.batches import Run, plan_batches
+from calipers.embedders.states.batches import LengthRun, plan_batches
 from calipers.embedders.states.bert import PackedBert
 
 PARTS = ("mean", "std", "first", "last", "max")
@@ -38,7 +38,7 @@ class Model(Protocol):
 
     def tokens(self, texts: list[str], max_length: int) -> list[list[int]]: ...
 
-    def states(self, tokens: Tensor, runs: Sequence[Run]) -> Iterator[Tensor]: ...
+    def states(self, tokens: Tensor, runs: Sequence[LengthRun]) -> Iterator[Tensor]: ...
 
 
 class MiniLM(PackedBert):
@@ -58,7 +58,7 @@ class MiniLM(PackedBert):
         found = [each.ids for each in self._tokenizer.encode_batch_fast(texts)]
         return [each if len(each) <= max_length else _ended(each, max_length) for each in found]
 
-    def states(self, tokens: Tensor, runs: Sequence[Run]) -> Iterator[Tensor]:
+    def states(self, tokens: Tensor, runs: Sequence[LengthRun]) -> Iterator[Tensor]:
         yield from self(tokens, runs).values()
 
 
@@ -80,7 +80,7 @@ class Folder:
         ]
         return found
 
-    def states(self, tokens: Tensor, runs: Sequence[Run]) -> Iterator[Tensor]:
+    def states(self, tokens: Tensor, runs: Sequence[LengthRun]) -> Iterator[Tensor]:
         found = [
             self._model(tokens[run.tokens].view(run.texts, -1), output_hidden_states=True)
             for run in runs
@@ -128,7 +128,7 @@ def view(vectors: np.ndarray, layer: int, pooling: str) -> np.ndarray:
     return np.hstack([vectors[:, layer, PARTS.index(part)] for part in POOLINGS[pooling]])
 
 
-def _parts(states: Tensor, run: Run) -> Tensor:
+def _parts(states: Tensor, run: LengthRun) -> Tensor:
     states = states[run.tokens].view(run.texts, run.length, -1)
     means, largest = states.mean(dim=1), states.amax(dim=1)
     spread = states.std(dim=1, correction=0)

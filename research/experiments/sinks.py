@@ -28,7 +28,7 @@ from scipy.stats import spearmanr
 import calipers
 from ag_news import DATA
 from calipers.embedders.models.find import FoundModel, find_model
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.states.pooling import SentencePlan, form_layer
 from calipers.embedders.states.transformer import TransformersEmbedder
 
@@ -38,7 +38,7 @@ VIEWS = {"meaning": "all tokens", "form": "without sinks"}
 
 def embedder(model: FoundModel) -> TransformersEmbedder:
     """One whose ``meaning`` is the mean over all tokens at the layer of ``form``."""
-    options = Options(device="cpu", layer=form_layer(model.config["num_hidden_layers"]))
+    options = EmbedderOptions(device="cpu", layer=form_layer(model.config["num_hidden_layers"]))
     return TransformersEmbedder(model, options, plan=SentencePlan(pooling="mean", normalise=False))
 
 
@@ -94,7 +94,7 @@ def main() -> None:
         "| --- |" + " --- |" * (2 + len(WORDS)),
     ]
     for name in options.models:
-        model = find_model(name, Options())
+        model = find_model(name, EmbedderOptions())
         sink, others = norms(model, cut(first[:40], 60))
         print(
             f"{Path(name).name}: first tokens {sink.min():.1f} to {sink.max():.1f} times the "

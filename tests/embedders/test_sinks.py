@@ -8,8 +8,8 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
 from calipers.embedders.models.find import FoundModel  # noqa: E402
-from calipers.embedders.options import Options  # noqa: E402
-from calipers.embedders.states.batches import Run  # noqa: E402
+from calipers.embedders.options import EmbedderOptions  # noqa: E402
+from calipers.embedders.states.batches import LengthRun  # noqa: E402
 from calipers.embedders.states.pooling import SentencePlan, form_layer, pool  # noqa: E402
 from calipers.embedders.states.sinks import pool_without_sinks, stand_out  # noqa: E402
 from calipers.embedders.states.transformer import TransformersEmbedder  # noqa: E402
@@ -54,7 +54,7 @@ def save(folder, kind, *, planted, opens=False):
 
 
 def load(found, plan=None, **options):
-    return TransformersEmbedder(found, Options(device="cpu", **options), plan=plan)
+    return TransformersEmbedder(found, EmbedderOptions(device="cpu", **options), plan=plan)
 
 
 def form_states(found, ids):
@@ -97,13 +97,13 @@ def test_a_text_of_nothing_else_keeps_its_token():
 def test_sinks_count_in_no_way_to_pool_that_goes_over_tokens(how):
     states = torch.randn(10, 4, generator=torch.Generator().manual_seed(0))
     states = torch.cat([1000 * states[:1].abs(), states])  # what opens, and ten more
-    run = [Run(0, 1, 11)]
+    run = [LengthRun(0, 1, 11)]
     whole = pool(states, run, how)
     found = pool(states, run, how, opening=1)
     if how in ("cls", "last"):
         assert torch.equal(found, whole)
     else:
-        assert torch.equal(found, pool(states[1:], [Run(0, 1, 10)], how))
+        assert torch.equal(found, pool(states[1:], [LengthRun(0, 1, 10)], how))
         assert not torch.allclose(found, whole)
 
 

@@ -13,12 +13,12 @@ tokenizers = pytest.importorskip("tokenizers")
 
 from calipers.embedders import embed  # noqa: E402
 from calipers.embedders.models.find import FoundModel  # noqa: E402
-from calipers.embedders.options import Options, token_budget  # noqa: E402
-from calipers.embedders.reading import Vocabulary  # noqa: E402
+from calipers.embedders.options import EmbedderOptions, token_budget  # noqa: E402
+from calipers.embedders.reading import UnknownTokens  # noqa: E402
 from calipers.embedders.states import packed, transformer, transformer_states  # noqa: E402
 from calipers.embedders.states.dense import FastLinear, quicken  # noqa: E402
 from calipers.embedders.states.pooling import SentencePlan, form_layer  # noqa: E402
-from calipers.embedders.states.transformer import Reader, TransformersEmbedder  # noqa: E402
+from calipers.embedders.states.transformer import TokenReader, TransformersEmbedder  # noqa: E402
 from calipers.embedders.states.transformer_states import Trial  # noqa: E402
 from calipers.errors import CalipersError, InputError  # noqa: E402
 from calipers.samples import SampleSet  # noqa: E402
@@ -71,7 +71,7 @@ def roberta(tmp_path_factory):
 
 
 def load(found, plan=None, **options):
-    return TransformersEmbedder(found, Options(device="cpu", **options), plan=plan)
+    return TransformersEmbedder(found, EmbedderOptions(device="cpu", **options), plan=plan)
 
 
 def states(found, ids):
@@ -207,7 +207,7 @@ def test_all_that_can_move_a_vector_is_in_the_identity(roberta):
 
 def test_a_limit_below_the_end_marks_leaves_some_of_them():
     how = {"name": "x", "encode": None, "stand_in": 0, "vocabulary": 9, "max_length": 1}
-    reader = Reader(**how, known=Vocabulary(None, list), starts=(7,), ends=(1, 2))
+    reader = TokenReader(**how, known=UnknownTokens(None, list), starts=(7,), ends=(1, 2))
     assert [each.tolist() for each in reader.read([np.array([7, 4, 1, 2])]).ids] == [[2]]
 
 
@@ -631,7 +631,7 @@ def mean_states(rows, *, causal):
 
 @pytest.mark.parametrize("kind", [*CAUSAL, *MASKED])
 def test_both_views_equal_plain_code_whatever_the_company(kind, zoo):
-    embedder = TransformersEmbedder(zoo(kind), Options(device="cpu"))
+    embedder = TransformersEmbedder(zoo(kind), EmbedderOptions(device="cpu"))
     states = list(plain(zoo(kind), ROWS))
     pooled = (lambda rows: rows[-1]) if kind in CAUSAL else (lambda rows: rows.mean(0))
     expected = {
@@ -659,7 +659,7 @@ def test_both_views_equal_plain_code_whatever_the_company(kind, zoo):
 def test_many_texts_of_an_odd_kind_do_not_exceed_its_positions(kind, zoo, capfd):
     folder = zoo(kind)
     capfd.readouterr()
-    embedder = TransformersEmbedder(folder, Options(device="cpu"))
+    embedder = TransformersEmbedder(folder, EmbedderOptions(device="cpu"))
     rows = [*ROWS, np.full(90, 7, dtype=np.int32)] * 2
     found = embedder.embed(rows)
     assert capfd.readouterr() == ("", "")
@@ -692,7 +692,7 @@ def test_an_encoder_that_was_saved_alone_gives_what_the_whole_model_gives(kind, 
         model.save_pretrained(tmp_path / name)
         save_tokenizer(tmp_path / name)
         embedder = TransformersEmbedder(
-            FoundModel(tmp_path / name, name, "0", {}), Options(device="cpu")
+            FoundModel(tmp_path / name, name, "0", {}), EmbedderOptions(device="cpu")
         )
         found = embedder.embed(ROWS).views["meaning"]
         assert apart(found, np.array([each.mean(0).numpy() for each in expected])).max() < 1e-5
@@ -701,7 +701,7 @@ def test_an_encoder_that_was_saved_alone_gives_what_the_whole_model_gives(kind, 
 @pytest.mark.parametrize(("plan", "length"), [(None, 1_024), (SentencePlan(), 1_500)])
 @pytest.mark.slow
 def test_only_sentence_models_read_long_texts_to_their_end_unasked(plan, length, zoo):
-    embedder = TransformersEmbedder(zoo("t5"), Options(device="cpu"), plan=plan)
+    embedder = TransformersEmbedder(zoo("t5"), EmbedderOptions(device="cpu"), plan=plan)
     assert embedder.signature["max_length"] == ("1024" if plan is None else "any")
     row = rng.integers(3, VOCABULARY, 1_500)
     expected = next(plain(zoo("t5"), [row[:length]]))[form_layer(LAYERS)][0].numpy().mean(0)
@@ -724,7 +724,7 @@ def test_models_that_do_not_read_tokens_are_refused(name, message, tmp_path):
     transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
     save_tokenizer(tmp_path)
     with pytest.raises(InputError, match=message):
-        TransformersEmbedder(FoundModel(tmp_path, "odd", "0", {}), Options(device="cpu"))
+        TransformersEmbedder(FoundModel(tmp_path, "odd", "0", {}), EmbedderOptions(device="cpu"))
 
 
 def check(found, expected, order, tolerance):
@@ -738,7 +738,7 @@ def check(found, expected, order, tolerance):
 @pytest.mark.parametrize("kind", ["gpt2", "gemma2", "roberta", "albert", "t5", "deberta"])
 @pytest.mark.parametrize("layer", [1, 2])
 def test_a_lower_layer_is_that_of_plain_code(kind, layer, zoo):
-    options = Options(device="cpu", layer=layer, pooling="max")
+    options = EmbedderOptions(device="cpu", layer=layer, pooling="max")
     embedder = TransformersEmbedder(zoo(kind), options)
     first = int(kind in CAUSAL)
     expected = [each[layer][0].numpy() for each in plain(zoo(kind), ROWS)]
@@ -749,9 +749,9 @@ def test_a_lower_layer_is_that_of_plain_code(kind, layer, zoo):
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "gemma3", "bert", "modernbert", "t5", "bloom"])
 def test_lower_precision_stays_closer_to_float32_than_that_of_plain_code(kind, zoo, monkeypatch):
-    exact = TransformersEmbedder(zoo(kind), Options(device="cpu")).embed(ROWS).views
+    exact = TransformersEmbedder(zoo(kind), EmbedderOptions(device="cpu")).embed(ROWS).views
     monkeypatch.setattr(transformer, "choose_dtype", lambda *which: "bfloat16")
-    embedder = TransformersEmbedder(zoo(kind), Options(device="cpu", dtype="auto"))
+    embedder = TransformersEmbedder(zoo(kind), EmbedderOptions(device="cpu", dtype="auto"))
     if kind == "modernbert" and not NEW:
         pytest.skip("its attention mixes precisions in earlier versions; float32 is taken")
     assert embedder.signature["dtype"] == "bfloat16"
@@ -778,7 +778,7 @@ def test_a_model_kept_in_bfloat16_loses_nothing_in_float32(zoo, tmp_path):
     model.save_pretrained(tmp_path)
     found = FoundModel(tmp_path, "half", "0", {})
     expected = [each[LAYERS][0, -1].numpy() for each in plain(found, ROWS)]
-    got = TransformersEmbedder(found, Options(device="cpu")).embed(ROWS).views["meaning"]
+    got = TransformersEmbedder(found, EmbedderOptions(device="cpu")).embed(ROWS).views["meaning"]
     assert np.abs(got - expected).max() < 1e-4
 
 
@@ -787,7 +787,7 @@ def test_packed_attention_that_is_wrong_is_not_trusted(zoo, monkeypatch):
     monkeypatch.setattr(
         packed, "_plain", lambda *parts, mask, causal, scale: sdpa(*parts, scale=scale)
     )
-    embedder = TransformersEmbedder(zoo("gpt2"), Options(device="cpu"))
+    embedder = TransformersEmbedder(zoo("gpt2"), EmbedderOptions(device="cpu"))
     assert not embedder._states.packed
     expected = [each[LAYERS][0, -1].numpy() for each in plain(zoo("gpt2"), ROWS)]
     assert np.abs(embedder.embed(ROWS).views["meaning"] - expected).max() < 1e-4
@@ -802,7 +802,7 @@ def test_models_that_are_built_otherwise_take_a_slower_way(broken, zoo, monkeypa
         monkeypatch.setattr(
             transformer_states, "quicken", lambda model, *how: setattr(model, "wte", wrong)
         )
-    embedder = TransformersEmbedder(zoo("gpt2"), Options(device="cpu"))
+    embedder = TransformersEmbedder(zoo("gpt2"), EmbedderOptions(device="cpu"))
     kind = transformer_states.Whole if broken == "layer_stack" else transformer_states.Captured
     assert type(embedder._states._forward) is kind
     expected = [each[LAYERS][0, -1].numpy() for each in plain(zoo("gpt2"), ROWS)]
@@ -811,7 +811,7 @@ def test_models_that_are_built_otherwise_take_a_slower_way(broken, zoo, monkeypa
 
 def test_layers_behind_the_deepest_that_is_wanted_are_not_computed(zoo):
     for kind, count in (("gpt2", len), ("albert", lambda layers: layers.config.num_hidden_layers)):
-        states = TransformersEmbedder(zoo(kind), Options(device="cpu", layer=1))._states
+        states = TransformersEmbedder(zoo(kind), EmbedderOptions(device="cpu", layer=1))._states
         model = states._forward._model
         assert count(model if kind == "albert" else model.h) == form_layer(LAYERS)
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from calipers.embedders.catalogue import load_embedder
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.pipeline import embed as embed_samples
 from calipers.embedders.vision import images as batching
 from calipers.embedders.vision import pixels
@@ -102,7 +102,9 @@ def images():
 
 def load(folder, **options):
     config = json.loads((folder / "config.json").read_text())
-    return vision.VisionEmbedder(FoundModel(folder, folder.name, "rev", config), Options(**options))
+    return vision.VisionEmbedder(
+        FoundModel(folder, folder.name, "rev", config), EmbedderOptions(**options)
+    )
 
 
 def embed(embedder, images):

@@ -6,7 +6,7 @@ import pytest
 
 import calipers
 from calipers.evaluate.judged import worded
-from calipers.judgements.items import Item, Items, Shown
+from calipers.judgements.items import Item, Items, RatedTexts
 from calipers.judgements.rubric import PAIRS, PAIRS_ALONE, QUALITY, Question, Rubric
 
 WITH, WITHOUT = Item("x", "y", "one", "two", "It was"), Item("x", "y", "one", "two")
@@ -23,7 +23,7 @@ def test_texts_that_continue_nothing_are_not_said_to_do_so(items, rubric):
 def test_other_questions_stay_as_they_are():
     own = Rubric("own", "pairs", "Read both.", (Question("better", "Which is better?"),))
     assert worded(own, Items((WITHOUT,))) is own
-    assert worded(QUALITY, Items((Shown("x", ("one",)),))) is QUALITY
+    assert worded(QUALITY, Items((RatedTexts("x", ("one",)),))) is QUALITY
 
 
 def test_both_wordings_answer_the_same_questions():

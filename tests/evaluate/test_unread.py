@@ -9,7 +9,7 @@ import pytest
 import calipers
 from calipers import compare
 from calipers.embedders import Embedder, EncodedBatch
-from calipers.embedders.reading import Reading, word_count
+from calipers.embedders.reading import ReadingCounts, word_count
 from calipers.errors import InputError
 from calipers.results.result import load
 from calipers.samples import SampleSet
@@ -36,7 +36,7 @@ class Reader(Embedder):
             (word_count(text), sum(word.startswith("z") for word in text.split()))
             for text in prepared
         ]
-        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), Reading.of(counts))
+        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), ReadingCounts.of(counts))
 
 
 def texts(seed, n=30, *, lost=0, words=10):

@@ -44,7 +44,7 @@ from calipers.options.option import (
     whole,
 )
 from calipers.uncertainty.bradley_terry import Ties as JudgedTies
-from calipers.uncertainty.correlation import Kind
+from calipers.uncertainty.correlation import CorrelationKind
 from calipers.uncertainty.plateau import TOLERANCE
 
 FUNCTIONS = {
@@ -240,6 +240,6 @@ def test_words_of_options_are_those_that_what_they_reach_knows():
     assert about(Neighbours, "distance").rule.values == get_args(Distance)
     assert about(Neighbours, "projection").rule.values == get_args(Projection)
     assert about(RankOptions, "ties").rule.values == get_args(JudgedTies)
-    assert about(RankOptions, "kind").rule.values == get_args(Kind)
+    assert about(RankOptions, "kind").rule.values == get_args(CorrelationKind)
     assert tuple(CHANGES) == KNOWN_CHANGES
     assert SweepOptions().tolerance == TOLERANCE

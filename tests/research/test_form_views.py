@@ -35,10 +35,10 @@ def minilm(scripts):
 def states(minilm, ids):
     import torch
 
-    from calipers.embedders.states.batches import Run
+    from calipers.embedders.states.batches import LengthRun
 
     with torch.inference_mode():
-        found = minilm.states(torch.tensor(ids), [Run(0, 1, len(ids))])
+        found = minilm.states(torch.tensor(ids), [LengthRun(0, 1, len(ids))])
         return np.array([each.numpy() for each in found])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, Options
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, EstimationOptions
 from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
 from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Measured, Metric, Side
@@ -92,7 +92,7 @@ class Choice:
 
     metric: Metric
     view: str | None = None
-    options: Options | Mapping[str, Value] = DEFAULTS
+    options: EstimationOptions | Mapping[str, Value] = DEFAULTS
     named: bool = True
 
     @property
@@ -453,16 +453,18 @@ def _make(
     said = "estimator" in chosen
     if metric.takes("estimator"):
         chosen.setdefault("estimator", estimator)
-    options = Options(**chosen)  # type: ignore[arg-type]
+    options = EstimationOptions(**chosen)  # type: ignore[arg-type]
     _check_counted(metric, options, estimator, said=said)
     _check_points(metric, options)
     alias = METRICS.get(f"{metric.name}_star")
     if alias is not None and options.smoothing == alias.smoothing:
-        return Choice(alias, view, Options(options.divergence), named)
+        return Choice(alias, view, EstimationOptions(options.divergence), named)
     return Choice(metric, view, options, named)
 
 
-def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bool) -> None:
+def _check_counted(
+    metric: Metric, options: EstimationOptions, estimator: str, *, said: bool
+) -> None:
     """Refuse smoothing where no cells are counted, and name the key to ask for.
 
     An estimator that the key does not say is the one that goes for all of them.
@@ -472,12 +474,12 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
     if used == COUNTING or not (starred or options.smoothing != "none"):
         return
     plain = metric.alias_of or metric.name
-    instead = repr(Options(options.divergence, used).key(plain))
+    instead = repr(EstimationOptions(options.divergence, used).key(plain))
     key, whence = options.key(metric.name), ""
     if not said:
         key = replace(options, estimator=COUNTING).key(metric.name)
         smoothing = STARRED if starred else options.smoothing
-        kept = ":".join((Options(options.divergence).key(plain), COUNTING, smoothing))
+        kept = ":".join((EstimationOptions(options.divergence).key(plain), COUNTING, smoothing))
         whence = f" (--estimator {used}, estimator={used!r})"
         instead += f", or for {kept!r}"
     raise InputError(
@@ -486,7 +488,7 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
     )
 
 
-def _check_points(metric: Metric, options: Options) -> None:
+def _check_points(metric: Metric, options: EstimationOptions) -> None:
     """Refuse to choose samples to average over where cells are counted: all give one mean."""
     if options.estimator == COUNTING and options.points != DEFAULTS.points:
         plain = replace(options, points=DEFAULTS.points)

@@ -20,7 +20,13 @@ from calipers.catalogue.choosing import (
     find_text,
 )
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, PAIRED_C, Options
+from calipers.catalogue.estimation import (
+    COUNTING,
+    DEFAULTS,
+    ESTIMATORS,
+    PAIRED_C,
+    EstimationOptions,
+)
 from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
 from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Metric
@@ -179,7 +185,7 @@ def is_text_name(name: str) -> bool:
 def _tells(choice: Choice) -> str:
     """One line on the metric; counts and cells are spoken of where it takes the defaults."""
     tells, options = choice.metric.tells, choice.options
-    if not isinstance(options, Options) or replace(options, divergence="kl") == DEFAULTS:
+    if not isinstance(options, EstimationOptions) or replace(options, divergence="kl") == DEFAULTS:
         return tells
     tells = tells.partition(", raw counts")[0]
     if options.estimator != COUNTING:

@@ -24,12 +24,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.curves.divergence import Divergence, Vector, check_weight
+from calipers.catalogue.estimation import AveragedOver
+from calipers.curves.divergence import Divergence, check_weight
 from calipers.curves.divergences import find_divergence, nodes
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.histograms import Histograms
@@ -40,6 +41,7 @@ from calipers.estimate.likelihood_ratios import (
     ratios_from,
     ratios_of,
 )
+from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import as_array, is_positive, is_whole
 
 
@@ -96,7 +98,6 @@ def positive(name: str, given: Any) -> float:
     return float(given)
 
 
-Points = Literal["both_sides", "other_side", "own_side"]
 BOTH_SIDES: Final = "both_sides"
 OTHER_SIDE: Final = "other_side"
 OWN_SIDE: Final = "own_side"
@@ -104,11 +105,11 @@ OWN_SIDE: Final = "own_side"
 
 def check_points(points: Any) -> None:
     """Refuse what names no samples to average over."""
-    if points not in get_args(Points):
-        raise unknown_name("value for points", str(points), get_args(Points))
+    if points not in get_args(AveragedOver):
+        raise unknown_name("value for points", str(points), get_args(AveragedOver))
 
 
-def _points_of(estimate: Estimate, points: Points) -> Points:
+def _points_of(estimate: Estimate, points: AveragedOver) -> AveragedOver:
     """Whose points to use: over the cells of histograms all are one, and one side is the least."""
     return OTHER_SIDE if isinstance(estimate, Histograms) else points
 
@@ -117,7 +118,7 @@ RATIOS_PER_CHUNK = 2048  # ratios whose values at all nodes are held at a time
 
 
 def f_divergence(
-    estimate: Estimate, divergence: str | Divergence = "kl", *, points: Points = BOTH_SIDES
+    estimate: Estimate, divergence: str | Divergence = "kl", *, points: AveragedOver = BOTH_SIDES
 ) -> float:
     """Tell how far the reference distribution is from the generated one, in nats or mass.
 
@@ -152,14 +153,16 @@ def f_divergence(
     return float(mean_at(ratios_of(estimate), find_divergence(divergence), sides)[0])
 
 
-def mean_at(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
+def mean_at(ratios: LikelihoodRatios, divergence: Divergence, points: AveragedOver) -> Vector:
     """D_f(P‖Q) over the points of both sides, of the other or of its own; one per divergence."""
     if points == BOTH_SIDES:
         return mean_cost_of_both(ratios, divergence)
     return np.maximum(unclipped_mean(ratios, divergence, points), 0.0)
 
 
-def unclipped_mean(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
+def unclipped_mean(
+    ratios: LikelihoodRatios, divergence: Divergence, points: AveragedOver
+) -> Vector:
     """The same before it is cut at 0: over its own points an estimate may be negative."""
     if points == BOTH_SIDES:
         return mean_cost_of_both(ratios, divergence)
@@ -264,7 +267,7 @@ class DivergenceFrontier:
     reference_cost: Vector
     divergence: Divergence
     ratios: LikelihoodRatios
-    averaged_over: Points = BOTH_SIDES
+    averaged_over: AveragedOver = BOTH_SIDES
 
     def area(self, c: float = 5.0) -> float:
         """MAUVE: the area under the frontier after x → exp(−c·x), in [0, 1], 1 for equal sets.
@@ -334,7 +337,7 @@ def divergence_frontier(
     *,
     divergence: str | Divergence = "kl",
     grid: int | ArrayLike = GRID,
-    points: Points = BOTH_SIDES,
+    points: AveragedOver = BOTH_SIDES,
 ) -> DivergenceFrontier:
     """Trace how far both sets are from every mixture of the two.
 
@@ -375,7 +378,11 @@ def divergence_frontier(
 
 
 def _costs(
-    ratios: LikelihoodRatios, divergence: Divergence, weights: Vector, rests: Vector, points: Points
+    ratios: LikelihoodRatios,
+    divergence: Divergence,
+    weights: Vector,
+    rests: Vector,
+    points: AveragedOver,
 ) -> Vector:
     """D_f(P‖R_λ) for every weight λ, as many at a time as memory allows."""
     size = max(len(ratios.log_reference), len(ratios.log_generated))

@@ -9,16 +9,16 @@ from calipers.embedders.embedder import (
     as_embedder,
     is_embedder,
 )
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.pipeline import check_reads, embed
 
 __all__ = [
     "Cache",
     "Embedder",
     "EmbedderChoice",
+    "EmbedderOptions",
     "Embeddings",
     "EncodedBatch",
-    "Options",
     "as_embedder",
     "check_reads",
     "embed",

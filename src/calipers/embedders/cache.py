@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embedders.embedder import EncodedBatch
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import CalipersError, InputError
 from calipers.files import at_home
+from calipers.numeric.arrays import NamedArrays
 
 FORMAT = "calipers-embeddings-2"
 _VIEW = "view."
 _TRUNCATED, _WORDS, _UNREAD = "truncated", "words", "unread"
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 class DamagedChunkError(CalipersError):
@@ -87,7 +86,7 @@ def arrays_of(batch: EncodedBatch) -> dict[str, NDArray[Any]]:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
-def batch_of(arrays: Arrays, where: str) -> EncodedBatch:
+def batch_of(arrays: NamedArrays, where: str) -> EncodedBatch:
     """Make the batch again of its arrays.
 
     Raises
@@ -112,10 +111,10 @@ def batch_of(arrays: Arrays, where: str) -> EncodedBatch:
             raise DamagedChunkError(f"{where}: must hold its words and those unread for each text")
     assert words is not None
     assert unread is not None
-    return EncodedBatch(views, flags, Reading(words, unread))
+    return EncodedBatch(views, flags, ReadingCounts(words, unread))
 
 
-def _digest(arrays: Arrays) -> str:
+def _digest(arrays: NamedArrays) -> str:
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]

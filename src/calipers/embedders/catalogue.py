@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from calipers.embedders.embedder import Embedder
-from calipers.embedders.options import Options, read_line
+from calipers.embedders.options import EmbedderOptions, read_line
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
 
@@ -47,8 +47,8 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
         ``"precomputed"`` for vectors that are there already. Options may follow, as in
         ``"gpt2:layer=6:pooling=mean"``.
     **options
-        The attributes of :class:`~calipers.embedders.options.Options`: ``device``, ``dtype``,
-        ``batch_size``, ``pooling``, ``layer``, ``max_length``, ``prefix``, ``revision``, ``size``,
+        The attributes of :class:`~calipers.embedders.options.EmbedderOptions`: ``device``,
+        ``dtype``, ``batch_size``, ``pooling``, ``layer``, ``max_length``, ``prefix``, ``revision``, ``size``,
         ``endpoint``, ``offline``, ``trust_remote_code``, ``allow_pickle``.
 
     Raises
@@ -61,7 +61,7 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
     CalipersError
         If the embedder's files are damaged.
     """
-    return EmbedderChoice(embedder, Options(**options)).load()
+    return EmbedderChoice(embedder, EmbedderOptions(**options)).load()
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class EmbedderChoice:
     """
 
     line: str
-    options: Options = field(default_factory=Options)
+    options: EmbedderOptions = field(default_factory=EmbedderOptions)
 
     def __post_init__(self) -> None:
         """Refuse options that would be without effect, and texts sent out by a slip."""
@@ -105,7 +105,7 @@ class EmbedderChoice:
         return re.sub(r"//[^/]*@", "//", self.name)
 
     @property
-    def settings(self) -> Options:
+    def settings(self) -> EmbedderOptions:
         """All options: those of the line, on top of the others."""
         return read_line(self.line, self.options)[1]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError, check_unicode
 
 
@@ -33,7 +33,7 @@ class EncodedBatch:
 
     views: Mapping[str, NDArray[np.float32]]
     truncated: NDArray[np.bool_]
-    reading: Reading | None = None
+    reading: ReadingCounts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Embeddings:
     notes: tuple[str, ...] = ()
     view_signature: Mapping[str, str] = field(default_factory=dict)
     truncated: NDArray[np.bool_] | None = None
-    reading: Reading | None = None
+    reading: ReadingCounts | None = None
 
     def __len__(self) -> int:
         """Count the samples."""

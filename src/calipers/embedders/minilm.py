@@ -33,15 +33,15 @@ from calipers.embedders.embedder import (
     not_a_text,
 )
 from calipers.embedders.options import (
-    Options,
+    EmbedderOptions,
     check_device,
     choose_device,
     choose_dtype,
     may_compute_on_gpu,
     token_budget,
 )
-from calipers.embedders.reading import Vocabulary, of_tokenizers
-from calipers.embedders.states.batches import Batches, Model, Run, States, cut, plan_batches
+from calipers.embedders.reading import UnknownTokens, of_tokenizers
+from calipers.embedders.states.batches import Batches, LengthRun, Model, States, cut, plan_batches
 from calipers.embedders.states.pooling import pool
 from calipers.errors import CalipersError, require
 from calipers.lazy import lazily
@@ -105,7 +105,7 @@ POOLING = {"meaning": "mean_pool_norm", "form": "mean_tokens_layer4"}
 TAKES: frozenset[str] = frozenset()
 
 
-def load(name: str, options: Options) -> MiniLM:
+def load(name: str, options: EmbedderOptions) -> MiniLM:
     """Make the default embedder."""
     return MiniLM(device=options.device, dtype=options.dtype, batch_size=options.batch_size)
 
@@ -149,7 +149,7 @@ class MiniLM(Embedder):
         return load_tokenizer()
 
     @lazily
-    def _vocabulary(self) -> Vocabulary:
+    def _vocabulary(self) -> UnknownTokens:
         return of_tokenizers(self._tokenizer, self._tokenizer.token_to_id("[UNK]"))
 
     @lazily
@@ -240,10 +240,10 @@ class CompiledEncoder:
     def __init__(self, batch_size: int | None = None) -> None:
         from safetensors.numpy import load
 
-        from calipers.embedders.minilm_kernels import Weights
+        from calipers.embedders.minilm_kernels import EncoderWeights
 
         tensors = load(read_verified(find_model(), "model.safetensors"))
-        self._weights = Weights.of(tensors, max(LAYERS.values()))
+        self._weights = EncoderWeights.of(tensors, max(LAYERS.values()))
         self._max_texts = batch_size
 
     def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
@@ -294,7 +294,7 @@ class TorchEncoder:
     def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
         """Compute the means, with batches that fit in memory."""
 
-        def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
+        def take(rows: NDArray[np.intp], runs: Sequence[LengthRun], states: States) -> None:
             for place, layer in enumerate(LAYERS.values()):
                 means[place, rows] = pool(states[layer], runs, "mean").cpu().numpy()
 

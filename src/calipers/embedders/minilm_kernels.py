@@ -15,12 +15,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.compile import fused, kernel, summation
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_rows
-
-Floats = NDArray[np.float32]
 
 ROWS = 8  # tokens that are multiplied at a time: a multiple of every patch's height
 BLOCK = 512  # tokens that pass a dense layer together, so that its weights are not read too often
@@ -29,7 +27,7 @@ HEAD = 32  # numbers of a head; all weights of this module have this size
 EPSILON = 1e-12
 
 
-class Weights(NamedTuple):
+class EncoderWeights(NamedTuple):
     """The weights of an encoder with L layers of width d, hidden width h, all float32.
 
     Attributes
@@ -47,24 +45,24 @@ class Weights(NamedTuple):
         Scale and shift behind attention and at the end of each layer, (L, 2, 2, d).
     """
 
-    words: Floats
-    positions: Floats
-    norm: Floats
-    project: Floats
-    merge: Floats
-    widen: Floats
-    narrow: Floats
-    project_bias: Floats
-    merge_bias: Floats
-    widen_bias: Floats
-    narrow_bias: Floats
-    norms: Floats
+    words: Floats32
+    positions: Floats32
+    norm: Floats32
+    project: Floats32
+    merge: Floats32
+    widen: Floats32
+    narrow: Floats32
+    project_bias: Floats32
+    merge_bias: Floats32
+    widen_bias: Floats32
+    narrow_bias: Floats32
+    norms: Floats32
 
     @classmethod
-    def of(cls, tensors: Mapping[str, Floats], layers: int) -> Weights:
+    def of(cls, tensors: Mapping[str, Floats32], layers: int) -> EncoderWeights:
         """Lay out the weights of the first layers, named as transformers names them."""
 
-        def dense(*parts: str) -> tuple[Floats, Floats]:
+        def dense(*parts: str) -> tuple[Floats32, Floats32]:
             names = [[f"encoder.layer.{i}.{part}" for part in parts] for i in range(layers)]
             weights, biases = (
                 np.stack(
@@ -74,7 +72,7 @@ class Weights(NamedTuple):
             )
             return _in_panels(weights), biases
 
-        def norm(name: str) -> Floats:
+        def norm(name: str) -> Floats32:
             return np.stack([tensors[f"{name}.LayerNorm.{kind}"] for kind in ("weight", "bias")])
 
         project = dense(*(f"attention.self.{part}" for part in ("query", "key", "value")))
@@ -101,7 +99,7 @@ class Weights(NamedTuple):
         )
 
 
-def _in_panels(weights: Floats) -> Floats:
+def _in_panels(weights: Floats32) -> Floats32:
     """(L, outputs, inputs) to (L, outputs / 48, inputs, 48)."""
     layers, outputs, inputs = weights.shape
     panels = weights.reshape(layers, outputs // PANEL, PANEL, inputs)

@@ -27,7 +27,7 @@ FOR_ALL = frozenset({"device", "dtype", "batch_size", "offline"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class EmbedderOptions:
     """The choices about an embedder; None leaves one to the embedder.
 
     Attributes
@@ -84,7 +84,7 @@ class Options:
     @property
     def chosen(self) -> tuple[str, ...]:
         """Names of the options that differ from what is usual."""
-        usual = Options.__dataclass_fields__
+        usual = EmbedderOptions.__dataclass_fields__
         return tuple(name for name in usual if getattr(self, name) != usual[name].default)
 
     def check_taken(self, embedder: str, takes: Collection[str]) -> None:
@@ -108,7 +108,7 @@ _IN_LINE = (*_WHOLE, "pooling", "prefix", "revision", "dtype", "device")
 _OPTION = re.compile(r":([a-z_-]+)=([^:]*)$")
 
 
-def read_line(line: str, options: Options) -> tuple[str, Options]:
+def read_line(line: str, options: EmbedderOptions) -> tuple[str, EmbedderOptions]:
     """Split ``NAME[:option=value…]`` into the name and the options, on top of those given.
 
     Raises

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from calipers.embedders.cache import Cache, DamagedChunkError
 from calipers.embedders.catalogue import load_embedder
 from calipers.embedders.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
-from calipers.embedders.reading import Reading, unread_note
+from calipers.embedders.reading import ReadingCounts, unread_note
 from calipers.errors import CalipersError, InputError
 from calipers.numeric.scratch import scratch
 from calipers.progress import Advance, Progress, Silent
@@ -49,14 +49,14 @@ def ahead(work: Iterable[Given], make: Callable[[Given], Made]) -> Iterator[tupl
             yield waiting[0], waiting[1].result()
 
 
-class Rows:
+class VectorRows:
     """The vectors of a whole set, filled part by part."""
 
     def __init__(self, size: int, views: Sequence[str]) -> None:
         self._names = views
         self.views: dict[str, NDArray[np.float32]] = {}
         self.truncated = np.zeros(size, dtype=np.bool_)
-        self._reading: Reading | None = Reading.of([(0, 0)] * size)
+        self._reading: ReadingCounts | None = ReadingCounts.of([(0, 0)] * size)
 
     def put(self, start: int, batch: EncodedBatch) -> None:
         """Fill the rows from `start` on; the first batch decides how wide each view is."""
@@ -82,7 +82,7 @@ class Rows:
             self._reading.unread[rows] = batch.reading.unread
 
     @property
-    def reading(self) -> Reading | None:
+    def reading(self) -> ReadingCounts | None:
         """What was read of each text; None where some of them were not told of."""
         return self._reading
 
@@ -230,7 +230,7 @@ def embed(
         made = samples.embedded
         reading = None
         if made.words is not None and made.unread is not None:
-            reading = Reading(made.words, made.unread, made.left_out)
+            reading = ReadingCounts(made.words, made.unread, made.left_out)
         return Embeddings(
             made.views, made.signature, made.told, made.view_signature, made.truncated, reading
         )
@@ -240,7 +240,7 @@ def embed(
     progress, elsewhere = progress or Silent(), _elsewhere.get()
     if elsewhere is not None:
         cache = elsewhere.fill(samples, embedder, cache, progress)
-    shelf, rows = Shelf(cache, embedder), Rows(len(samples), embedder.views)
+    shelf, rows = Shelf(cache, embedder), VectorRows(len(samples), embedder.views)
     with progress.task(f"Embedding {samples.name}", len(samples)) as advance:
         pieces = _pieces(samples, embedder, shelf, rows, advance)
         for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder, samples.name)):
@@ -273,7 +273,7 @@ def embed_chunk(chunk: Chunk, embedder: Embedder, name: str) -> EncodedBatch:
     SampleError
         If one cannot be read; counts from the beginning of the set.
     """
-    rows = Rows(len(chunk.items), embedder.views)
+    rows = VectorRows(len(chunk.items), embedder.views)
     for piece in _divided(chunk, embedder.at_once):
         prepared = _prepare(piece, embedder, name)
         rows.put(piece.first, _encode(piece, prepared, embedder, name))
@@ -337,7 +337,7 @@ class _Piece:
 
 
 def _pieces(
-    samples: SampleSet, embedder: Embedder, shelf: Shelf, rows: Rows, advance: Advance
+    samples: SampleSet, embedder: Embedder, shelf: Shelf, rows: VectorRows, advance: Advance
 ) -> Iterator[_Piece]:
     """Divide what is not in the cache into pieces; fill in what is."""
     step = embedder.at_once

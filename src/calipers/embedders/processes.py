@@ -22,7 +22,7 @@ import numpy as np
 
 from calipers.embedders.catalogue import MODEL, EmbedderChoice
 from calipers.embedders.embedder import Embedder, EncodedBatch, SampleError
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import CalipersError, InputError
 from calipers.numeric.threads import allowed_threads
 
@@ -116,7 +116,7 @@ class SideBySide(Embedder):
         return EncodedBatch(
             {view: np.concatenate([batch.views[view] for batch in batches]) for view in self.views},
             np.concatenate([batch.truncated for batch in batches]),
-            Reading.joined([batch.reading for batch in batches]),
+            ReadingCounts.joined([batch.reading for batch in batches]),
         )
 
 

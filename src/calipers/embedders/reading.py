@@ -26,12 +26,12 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-Span = tuple[int, int]
-Counts = NDArray[np.int32]
+from calipers.numeric.arrays import Ints
+from calipers.numeric.tiles import Span
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ReadingCounts:
     """How much of each of some texts was read.
 
     Attributes
@@ -45,18 +45,18 @@ class Reading:
         token stands for each.
     """
 
-    words: Counts
-    unread: Counts
+    words: Ints
+    unread: Ints
     left_out: bool = False
 
     @classmethod
-    def of(cls, counts: Iterable[Span]) -> Reading:
+    def of(cls, counts: Iterable[Span]) -> ReadingCounts:
         """Take pairs of words and of those unread, a pair for each text."""
         pairs = np.array(list(counts), dtype=np.int32).reshape(-1, 2)
         return cls(pairs[:, 0], pairs[:, 1])
 
     @classmethod
-    def joined(cls, parts: Sequence[Reading | None]) -> Reading | None:
+    def joined(cls, parts: Sequence[ReadingCounts | None]) -> ReadingCounts | None:
         """Put the texts of several parts together; None where one of them does not tell."""
         known = [part for part in parts if part is not None]
         if not known or len(known) < len(parts):
@@ -70,7 +70,7 @@ class Reading:
     def __len__(self) -> int:
         return len(self.words)
 
-    def take(self, rows: NDArray[np.intp] | slice) -> Reading:
+    def take(self, rows: NDArray[np.intp] | slice) -> ReadingCounts:
         """Keep some of the texts."""
         return replace(self, words=self.words[rows], unread=self.unread[rows])
 
@@ -85,7 +85,7 @@ class Reading:
         return (self.unread > 0) & (self.unread >= self.words)
 
 
-def unread_note(name: str, reading: Reading) -> str:
+def unread_note(name: str, reading: ReadingCounts) -> str:
     """Say what an embedder does not know of some texts.
 
     Examples
@@ -99,7 +99,7 @@ def unread_note(name: str, reading: Reading) -> str:
     return f"{name} does not know {unread_share(reading)} of the words{none}"
 
 
-def unread_share(reading: Reading) -> str:
+def unread_share(reading: ReadingCounts) -> str:
     """Write the share of the words that are unread."""
     share = float(reading.unread.sum()) / max(1, int(reading.words.sum()))
     percent = f"{100 * share:.0f}" if share > 0.095 else f"{100 * share:.1g}"
@@ -203,7 +203,7 @@ def unread_words(
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class UnknownTokens:
     """Counts what a tokenizer does not know.
 
     Attributes
@@ -220,7 +220,7 @@ class Vocabulary:
     spell: Callable[[list[str]], list[tuple[Sequence[int], Sequence[Span]]]]
     drops: bool = False
 
-    def read(self, texts: Sequence[str], ids: Sequence[Any], *, skip: int = 0) -> Reading:
+    def read(self, texts: Sequence[str], ids: Sequence[Any], *, skip: int = 0) -> ReadingCounts:
         """Count words, and those unread.
 
         Parameters
@@ -242,11 +242,11 @@ class Vocabulary:
         for row, (tokens, spans) in zip(looked, spelt, strict=True):
             own = [(max(a - skip, 0), max(b - skip, 0)) for a, b in spans]
             counts[row] = unread_words(texts[row][skip:], tokens, own, self.unknown)
-        return Reading.of(counts)
+        return ReadingCounts.of(counts)
 
-    def read_ids(self, ids: Sequence[NDArray[Any]]) -> Reading:
+    def read_ids(self, ids: Sequence[NDArray[Any]]) -> ReadingCounts:
         """Count tokens, and the unknown ones among them."""
-        return Reading.of(
+        return ReadingCounts.of(
             (len(text), 0 if self.unknown is None else int(np.count_nonzero(text == self.unknown)))
             for text in ids
         )
@@ -258,20 +258,20 @@ def _holds(tokens: Any, unknown: int | None) -> bool:
     return bool((tokens == unknown).any()) if isinstance(tokens, np.ndarray) else unknown in tokens
 
 
-def of_tokenizers(tokenizer: Any, unknown: int | None) -> Vocabulary:
+def of_tokenizers(tokenizer: Any, unknown: int | None) -> UnknownTokens:
     """Count what a tokenizer of the package tokenizers does not know."""
 
     def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
         return [(each.ids, each.offsets) for each in tokenizer.encode_batch(texts)]
 
-    return Vocabulary(unknown, spell)
+    return UnknownTokens(unknown, spell)
 
 
 _RARE = "\U00010380\U0001f6d8"
 """Signs that hardly a vocabulary holds; one that spells bytes spells them too."""
 
 
-def of_transformers(tokenizer: Any) -> Vocabulary:
+def of_transformers(tokenizer: Any) -> UnknownTokens:
     """Count what a tokenizer of transformers does not know.
 
     An unknown token that also opens or closes texts, as that of GPT-2, never stands for a word:
@@ -290,7 +290,7 @@ def of_transformers(tokenizer: Any) -> Vocabulary:
         ids: list[int] = tokenizer(text, add_special_tokens=False, **quiet)["input_ids"]
         return ids
 
-    return Vocabulary(unknown, spell, drops=unknown is None and _leaves_out(plain))
+    return UnknownTokens(unknown, spell, drops=unknown is None and _leaves_out(plain))
 
 
 def _unknown_id(tokenizer: Any) -> int | None:
@@ -312,7 +312,7 @@ def _leaves_out(encode: Callable[[str], list[int]]) -> bool:
         return False
 
 
-def of_library(tokenizer: Any) -> Vocabulary:
+def of_library(tokenizer: Any) -> UnknownTokens:
     """Count what a word tokenizer of sentence-transformers' own leaves out.
 
     What it was told to leave out, its stop words, counts as read.
@@ -328,7 +328,7 @@ def of_library(tokenizer: Any) -> Vocabulary:
     def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
         return [_by_pieces(text, plain, None) for text in texts]
 
-    return Vocabulary(None, spell, drops=True)
+    return UnknownTokens(None, spell, drops=True)
 
 
 def _by_pieces(

@@ -16,19 +16,18 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError
+from calipers.numeric.arrays import NamedArrays
 from calipers.samples.readers.vectors import METADATA
 from calipers.whole_files import replacing
 
 TAKES: frozenset[str] = frozenset()
-Arrays = Mapping[str, NDArray[Any]]
 
 
-def load(name: str, options: Options) -> Precomputed:
+def load(name: str, options: EmbedderOptions) -> Precomputed:
     """Make the embedder of given vectors; none of the options can change them."""
     return Precomputed()
 
@@ -67,7 +66,7 @@ class Precomputed(Embedder):
         )
 
 
-def write_vectors(path: str | Path, arrays: Arrays, *, about: Mapping[str, str]) -> None:
+def write_vectors(path: str | Path, arrays: NamedArrays, *, about: Mapping[str, str]) -> None:
     """Write arrays to ``.npy`` (one of them), ``.npz`` or ``.safetensors``.
 
     Either the whole file appears, or none. Rows are written as they lie, without a copy of all.
@@ -95,7 +94,7 @@ def write_vectors(path: str | Path, arrays: Arrays, *, about: Mapping[str, str])
 
 
 def write_shards(
-    folder: str | Path, arrays: Arrays, *, shards: int, about: Mapping[str, str]
+    folder: str | Path, arrays: NamedArrays, *, shards: int, about: Mapping[str, str]
 ) -> None:
     """Write arrays to a new folder of ``.safetensors`` files, each with some rows of all arrays.
 
@@ -149,7 +148,7 @@ def check_new(folder: str | Path) -> None:
         raise InputError(f"{folder}: is there already; name a folder that is not, for the shards")
 
 
-def check_format(path: str | Path, arrays: int) -> Callable[[BinaryIO, Arrays, Any], None]:
+def check_format(path: str | Path, arrays: int) -> Callable[[BinaryIO, NamedArrays, Any], None]:
     """Return what writes the format, or say why so many arrays do not go into it."""
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
@@ -165,15 +164,15 @@ def check_format(path: str | Path, arrays: int) -> Callable[[BinaryIO, Arrays, A
     return _WRITERS[suffix]
 
 
-def _write_npy(file: BinaryIO, arrays: Arrays, about: Any) -> None:
+def _write_npy(file: BinaryIO, arrays: NamedArrays, about: Any) -> None:
     np.save(file, next(iter(arrays.values())), allow_pickle=False)
 
 
-def _write_npz(file: BinaryIO, arrays: Arrays, about: Any) -> None:
+def _write_npz(file: BinaryIO, arrays: NamedArrays, about: Any) -> None:
     np.savez(file, allow_pickle=False, **arrays)
 
 
-def _write_safetensors(file: BinaryIO, arrays: Arrays, about: Mapping[str, str]) -> None:
+def _write_safetensors(file: BinaryIO, arrays: NamedArrays, about: Mapping[str, str]) -> None:
     """Write the header and then the rows, some at a time: the library would copy all of them."""
     header: dict[str, Any] = {METADATA: dict(about)}
     place = 0
@@ -193,7 +192,7 @@ def _write_safetensors(file: BinaryIO, arrays: Arrays, about: Mapping[str, str])
 ROWS = 4096
 
 
-_WRITERS: dict[str, Callable[[BinaryIO, Arrays, Any], None]] = {
+_WRITERS: dict[str, Callable[[BinaryIO, NamedArrays, Any], None]] = {
     ".npy": _write_npy,
     ".npz": _write_npz,
     ".safetensors": _write_safetensors,

@@ -31,17 +31,16 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.close_pairs import close_pairs
 from calipers.estimate.knn.kernels import count_listed, settle_listed
 from calipers.estimate.knn.nearest import MORE, Nearest, nearest_between, search_again
 from calipers.estimate.knn.passes import Passes, SettledCounts, empty_counts, settled_counts
 from calipers.memory import budget
+from calipers.numeric.arrays import Longs
 from calipers.numeric.distances import Sieve
 from calipers.numeric.threads import Workers, available_threads, workers
 from calipers.numeric.tiles import Span, panel_spans, spans
-
-Index = NDArray[np.int64]
 
 ROWS = 4_800
 """Rows that are added or searched for together."""
@@ -145,7 +144,7 @@ class HnswPasses(Passes):
         found.index[wide] = true.index[others].reshape(-1, k)
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at the pairs of two sets that a search from either side finds, each once.
 
@@ -159,7 +158,7 @@ class HnswPasses(Passes):
         points = reference.points.points, generated.points.points
         balls = reference.radii, generated.radii
 
-        def enter(rows: Index, columns: Index) -> None:
+        def enter(rows: Longs, columns: Longs) -> None:
             count_listed(points, rows, columns, balls, total, reference.k, closed)
 
         with workers(self.threads) as pool:
@@ -177,8 +176,8 @@ class HnswPasses(Passes):
             return settled_counts(reference, generated, total, pool)
 
     def _pairs(
-        self, rows: Side, others: Side, counts: BallCounts, kept: int, pool: Workers
-    ) -> tuple[Index, Index]:
+        self, rows: BallSide, others: BallSide, counts: BallCounts, kept: int, pool: Workers
+    ) -> tuple[Longs, Longs]:
         """Find the others that may lie in the ball of a row, or the row in theirs.
 
         The nearest others of every row are noted in `counts`, those of the others' balls.
@@ -205,8 +204,8 @@ class HnswPasses(Passes):
         return np.concatenate(left), np.concatenate(right)
 
     def _searched(
-        self, index: Any, points: Sieve, rows: Index, count: int, whose: Sieve | None = None
-    ) -> Index:
+        self, index: Any, points: Sieve, rows: Longs, count: int, whose: Sieve | None = None
+    ) -> Longs:
         """Search for the rows of a set, by default that of the index: ``(rows, count)``.
 
         Places of what was not found hold -1.
@@ -257,7 +256,7 @@ class HnswPasses(Passes):
         )
 
 
-def _widest(side: Side) -> NDArray[np.bool_]:
+def _widest(side: BallSide) -> NDArray[np.bool_]:
     """Which rows have the widest balls, shape ``(n,)``."""
     wide = np.zeros(len(side.radii.largest), np.bool_)
     wide[np.argsort(-side.radii.largest, kind="stable")[:WIDE_BALLS]] = True
@@ -265,8 +264,8 @@ def _widest(side: Side) -> NDArray[np.bool_]:
 
 
 def _around(
-    side: Side, wide: NDArray[np.bool_], others: Side, pool: Workers
-) -> Iterator[tuple[Index, Index]]:
+    side: BallSide, wide: NDArray[np.bool_], others: BallSide, pool: Workers
+) -> Iterator[tuple[Longs, Longs]]:
     """All pairs of some rows and the others of which one may lie in the ball of the other."""
     chosen = np.flatnonzero(wide)
     limits = side.radii.largest[chosen], others.radii.largest
@@ -279,7 +278,7 @@ def _nothing(n: int, k: int) -> Nearest:
 
 
 def _settle(
-    points: Sieve, others: Sieve, rows: Index, which: Index, nearest: Nearest, pool: Workers
+    points: Sieve, others: Sieve, rows: Longs, which: Longs, nearest: Nearest, pool: Workers
 ) -> None:
     """Sort what was found for some rows by exact distance, in place."""
 

@@ -20,9 +20,10 @@ from calipers.engine.kmeans_parts import RoundFiles, RoundPart, SavedTable, make
 from calipers.engine.results import results
 from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.estimate.kmeans.centres import place_centres
-from calipers.estimate.kmeans.kernels import Floats, Table
+from calipers.estimate.kmeans.kernels import ClusterRows
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS
 from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, run_rounds
+from calipers.numeric.arrays import Floats32
 from calipers.progress import Progress, Silent
 
 FORMAT = "calipers-rounds-1"
@@ -75,7 +76,7 @@ class FileRounds:
         self._runs: dict[str, None] = {}
         self._claims = ExitStack()
         self._lock = Lock()
-        self._last: tuple[Table, SavedTable] | None = None
+        self._last: tuple[ClusterRows, SavedTable] | None = None
 
     def __enter__(self) -> FileRounds:
         return self
@@ -104,7 +105,7 @@ class FileRounds:
             self._folder.discard(saved.rows)
             WorkFolder(f"{self._folder.place}/{name}").discard_if_empty()
 
-    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+    def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
         """Cluster rows."""
         with self._lock, self._progress.task("cells: rounds of k-means", total=None):
             saved = self._saved(table)
@@ -131,7 +132,7 @@ class FileRounds:
             self._folder.discard(name)
             return found
 
-    def make(self, parts: Sequence[RoundPart], table: Table) -> Iterator[int]:
+    def make(self, parts: Sequence[RoundPart], table: ClusterRows) -> Iterator[int]:
         """Make the files of parts; yield the place of every part once its file is there."""
         if self._run is not None:
             parts[0].saved.save(table)
@@ -141,7 +142,7 @@ class FileRounds:
             make_part(part, self._threads, table)
             yield place
 
-    def _saved(self, table: Table) -> SavedTable:
+    def _saved(self, table: ClusterRows) -> SavedTable:
         """The place of a table in the folder; the rows of the one before are let go."""
         if self._last is not None:
             known, saved = self._last
@@ -162,7 +163,12 @@ class _FileSteps:
     """Rows at their centres, as the files of the last round tell."""
 
     def __init__(
-        self, table: Table, saved: SavedTable, files: RoundFiles, centres: int, rounds: FileRounds
+        self,
+        table: ClusterRows,
+        saved: SavedTable,
+        files: RoundFiles,
+        centres: int,
+        rounds: FileRounds,
     ) -> None:
         self._table, self._saved, self.files, self._rounds = table, saved, files, rounds
         self._folder, self._spans = files.folder, ranges(table.n, centres)

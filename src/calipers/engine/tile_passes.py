@@ -28,7 +28,7 @@ from calipers.engine.tiles import (
     no_neighbours,
 )
 from calipers.engine.work_folder import WorkFolder, digest_of
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import LocalPasses, Passes, SettledCounts
 from calipers.numeric.distances import Sieve
@@ -120,7 +120,7 @@ class TilePasses(Passes):
         return total
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         sides = reference, generated
@@ -180,7 +180,7 @@ class TilePasses(Passes):
         self._saved.append((points, saved))
         return saved
 
-    def _side(self, side: Side) -> SavedSide:
+    def _side(self, side: BallSide) -> SavedSide:
         rows = self._rows(side.points)
         balls = *side.radii, side.nearest.squared
         name = f"balls-{digest_of(rows.name, *balls, side.k, side.median, side.spread)}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calipers.engine.work_folder import WorkFolder
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Radii, Side
+from calipers.estimate.knn.balls import BallSide, Radii
 from calipers.estimate.knn.nearest import Nearest, nearest_between, nearest_neighbours
 from calipers.estimate.knn.passes import LocalPasses, SettledCounts
 from calipers.numeric.distances import Sieve
@@ -94,7 +94,7 @@ class SavedSide:
     name
         The name of the balls in the same folder.
     k, median, spread
-        As of :class:`calipers.estimate.knn.balls.Side`.
+        As of :class:`calipers.estimate.knn.balls.BallSide`.
     """
 
     rows: SavedRows
@@ -103,7 +103,7 @@ class SavedSide:
     median: float
     spread: float
 
-    def save(self, side: Side) -> None:
+    def save(self, side: BallSide) -> None:
         """Write what is not there yet, or not whole."""
         self.rows.save(side.points)
         arrays = {**side.radii._asdict(), "marks": side.nearest.squared}
@@ -111,7 +111,7 @@ class SavedSide:
             if not self.rows.folder.holds(f"{self.name}/{name}.npy", array):
                 self.rows.folder.write_array(f"{self.name}/{name}.npy", array)
 
-    def open(self, span: Span) -> Side:
+    def open(self, span: Span) -> BallSide:
         """Open a range of the rows, with their balls."""
 
         def part(name: str) -> NDArray[Any]:
@@ -119,7 +119,7 @@ class SavedSide:
 
         radii = Radii(*(part(name) for name in Radii._fields))
         marks = Nearest(part("marks"), np.empty((0, 0), np.int64))  # distances alone count
-        return Side(self.rows.open(span), marks, radii, self.k, self.median, self.spread)
+        return BallSide(self.rows.open(span), marks, radii, self.k, self.median, self.spread)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def no_neighbours(n: int, k: int) -> Nearest:
 
 
 def no_counts(
-    reference: Side, generated: Side, kept: tuple[int, int]
+    reference: BallSide, generated: BallSide, kept: tuple[int, int]
 ) -> tuple[SettledCounts, SettledCounts]:
     """No pair seen yet; room for as many nearest owners of every guest as `kept` says."""
     n, m, sizes = len(reference.points.points), len(generated.points.points), reference.radii.sizes

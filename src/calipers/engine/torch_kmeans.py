@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from calipers.engine.device import Device, exact_products
 from calipers.estimate.kmeans.centres import Centres
-from calipers.estimate.kmeans.kernels import Assignments, Floats, Table, settle_listed
+from calipers.estimate.kmeans.kernels import Assignments, ClusterRows, settle_listed
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Clustering, Round, run_rounds
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.distances import FLOOR, slack
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, workers
@@ -62,7 +63,7 @@ class TorchRounds:
     block: int | None = None
     few_pairs: int = SMALL
 
-    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+    def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
         """Cluster rows."""
         at = Round.first(first)
         with (
@@ -77,7 +78,7 @@ class _DeviceSteps(LocalSteps):
     """Rows that find their centres by products on a device."""
 
     def __init__(
-        self, device: Device, table: Table, places: int, pool: Workers, block: int | None
+        self, device: Device, table: ClusterRows, places: int, pool: Workers, block: int | None
     ) -> None:
         super().__init__(table, places, pool, bounded=False)
         self._device, self._torch, self._pool, self._block = device, device.torch, pool, block
@@ -86,7 +87,7 @@ class _DeviceSteps(LocalSteps):
         if device.holds(table.rows.nbytes):
             self._all = self._there(table.rows[: table.n])
 
-    def bring(self, rows: Floats, low: Floats, found: Assignments, centres: Centres) -> None:
+    def bring(self, rows: Floats32, low: Floats32, found: Assignments, centres: Centres) -> None:
         """Bring rows to the nearest of some centres, in place."""
         n, known = len(found.labels), np.isfinite(centres.low)
         there = self._there(centres.values[known]), self._there(centres.low[known])
@@ -103,8 +104,8 @@ class _DeviceSteps(LocalSteps):
     def _candidates(
         self,
         span: Span,
-        rows: Floats,
-        low: Floats,
+        rows: Floats32,
+        low: Floats32,
         found: Assignments,
         centres: tuple[Any, Any],
     ) -> Pairs:
@@ -127,7 +128,7 @@ class _DeviceSteps(LocalSteps):
         return listed[:, 0] + span[0], np.ascontiguousarray(listed[:, 1])
 
     def _settle(
-        self, span: Span, pairs: Pairs, rows: Floats, found: Assignments, centres: Centres
+        self, span: Span, pairs: Pairs, rows: Floats32, found: Assignments, centres: Centres
     ) -> None:
         """Settle listed pairs, whose rows are in order, with all pairs of a row on one thread."""
         size = -(-(span[1] - span[0]) // (4 * self._pool.threads))

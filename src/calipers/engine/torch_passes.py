@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calipers.engine.device import Device, exact_products, tiles_of
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.kernels import CLOSE, TINY, count_listed, enter_close
 from calipers.estimate.knn.nearest import MORE, Candidates, Nearest, settle
 from calipers.estimate.knn.passes import Passes, SettledCounts, empty_counts, settled_counts
@@ -73,7 +73,7 @@ class TorchPasses(Passes):
             return settle(found, points, points, k, pool, own=True)
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         sides, total = (reference, generated), empty_counts(reference, generated, kept)
@@ -133,7 +133,7 @@ class _CountedTile:
     def __init__(
         self,
         device: Device,
-        sides: tuple[Side, Side],
+        sides: tuple[BallSide, BallSide],
         total: tuple[BallCounts, BallCounts],
         closed: bool,
     ) -> None:

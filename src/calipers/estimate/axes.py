@@ -33,6 +33,7 @@ from calipers.errors import InputError
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.moments import STEP, Moments
 from calipers.estimate.products import products_for
+from calipers.numeric.arrays import Matrix
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.kept import content, kept
@@ -43,7 +44,6 @@ from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 Float32Matrix = NDArray[np.float32]
-Matrix = NDArray[np.float64]
 
 REACH = 1e4  # median distances, at which float32 still has three digits of one
 ROWS_PER_CHUNK = 4096  # rows that are laid out at a time

@@ -36,13 +36,12 @@ from calipers.estimate.axes import leading_axes
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.logistic import fit_design, fit_logistic
 from calipers.estimate.prompt_strata import Prompts
+from calipers.numeric.arrays import Flags, Floats, Indices
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets, row_ranks
 from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
-
-Floats = NDArray[np.float64]
 
 PLATT = 1e-10
 """Penalty on the slope of a calibration: next to none, so that a line is found in any case."""
@@ -152,9 +151,7 @@ def _deal_prompts(prompts: Prompts, folds: int, seed: int) -> tuple[Folds, Folds
     return fold[sides[0]], fold[sides[1]]
 
 
-Labels = NDArray[np.bool_]
-Index = NDArray[np.intp]
-Learner = Callable[[RowSets, Index, Labels], Callable[[Points], Floats]]
+Learner = Callable[[RowSets, Indices, Flags], Callable[[Points], Floats]]
 """Learns from some rows and their labels, and gives the log-odds of others."""
 
 Model = Literal["logistic", "boosted"]
@@ -166,7 +163,7 @@ TREES, LEAVES, STEP = 100, 8, 0.05
 def logistic(penalty: float) -> Learner:
     """Logistic regression on columns of mean 0 and variance 1, with ½ · penalty · ‖w‖²."""
 
-    def train(rows: RowSets, index: Index, labels: Labels) -> Callable[[Points], Floats]:
+    def train(rows: RowSets, index: Indices, labels: Flags) -> Callable[[Points], Floats]:
         mean, scale = _standard(rows, index)
         design = scratch((len(index), rows.columns + 1), np.float64)
         for place, part in rows.blocks(index):
@@ -181,7 +178,7 @@ def logistic(penalty: float) -> Learner:
 def boosted(penalty: float) -> Learner:
     """Gradient-boosted trees on histograms of the columns; they know no penalty."""
 
-    def train(rows: RowSets, index: Index, labels: Labels) -> Callable[[Points], Floats]:
+    def train(rows: RowSets, index: Indices, labels: Flags) -> Callable[[Points], Floats]:
         purpose = "the estimator 'boosted'"
         ensemble = require("sklearn.ensemble", extra="trees", purpose=purpose)
         fitted = ensemble.HistGradientBoostingClassifier(
@@ -200,7 +197,7 @@ def boosted(penalty: float) -> Learner:
 LEARNERS: dict[str, Callable[[float], Learner]] = {"logistic": logistic, "boosted": boosted}
 
 
-def _standard(rows: RowSets, index: Index) -> tuple[Floats, Floats]:
+def _standard(rows: RowSets, index: Indices) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the columns; 1 where a column is constant up to rounding."""
     total, largest = np.zeros(rows.columns), np.zeros(rows.columns)
     for _, part in rows.blocks(index):
@@ -433,7 +430,9 @@ def discriminate(
     return Discrimination(_accuracy(scores, labels[tested]), sizes, best)
 
 
-def _held_out(rows: RowSets, index: Index, labels: Labels, fold: Folds, learner: Learner) -> Floats:
+def _held_out(
+    rows: RowSets, index: Indices, labels: Flags, fold: Folds, learner: Learner
+) -> Floats:
     """Log p/q at some rows, each from a classifier that was trained on the other folds of them."""
     logs = np.empty(len(index))
     for which in np.unique(fold):
@@ -443,12 +442,12 @@ def _held_out(rows: RowSets, index: Index, labels: Labels, fold: Folds, learner:
     return logs
 
 
-def _applied(log_odds: Callable[[Points], Floats], rows: RowSets, index: Index) -> Floats:
+def _applied(log_odds: Callable[[Points], Floats], rows: RowSets, index: Indices) -> Floats:
     """The log-odds of some rows, block by block."""
     return np.concatenate([log_odds(part) for _, part in rows.blocks(index)])
 
 
-def _calibrated(scores: Floats, labels: Labels, fold: Folds) -> Floats:
+def _calibrated(scores: Floats, labels: Flags, fold: Folds) -> Floats:
     """Log p/q at every row, on the line that fits the held-out scores of the other folds."""
     logs = np.zeros_like(scores)
     held = [fold == which for which in np.unique(fold)]
@@ -460,18 +459,18 @@ def _calibrated(scores: Floats, labels: Labels, fold: Folds) -> Floats:
     return logs
 
 
-def _log_prior(labels: Labels) -> float:
+def _log_prior(labels: Flags) -> float:
     """Logarithm of n / m among the samples that were trained on: equation 28 takes it away."""
     return float(np.log(labels.sum() / (~labels).sum()))
 
 
-def _accuracy(scores: Floats, labels: Labels) -> float:
+def _accuracy(scores: Floats, labels: Flags) -> float:
     signed = np.where(labels, scores, -scores)
     right = (signed > 0) + 0.5 * (signed == 0)
     return float(0.5 * right[labels].mean() + 0.5 * right[~labels].mean())
 
 
-def _auc(scores: Floats, labels: Labels, fold: Folds) -> float:
+def _auc(scores: Floats, labels: Flags, fold: Folds) -> float:
     held = [fold == which for which in np.unique(fold)]
     return float(np.mean([area(scores[own & labels], scores[own & ~labels]) for own in held]))
 

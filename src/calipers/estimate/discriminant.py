@@ -32,16 +32,14 @@ from numpy.typing import NDArray
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.prompt_strata import PromptStrata
 from calipers.lazy import lazily
+from calipers.numeric.arrays import Flags, Floats, Indices
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import Workers
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
-Chosen = NDArray[np.bool_]
-Measure = Callable[[Floats, Chosen], Floats]
+Measure = Callable[[Floats, Flags], Floats]
 
 FOLDS = 5
 
@@ -93,22 +91,22 @@ class Part:
     """
 
     folds: Sequence[Fold]
-    index: Index
+    index: Indices
     strata: Sequence[tuple[int, int]]
     answers: int = 1
     within: bool = False
     information: float = 1.0
 
     @property
-    def labels(self) -> Chosen:
+    def labels(self) -> Flags:
         """Which rows are of the reference."""
         return np.repeat(labels_of(self.strata), self.answers)
 
-    def areas(self, chosen: Chosen) -> Floats:
+    def areas(self, chosen: Flags) -> Floats:
         """Score held-out rows by every relabelling, ``(c, places)``; areas over all of a fold."""
         return held_out(np.repeat(chosen, self.answers, axis=1), self.folds, area)
 
-    def area(self, kept: Chosen | None = None) -> float:
+    def area(self, kept: Flags | None = None) -> float:
         """Give the area under the ROC curve: of each fold, or of the pairs within prompts.
 
         `kept` tells which rows are trained on and judged, whole prompts where they are shared. NaN
@@ -126,7 +124,7 @@ class Part:
         values = [area(*each)[0] for each in left if each[1].any() and not each[1].all()]
         return float(np.mean(values)) if values else float("nan")
 
-    def _scores(self, own: Chosen, kept: Chosen) -> list[Floats] | None:
+    def _scores(self, own: Flags, kept: Flags) -> list[Floats] | None:
         """How far every row lies on the reference's side, by what was trained on other folds.
 
         None where there is nothing of a side outside a fold.
@@ -148,7 +146,7 @@ class Part:
             for (one, n), (other, m), fold in zip(*sides, self.folds, strict=True)
         ]
 
-    def _within_prompts(self, scores: Sequence[Floats], kept: Chosen) -> float:
+    def _within_prompts(self, scores: Sequence[Floats], kept: Flags) -> float:
         """The share of the pairs of answers to one prompt that are judged right."""
         total = weight = 0.0
         held = np.concatenate(scores)
@@ -164,7 +162,7 @@ class Part:
         return total / weight if weight else float("nan")
 
     @lazily
-    def _pairs(self) -> list[tuple[Index, Index]]:
+    def _pairs(self) -> list[tuple[Indices, Indices]]:
         """The places of the answers of both sides, for the prompts of each two numbers of them."""
         starts = np.cumsum([0, *(n + m for n, m in self.strata)])
         by_size: dict[tuple[int, int], list[int]] = {}
@@ -176,12 +174,12 @@ class Part:
         ]
 
 
-def labels_of(strata: Sequence[tuple[int, int]]) -> Chosen:
+def labels_of(strata: Sequence[tuple[int, int]]) -> Flags:
     """Which labels are of the reference, stratum by stratum."""
     return np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
 
 
-def mean_area(parts: Sequence[Part], kept: Sequence[Chosen] | None = None) -> float:
+def mean_area(parts: Sequence[Part], kept: Sequence[Flags] | None = None) -> float:
     """Give the area under the ROC curve of all parts, each by the number of its rows."""
     masks = [None] * len(parts) if kept is None else kept
     sizes = [len(part.index) for part in parts]
@@ -228,13 +226,13 @@ def parts_of(
 
 def _split(
     strata: PromptStrata, folds: int, rng: np.random.Generator
-) -> tuple[PromptStrata, Index] | None:
+) -> tuple[PromptStrata, Indices] | None:
     """Deal the answers to few prompts to the folds, as if each fold had prompts of its own.
 
     Rows are taken about the mean of their prompt in their fold, so that nothing of it is carried
     over. None where some fold would have no prompt that both sides answer.
     """
-    rows: list[Index] = []
+    rows: list[Indices] = []
     sizes: list[tuple[int, int]] = []
     dealt: list[int] = []
     start = 0
@@ -255,7 +253,7 @@ def _split(
 
 
 def _of_shared(
-    left: Points, right: Points, pool: Workers, strata: PromptStrata, dealt: Index
+    left: Points, right: Points, pool: Workers, strata: PromptStrata, dealt: Indices
 ) -> Part:
     """Rows of shared prompts, about the mean of their prompt; each was dealt to a fold."""
     sizes = np.array(strata.sizes)
@@ -442,7 +440,7 @@ def _cut(values: NDArray[Any], folds: Sequence[Fold]) -> list[NDArray[Any]]:
     return np.split(values, np.cumsum([len(fold.rows) for fold in folds])[:-1])
 
 
-def held_out(chosen: Chosen, parts: Sequence[Fold], measure: Measure) -> Floats:
+def held_out(chosen: Flags, parts: Sequence[Fold], measure: Measure) -> Floats:
     """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
     labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
     ours = [own.astype(np.float64) @ fold.rows for own, fold in zip(labels, parts, strict=True)]
@@ -459,7 +457,7 @@ def held_out(chosen: Chosen, parts: Sequence[Fold], measure: Measure) -> Floats:
     return np.asarray(np.mean(values, axis=0))
 
 
-def area(scores: Floats, labels: Chosen) -> Floats:
+def area(scores: Floats, labels: Flags) -> Floats:
     """Area under the ROC curve of every row of scores, shape ``(c, r)``; ties count half."""
     codes = np.ascontiguousarray(scores + 0.0).view(np.int64)  # no negative zeros
     codes = (codes & ~ROUNDING) | labels  # the label rides along in the last bit

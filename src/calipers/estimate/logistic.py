@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from calipers.numeric.arrays import Floats
 
 STEPS = 5000
 """Most steps; they are tens."""

@@ -17,7 +17,7 @@ FEWEST_GROUPS = 64  # of the smaller set, where it has as many rows
 
 
 @dataclass(frozen=True)
-class Groups:
+class PermutationGroups:
     """How rows are put together for a permutation.
 
     Attributes
@@ -32,7 +32,7 @@ class Groups:
     moved: tuple[int, int]
 
     @classmethod
-    def of(cls, n: int, m: int) -> Groups:
+    def of(cls, n: int, m: int) -> PermutationGroups:
         """As many groups as are allowed, with enough of the smaller set among them.
 
         Examples

@@ -28,12 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import CalipersError, require
+from calipers.numeric.arrays import Floats, Indices
 from calipers.numeric.compile import kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import spans
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 PIVOTS = 100_000_000
 SCALE = 200  # the largest cost is brought to about 2 to this power
 GAP = 1e-6  # of the cost, that it may differ from the dual one
@@ -80,7 +79,7 @@ def transport_cost(p: Floats, q: Floats, costs: Floats) -> float:
     return _solve(p, q, costs)[3]
 
 
-def _solve(p: Floats, q: Floats, costs: Floats) -> tuple[Places, Places, Floats, float]:
+def _solve(p: Floats, q: Floats, costs: Floats) -> tuple[Indices, Indices, Floats, float]:
     """The points that have mass, what is moved between them, and at what cost."""
     ot = require("ot", extra="transport", purpose="optimal transport between unequal masses")
     from_, to = np.flatnonzero(p), np.flatnonzero(q)

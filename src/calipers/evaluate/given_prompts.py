@@ -31,9 +31,9 @@ from calipers.estimate.conditional_mean import ConditionalMean
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.labels import PairClusters
 from calipers.evaluate.shared_prompts import SharedPrompts
-from calipers.metrics.pair import Settings, Sides
+from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import cluster_sets
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 from calipers.numeric.kept import content
 from calipers.progress import Progress
 from calipers.results.caution import Caution

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embedders import Embeddings
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
 from calipers.evaluate.cautions.movements import by_ratio, by_size, movement
 from calipers.evaluate.cautions.texts import beyond_chance, brief_lengths
@@ -423,7 +423,7 @@ def is_unread(embeddings: Embeddings) -> bool:
 
 def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:
     """Sum up what an embedder read of the files of a set; None where it tells nothing."""
-    reading = Reading.joined([file.reading for file in embeddings])
+    reading = ReadingCounts.joined([file.reading for file in embeddings])
     cut = [file.truncated for file in embeddings if file.truncated is not None]
     told = len(cut) == len(embeddings)
     if reading is None and not (told and cut):

@@ -11,7 +11,7 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
 from calipers.judgements.designs import pair_design
-from calipers.judgements.items import Item, Items, Shown, make_items, make_shown
+from calipers.judgements.items import Item, Items, RatedTexts, make_items, make_rated_texts
 from calipers.judgements.rubric import PAIRS, PAIRS_ALONE, Rubric
 from calipers.options.judged import Judged
 from calipers.samples import SampleSet
@@ -42,7 +42,7 @@ class JudgedSets:
 
     def items(
         self, rubric: Rubric, options: Judged, *, seed: int, ratings_per_item: int = 1
-    ) -> Items[Item] | Items[Shown]:
+    ) -> Items[Item] | Items[RatedTexts]:
         """Choose the texts that are shown.
 
         Parameters
@@ -63,7 +63,7 @@ class JudgedSets:
             there are too few texts.
         """
         if rubric.task != "pairs":
-            return make_shown(
+            return make_rated_texts(
                 self.sets,
                 rubric,
                 n=options.n,
@@ -119,7 +119,7 @@ def read_judged(generated: Any, reference: Any, field: str | None) -> JudgedSets
     )
 
 
-def worded(rubric: Rubric, items: Items[Item] | Items[Shown]) -> Rubric:
+def worded(rubric: Rubric, items: Items[Item] | Items[RatedTexts]) -> Rubric:
     """Give the built-in questions about pairs as they are asked where no text continues another."""
     alone = all(isinstance(item, Item) and not item.context for item in items)
     return PAIRS_ALONE if rubric is PAIRS and alone else rubric

@@ -29,7 +29,8 @@ from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.estimates import Remark
 from calipers.metrics.groups import group_scores
-from calipers.metrics.pair import Pair, Settings, Sides, Strata
+from calipers.metrics.pair import Pair, Settings, Strata
+from calipers.numeric.distances import Sides
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns, spreads
 from calipers.uncertainty.search_quality import SearchQuality

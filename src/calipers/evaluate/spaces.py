@@ -32,9 +32,9 @@ from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
-from calipers.metrics.pair import Pair, Settings, Sides, Strata
+from calipers.metrics.pair import Pair, Settings, Strata
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model

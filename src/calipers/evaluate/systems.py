@@ -49,8 +49,9 @@ from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
-from calipers.metrics.pair import Settings, Sides
+from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.distances import Sides
 from calipers.numeric.kept import kept
 from calipers.numeric.threads import Workers, workers
 from calipers.options.comparison import CompareOptions

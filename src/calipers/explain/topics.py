@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.explain.evidence import Evidence, Labels, Rows, Space, means
+from calipers.explain.evidence import DistanceSpace, Evidence, Labels, means
+from calipers.numeric.arrays import Matrix
 
 Weights = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -78,7 +79,7 @@ def division_of(evidence: Evidence) -> Division | None:
     return Division(*labels, p, q, contributions(histograms), single)
 
 
-def coarser(division: Division, space: Space, topics: int) -> Division:
+def coarser(division: Division, space: DistanceSpace, topics: int) -> Division:
     """Merge cells into topics by where they lie, the topic with the largest contribution first."""
     topic = _topic_of(division, space, topics)
     summed = _summed(topic, division.contributions)
@@ -99,7 +100,7 @@ def _summed(topic: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.
     return found
 
 
-def _topic_of(division: Division, space: Space, topics: int) -> NDArray[np.intp]:
+def _topic_of(division: Division, space: DistanceSpace, topics: int) -> NDArray[np.intp]:
     """The topic of every cell; one that holds no row belongs nowhere, and goes to the largest."""
     weights = np.sum(division.counts, axis=0)
     held = weights > 0
@@ -110,7 +111,7 @@ def _topic_of(division: Division, space: Space, topics: int) -> NDArray[np.intp]
     return topic
 
 
-def _middles(division: Division, space: Space) -> Rows:
+def _middles(division: Division, space: DistanceSpace) -> Matrix:
     """The mean of the rows of both sets in every cell."""
     rows = np.concatenate([space.reference, space.generated])
     return means(rows, np.concatenate([division.reference, division.generated]), len(division))
@@ -119,7 +120,7 @@ def _middles(division: Division, space: Space) -> Rows:
 # ------------------------------------------------------------------ merging
 
 
-def merged(points: Rows, weights: NDArray[np.integer], groups: int) -> Groups:
+def merged(points: Matrix, weights: NDArray[np.integer], groups: int) -> Groups:
     """Group weighted points around a few means.
 
     Parameters
@@ -138,7 +139,7 @@ def merged(points: Rows, weights: NDArray[np.integer], groups: int) -> Groups:
     return _settled(points, mass, _ward(points, mass, min(groups, len(points))))
 
 
-def _ward(points: Rows, weights: Weights, groups: int) -> Groups:
+def _ward(points: Matrix, weights: Weights, groups: int) -> Groups:
     """Undo the costliest of all unions until so many groups are left."""
     unions = sorted(_unions(points, weights), key=lambda union: union[0])
     root = list(range(len(points)))
@@ -155,7 +156,7 @@ def _root(root: list[int], place: int) -> int:
     return place
 
 
-def _unions(points: Rows, weights: Weights) -> Iterator[tuple[float, int, int]]:
+def _unions(points: Matrix, weights: Weights) -> Iterator[tuple[float, int, int]]:
     """All unions down to one group, each with its cost, by chains of nearest neighbours.
 
     Two groups that are each other's nearest may be joined at once, whatever else is joined before:
@@ -176,7 +177,7 @@ def _unions(points: Rows, weights: Weights) -> Iterator[tuple[float, int, int]]:
         mass[one], mass[other] = total, 0.0
 
 
-def _extend(chain: list[int], means: Rows, mass: Weights, squares: Weights) -> float:
+def _extend(chain: list[int], means: Matrix, mass: Weights, squares: Weights) -> float:
     """Follow the nearest groups until the last two are each other's nearest; their cost."""
     while True:
         tip = chain[-1]
@@ -189,7 +190,7 @@ def _extend(chain: list[int], means: Rows, mass: Weights, squares: Weights) -> f
         chain.append(nearest)
 
 
-def _settled(points: Rows, weights: Weights, found: Groups) -> Groups:
+def _settled(points: Matrix, weights: Weights, found: Groups) -> Groups:
     """Move every point to the nearest mean until none moves, or a group would be empty."""
     count = int(found.max()) + 1
     for _ in range(ROUNDS):

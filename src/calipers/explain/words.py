@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 
 Labels = NDArray[np.integer]
-Counts = NDArray[np.float64]
 
 SHOWN = 10
 LIFT = 2.0
@@ -47,7 +47,7 @@ LONGEST = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Words:
+class WordCounts:
     """Which words a set of texts uses, how often, and in which texts.
 
     Count a reference once with :meth:`of`, and give it to all evidence that holds it.
@@ -70,7 +70,7 @@ class Words:
         return f"Words({len(self):,} texts, {len(self.vocabulary):,} different words)"
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Words:
+    def of(cls, texts: Sequence[str]) -> WordCounts:
         """Count the words of texts.
 
         A word is a run of letters and their marks in any script, casefolded. Left out are what
@@ -93,7 +93,7 @@ class Words:
         used = _matrix(flat, starts, len(chunks))
         return cls(tuple(chunks.vocabulary), (used @ chunks.words()).tocsr())
 
-    def aligned(self, other: Words) -> tuple[tuple[str, ...], Any, Any]:
+    def aligned(self, other: WordCounts) -> tuple[tuple[str, ...], Any, Any]:
         """Both sets' counts over one vocabulary: first the words here, then what the other adds."""
         from scipy import sparse
 
@@ -177,7 +177,9 @@ class Keywords:
         topics name nothing.
     """
 
-    def __init__(self, reference: Words, generated: Words, topics: tuple[Labels, Labels]) -> None:
+    def __init__(
+        self, reference: WordCounts, generated: WordCounts, topics: tuple[Labels, Labels]
+    ) -> None:
         self._vocabulary, *self._counts = reference.aligned(generated)
         self._present = [_present(counts) for counts in self._counts]
         first, second = (_row(counts.sum(axis=0)) for counts in self._counts)
@@ -251,5 +253,5 @@ def _present(counts: Any) -> Any:
     return present
 
 
-def _row(matrix: Any) -> Counts:
+def _row(matrix: Any) -> Floats:
     return np.asarray(matrix, np.float64).ravel()

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from calipers.embedders.options import Options, check_positive
+from calipers.embedders.options import EmbedderOptions, check_positive
 from calipers.errors import CalipersError, InputError, check_unicode, unknown_name
 from calipers.language_model.completions import (
-    Manner,
+    CompletionRequestFormat,
     TextQuestion,
     Told,
     check_decoding,
@@ -37,7 +37,7 @@ from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Completion, LanguageModel, Passage, Request, TokenScores
 from calipers.language_model.prompt_scores import ScoredTokens, ScoreQuestion, Way, select
 from calipers.progress import Advance
-from calipers.service.address import Address, Key, Kind, check_offline, find_key, read_name
+from calipers.service.address import Address, Key, ServiceKind, check_offline, find_key, read_name
 from calipers.service.client import (
     Client,
     RefusalError,
@@ -48,7 +48,7 @@ from calipers.service.client import (
 from calipers.service.refusal import one_line
 from calipers.service.side_by_side import as_they_arrive
 
-SERVERS = Kind(
+SERVERS = ServiceKind(
     noun="a server of language models",
     name="the model's name",
     endings=("/chat/completions", "/completions"),
@@ -74,7 +74,7 @@ Question = TypeVar("Question", TextQuestion, ScoreQuestion)
 
 
 def load_endpoint(
-    name: str, options: Options, *, max_requests: int | None = None, chat: bool = False
+    name: str, options: EmbedderOptions, *, max_requests: int | None = None, chat: bool = False
 ) -> ServedModel:
     """Make the model of a server; it is not asked anything yet.
 
@@ -185,7 +185,9 @@ class ServedModel(LanguageModel):
         seed: int = 0,
     ) -> None:
         self.name, self._address, self._at_once = model, address, at_once
-        self._manner = Manner(model, chat, "nothing" if is_openai(address) else "fields")
+        self._manner = CompletionRequestFormat(
+            model, chat, "nothing" if is_openai(address) else "fields"
+        )
         self._way = Way(model)
         self._lock = Lock()
         self._counts = [0, 0, 0]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from calipers._version import __version__
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.vectors import write_vectors
 from calipers.errors import InputError
 from calipers.files import check_there, fitting_in_memory
@@ -167,7 +167,7 @@ class KeptScores(LanguageModel):
             except DAMAGE as error:
                 raise self._refusal(f"holds no log-probabilities, or is damaged: {error}") from None
 
-    def reading(self, texts: Sequence[str]) -> Reading | None:
+    def reading(self, texts: Sequence[str]) -> ReadingCounts | None:
         """Look up how many words of these texts the model did not know."""
         return self._readings.get(texts_hash(texts))
 
@@ -227,7 +227,7 @@ class KeptScores(LanguageModel):
 
 def _read(
     path: Path,
-) -> tuple[Mapping[str, Any], dict[str, TokenScores], dict[str, Reading]]:
+) -> tuple[Mapping[str, Any], dict[str, TokenScores], dict[str, ReadingCounts]]:
     with np.load(path, allow_pickle=False) as arrays:
         size = sum(member.file_size for member in arrays.zip.infolist())
 
@@ -249,7 +249,7 @@ def _read(
             _check(held)
             read = [held.pop(name) for name in READ if name in held]
             if read:
-                readings[str(each["texts"])] = Reading(*read)
+                readings[str(each["texts"])] = ReadingCounts(*read)
             found[str(each["hash"])] = TokenScores(vocabulary=int(each["vocabulary"]), **held)
         return about, found, readings
 

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from calipers.errors import CalipersError, InputError
 from calipers.language_model.completions import Told, read_choice, read_told
-from calipers.language_model.model import Doubles, Passage
+from calipers.language_model.model import Passage
+from calipers.numeric.arrays import Floats
 from calipers.service.address import Key
-from calipers.service.client import MAX_BYTES, Question
+from calipers.service.client import MAX_BYTES, ServiceQuestion
 from calipers.service.refusal import AnswerError
 
 _WAYS: tuple[Mapping[str, Any], ...] = (
@@ -85,7 +86,7 @@ class ScoredTokens:
     log_probability: tuple[float | None, ...]
 
 
-class ScoreQuestion(Question[tuple[ScoredTokens | None, Told]]):
+class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
     """The question for the log-probabilities of one text; None for an answer without any.
 
     Parameters
@@ -185,7 +186,7 @@ def _checked(numbers: Sequence[Any]) -> tuple[float | None, ...]:
 
 def select(
     answers: Sequence[tuple[Passage, ScoredTokens | None]], *, first: str, where: str
-) -> tuple[list[Doubles], NDArray[np.int64]]:
+) -> tuple[list[Floats], NDArray[np.int64]]:
     """Give the log-probabilities of the tokens of each text, without mark, prompt and first token.
 
     A token that begins in the prompt and ends in the text belongs to the text.
@@ -208,7 +209,7 @@ def select(
     """
     votes = [_opened(p.prompt + p.text, tokens) for p, tokens in answers if tokens is not None]
     marked = votes.count(True) > votes.count(False)
-    rows: list[Doubles] = []
+    rows: list[Floats] = []
     unscored = np.zeros(len(answers), np.int64)
     for number, (passage, tokens) in enumerate(answers, start=1):
         values: list[float] = []

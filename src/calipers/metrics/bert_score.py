@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points
 from calipers.score import Score, signature
 
-Floats = NDArray[np.float64]
 PARTS = ("precision", "recall", "f1")
 
 

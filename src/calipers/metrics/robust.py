@@ -83,7 +83,7 @@ from calipers.numeric.validation import check_whole
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 
@@ -356,25 +356,25 @@ def _mean(metric: str, owners: Balls, near: Neighbourhoods, spread: tuple[int, f
     return read_off(near, metric, value, k, {"factor": factor}, reason=reason, per_sample=each)
 
 
-def read_clipped_density(pair: Pair, _: Options) -> Score:
+def read_clipped_density(pair: Pair, _: EstimationOptions) -> Score:
     return clipped_density_score(pair.neighbourhoods)
 
 
-def read_clipped_coverage(pair: Pair, _: Options) -> Score:
+def read_clipped_coverage(pair: Pair, _: EstimationOptions) -> Score:
     return clipped_coverage_score(pair.neighbourhoods)
 
 
-def read_probabilistic_precision(pair: Pair, _: Options) -> Score:
+def read_probabilistic_precision(pair: Pair, _: EstimationOptions) -> Score:
     return probabilistic_precision_score(pair.neighbourhoods)
 
 
-def read_probabilistic_recall(pair: Pair, _: Options) -> Score:
+def read_probabilistic_recall(pair: Pair, _: EstimationOptions) -> Score:
     return probabilistic_recall_score(pair.neighbourhoods)
 
 
-def read_cover_precision(pair: Pair, _: Options) -> Score:
+def read_cover_precision(pair: Pair, _: EstimationOptions) -> Score:
     return cover_precision_score(pair.neighbourhoods)
 
 
-def read_cover_recall(pair: Pair, _: Options) -> Score:
+def read_cover_recall(pair: Pair, _: EstimationOptions) -> Score:
     return cover_recall_score(pair.neighbourhoods)

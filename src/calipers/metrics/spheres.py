@@ -44,7 +44,7 @@ from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 BLOCK = 4096
@@ -163,9 +163,9 @@ def _to_centre(rows: Points, centre: NDArray[np.float64], scaled: Scaling) -> ND
     return gaps
 
 
-def read_sphere_precision(pair: Pair, _: Options) -> Score:
+def read_sphere_precision(pair: Pair, _: EstimationOptions) -> Score:
     return sphere_precision_score(pair.neighbourhoods, pair.reference, pair.generated)
 
 
-def read_sphere_recall(pair: Pair, _: Options) -> Score:
+def read_sphere_recall(pair: Pair, _: EstimationOptions) -> Score:
     return sphere_recall_score(pair.neighbourhoods, pair.reference, pair.generated)

@@ -50,11 +50,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.measures import Rows, centred, squared_distances
+from calipers.estimate.measures import CentredRows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
 from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import workers
@@ -63,12 +64,10 @@ from calipers.numeric.validation import check_pair, check_whole, is_positive
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 MOST_CELLS = 5_000
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +173,7 @@ def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells
             sums[:, column] += np.bincount(
                 placed[place], weights=moved[:, column], minlength=len(names)
             )
-    middles = Rows.of(sums / (p + q)[:, None])
+    middles = CentredRows.of(sums / (p + q)[:, None])
     pins = cell_pins(cells) | {"d": d}
     return Cells(p / n, q / m, squared_distances(middles, middles), pins)
 
@@ -355,7 +354,9 @@ def _directions(count: int, d: int, seed: int) -> Floats:
     return drawn
 
 
-def _mean_cost(left: Rows, right: Rows, directions: Floats, threads: int | None) -> float:
+def _mean_cost(
+    left: CentredRows, right: CentredRows, directions: Floats, threads: int | None
+) -> float:
     places = _merged(len(left.squares), len(right.squares))
 
     def work(span: tuple[int, int]) -> float:
@@ -367,7 +368,7 @@ def _mean_cost(left: Rows, right: Rows, directions: Floats, threads: int | None)
     return total / len(directions)
 
 
-def _projected(rows: Rows, directions: Floats) -> Floats:
+def _projected(rows: CentredRows, directions: Floats) -> Floats:
     """Coordinates of all rows along some directions, shape ``(directions, n)``."""
     n = len(rows.squares)
     found = np.empty((len(directions), n))
@@ -468,7 +469,9 @@ def squared_wasserstein(
     return float(np.einsum("ij,ij->", gaps, gaps)) / len(gaps)
 
 
-def cost_matrix(left: Rows, right: Rows, *, threads: int | None = None) -> NDArray[np.float64]:
+def cost_matrix(
+    left: CentredRows, right: CentredRows, *, threads: int | None = None
+) -> NDArray[np.float64]:
     """All squared distances in float64, shape ``(n, m)``."""
     costs = np.empty((len(left.squares), len(right.squares)))
 
@@ -481,24 +484,24 @@ def cost_matrix(left: Rows, right: Rows, *, threads: int | None = None) -> NDArr
     return costs
 
 
-def read_ot(pair: Pair, _: Options) -> Score:
+def read_ot(pair: Pair, _: EstimationOptions) -> Score:
     return optimal_transport(*pair.projected, threads=pair.settings.threads)
 
 
-def read_ot_quantised(pair: Pair, _: Options) -> Score:
+def read_ot_quantised(pair: Pair, _: EstimationOptions) -> Score:
     made = pair.estimates
     return quantised_transport_score(*pair.projected, made.cells, pins=made.seed_pin)
 
 
-def read_ot_entropic(pair: Pair, _: Options) -> Score:
+def read_ot_entropic(pair: Pair, _: EstimationOptions) -> Score:
     return _entropic(pair).entropic
 
 
-def read_ot_debiased(pair: Pair, _: Options) -> Score:
+def read_ot_debiased(pair: Pair, _: EstimationOptions) -> Score:
     return _entropic(pair).debiased
 
 
-def read_sliced_wasserstein(pair: Pair, _: Options) -> Score:
+def read_sliced_wasserstein(pair: Pair, _: EstimationOptions) -> Score:
     settings = pair.settings
     return sliced_wasserstein(*pair.projected, seed=settings.seed, threads=settings.threads)
 

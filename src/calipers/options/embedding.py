@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from calipers.embedders import Embedder, EmbedderChoice
-    from calipers.embedders.options import Options as EmbedderOptions
+    from calipers.embedders.options import EmbedderOptions
 
 from calipers.options.rules import Folder
 from calipers.options.running import Running
@@ -181,9 +181,11 @@ class Model(Group):
 
     def of_embedders(self) -> EmbedderOptions:
         """Give the options as embedders take them."""
-        from calipers.embedders.options import Options
+        from calipers.embedders.options import EmbedderOptions
 
-        return Options(**{each.name: getattr(self, each.name) for each in fields(Options)})
+        return EmbedderOptions(
+            **{each.name: getattr(self, each.name) for each in fields(EmbedderOptions)}
+        )
 
     def choice_of(self, name: str) -> EmbedderChoice:
         """Give the choice of an embedder by its name, with these options."""

@@ -19,7 +19,7 @@ from calipers.options.option import (
 )
 
 if TYPE_CHECKING:
-    from calipers.embedders.options import Options as EmbedderOptions
+    from calipers.embedders.options import EmbedderOptions
 
 from calipers.options.embedding import Model
 from calipers.options.inputs import Reading
@@ -218,11 +218,15 @@ class Loading(Group):
 
     def of_models(self) -> EmbedderOptions:
         """Give the options as language models take them."""
-        from calipers.embedders.options import Options
+        from calipers.embedders.options import EmbedderOptions
 
         own = {each.name for each in fields(Loading)}
-        return Options(
-            **{each.name: getattr(self, each.name) for each in fields(Options) if each.name in own}
+        return EmbedderOptions(
+            **{
+                each.name: getattr(self, each.name)
+                for each in fields(EmbedderOptions)
+                if each.name in own
+            }
         )
 
 

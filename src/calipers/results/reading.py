@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.serialise import Plain
 
@@ -55,7 +55,9 @@ class SetReading(Plain):
     left_out: bool = False
 
     @classmethod
-    def of(cls, reading: Reading | None, texts: int, truncated: int | None = None) -> SetReading:
+    def of(
+        cls, reading: ReadingCounts | None, texts: int, truncated: int | None = None
+    ) -> SetReading:
         """Sum up what was read of each of some texts."""
         if reading is None:
             return cls(texts, truncated_texts=truncated)

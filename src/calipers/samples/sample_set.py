@@ -18,8 +18,8 @@ from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
 from calipers.samples.kinds import (
     EmbeddedData,
-    Kind,
     SampleData,
+    SampleKind,
     TextData,
     TokenData,
     VectorData,
@@ -278,7 +278,7 @@ class SampleSet:
         return cls(name=name, source=source, data=EmbeddedData.of(embeddings, _where(name, source)))
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SampleKind:
         """Whether the samples are texts, token ids, images or embeddings."""
         return self.data.kind
 

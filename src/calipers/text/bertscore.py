@@ -45,7 +45,6 @@ from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import (
     PARTS,
     BertScore,
-    Floats,
     best,
     idf,
     match,
@@ -53,13 +52,13 @@ from calipers.metrics.bert_score import (
     summarise,
     with_f1,
 )
+from calipers.numeric.arrays import Flags, Floats, Longs
 from calipers.numeric.validation import check_flags, check_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
 from calipers.text.measuring import Memo
-from calipers.text.ngrams import Flags, Longs
 from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts

@@ -41,6 +41,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import Workers, workers
@@ -49,7 +50,7 @@ from calipers.numeric.validation import check_choice, check_threads, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Doubles, Ints, Longs, NGrams, check_order, numbered
+from calipers.text.ngrams import NGrams, check_order, numbered
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
@@ -96,7 +97,7 @@ def clip(
 
 
 @kernel
-def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Doubles:
+def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Floats:
     """Turn matches of shape (m, order) into the BLEU of each text."""
     scores = np.zeros(len(matches))
     terms = np.empty(matches.shape[1])
@@ -149,7 +150,7 @@ def add_matches(
 
 
 @kernel
-def pair_means(matches: Ints, lengths: Longs, own: Longs, others: Longs) -> Doubles:
+def pair_means(matches: Ints, lengths: Longs, own: Longs, others: Longs) -> Floats:
     """Average each row's BLEU against every member of the pool alone, but for itself.
 
     `matches` has shape (rows, pool, order), `own` is the row's place in the pool, and `others` are
@@ -186,7 +187,7 @@ def _brevity(length: int, closest: int) -> float:
 
 
 @inlined
-def _total(terms: Doubles) -> float:
+def _total(terms: Floats) -> float:
     """Add the logs with what rounding lost, since NLTK adds them with ``math.fsum``."""
     total, lost = 0.0, 0.0
     for term in terms:
@@ -206,7 +207,7 @@ ROOM = 2**22
 
 def against_all(
     corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
-) -> Doubles:
+) -> Floats:
     """Score rows of a corpus, each with the whole pool as its references, itself left out.
 
     Parameters
@@ -235,7 +236,7 @@ def against_all(
 
 def against_each(
     corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
-) -> Doubles:
+) -> Floats:
     """Average, for each row, its scores with each other text of the pool as its one reference.
 
     Takes what :func:`against_all` does, where all rows are in the pool; the time is proportional
@@ -245,7 +246,7 @@ def against_each(
     lists = [post(*_within(gram), gram.size, pool) for gram in grams]
     lengths, places = corpus.lengths, np.searchsorted(pool, rows)
 
-    def score(span: Span) -> Doubles:
+    def score(span: Span) -> Floats:
         mine = slice(*span)
         matches = np.zeros((span[1] - span[0], len(pool), order), np.int32)
         for n, (gram, posted) in enumerate(zip(grams, lists, strict=True)):
@@ -528,7 +529,7 @@ def corpus_match_bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 def _scores_without(
     corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: MeasuredTexts
-) -> Doubles:
+) -> Floats:
     """The mean BLEU of the rows without each block of the pool, shape ``(blocks,)``.
 
     A text without a block of its references matches fewer n-grams: those that one block held most

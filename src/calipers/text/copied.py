@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
-from calipers.text.ngrams import Doubles, Ints, Longs
 from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
@@ -238,7 +238,7 @@ class Matches:
     places: Longs
 
     @property
-    def longest(self) -> Doubles:
+    def longest(self) -> Floats:
         """The largest length in each text; NaN for texts without tokens."""
         longest = np.full(len(self.own), np.nan)
         filled = self.own.lengths > 0
@@ -419,7 +419,7 @@ def longest_copied_span_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=mine, references=_means_without_references(measured))
 
 
-def _means_without_references(measured: MeasuredTexts) -> Doubles:
+def _means_without_references(measured: MeasuredTexts) -> Floats:
     """The mean longest span without each block of references, from one order of suffixes."""
     own, known = measured.texts, measured.references
     both, size = join(own, known), len(own.tokens)
@@ -429,7 +429,7 @@ def _means_without_references(measured: MeasuredTexts) -> Doubles:
     sides = [_side(both.tokens, left, side, size, blocks) for side in (order, order[::-1])]
     lengths, further, passed = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
     longest = longest_without(own.starts, lengths, further, passed, DEFAULT_BLOCKS)
-    means: Doubles = longest[own.lengths > 0].mean(axis=0)
+    means: Floats = longest[own.lengths > 0].mean(axis=0)
     return means
 
 

@@ -34,13 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
+from calipers.numeric.arrays import Flags, Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Doubles, Flags, Ints, Longs, NGrams, TextCounts, check_order
+from calipers.text.ngrams import NGrams, TextCounts, check_order
 from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without, ratio
 from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
@@ -142,7 +143,7 @@ def search(
     least: int,
     threshold: float,
     near: Longs,
-    similarity: Doubles,
+    similarity: Floats,
 ) -> None:
     """For the first `asked` sets, find the first set from `least` on that is near.
 
@@ -221,7 +222,7 @@ class Near:
     defined: Flags
     found: Flags
     source: Longs
-    similarity: Doubles
+    similarity: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +267,7 @@ def near_references(own: Corpus, known: Corpus, settings: NearSettings) -> Near:
     return _near(defined, near >= 0, source, similarity[groups.of[defined]])
 
 
-def _near(defined: Flags, found: Flags, source: Longs, similarity: Doubles) -> Near:
+def _near(defined: Flags, found: Flags, source: Longs, similarity: Floats) -> Near:
     """Give the texts without n-grams their places back."""
     size = len(defined)
     near = Near(defined, np.zeros(size, bool), np.full(size, -1), np.zeros(size))
@@ -294,7 +295,7 @@ def _search(
     settings: NearSettings,
     asked: int,
     other: Longs,
-    similarity: Doubles,
+    similarity: Floats,
 ) -> None:
     """Find for each of the first groups one that is near: among those behind them, or all."""
     ngrams = corpus.ngrams(settings.order)
@@ -500,7 +501,7 @@ def near_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=mine, references=theirs, approximate=True)
 
 
-def _clusters_without(pairs: list[NearDuplicate], defined: Flags, labels: Longs) -> Doubles:
+def _clusters_without(pairs: list[NearDuplicate], defined: Flags, labels: Longs) -> Floats:
     """The share of texts that have another of their cluster left, without each block."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -21,11 +21,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calipers.numeric.arrays import Flags, Ints, Longs
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Flags, Ints, Longs, check_order, count_within
+from calipers.text.ngrams import check_order, count_within
 from calipers.text.replicates import (
     MeasuredTexts,
     TextReplicates,

@@ -39,12 +39,13 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.text.corpus import Corpus, join
-from calipers.text.ngrams import Doubles, Ints, Longs, check_order
+from calipers.text.ngrams import check_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +64,11 @@ class TextDistances:
 
     name: str
     sizes: tuple[int, int]
-    similarity: Callable[[Span, Span], Doubles]
+    similarity: Callable[[Span, Span], Floats]
 
-    def tile(self, rows: Span, columns: Span) -> Doubles:
+    def tile(self, rows: Span, columns: Span) -> Floats:
         """Distances in the kernel's feature space, sqrt(2 − 2κ), in [0, √2]."""
-        distances: Doubles = np.sqrt(2 - 2 * self.similarity(rows, columns))
+        distances: Floats = np.sqrt(2 - 2 * self.similarity(rows, columns))
         return distances
 
 
@@ -83,7 +84,7 @@ def equal_texts(corpus: Corpus) -> Longs:
     )
 
 
-def equal_ones(alike: Doubles, same: Longs, rows: Span, columns: Span) -> Doubles:
+def equal_ones(alike: Floats, same: Longs, rows: Span, columns: Span) -> Floats:
     """Set the similarity of equal texts to 1, in place."""
     alike[same[slice(*rows)][:, None] == same[slice(*columns)]] = 1.0
     return alike
@@ -282,10 +283,10 @@ class Subsequences:
     order: int
     decay: float
     arrays: tuple[Ints, Longs, Ints, Ints]
-    powers: Doubles
+    powers: Floats
     rank: Longs
     same: Longs
-    own: Doubles
+    own: Floats
 
     @classmethod
     def of(cls, corpus: Corpus, order: int, decay: float, threads: int | None) -> Subsequences:
@@ -304,7 +305,7 @@ class Subsequences:
                 pass
         return cls(order, decay, arrays, powers, _rank(corpus), equal_texts(corpus), own)
 
-    def similarity(self, rows: Span, columns: Span) -> Doubles:
+    def similarity(self, rows: Span, columns: Span) -> Floats:
         """The normalised kernel of some texts with others."""
         tile = np.zeros((rows[1] - rows[0], columns[1] - columns[0]))
         fill_tile(self.arrays, self.order, self.powers, rows, columns, self.rank, self.same, tile)
@@ -314,9 +315,9 @@ class Subsequences:
         return equal_ones(np.minimum(alike, 1.0), self.same, rows, columns)
 
     @cached_property
-    def _lengths(self) -> Doubles:
+    def _lengths(self) -> Floats:
         """‖φ(x)‖ of every text."""
-        lengths: Doubles = np.sqrt(self.own)
+        lengths: Floats = np.sqrt(self.own)
         return lengths
 
 
@@ -381,7 +382,7 @@ class NgramKernel:
         texts, ends = texts_of(found.ids, found.starts, ngrams.size)
         same = equal_texts(union)
 
-        def similarity(rows: Span, columns: Span) -> Doubles:
+        def similarity(rows: Span, columns: Span) -> Floats:
             shared = np.zeros((rows[1] - rows[0], columns[1] - columns[0]), np.int32)
             count_shared(found.ids, found.starts, texts, ends, rows, columns, shared)
             left, right = found.different[slice(*rows)], found.different[slice(*columns)]

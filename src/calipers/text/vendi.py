@@ -27,12 +27,12 @@ from calipers.errors import InputError
 from calipers.metrics.vendi import check_order, eigenvalues, vendi_of
 from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
+from calipers.numeric.arrays import Floats
 from calipers.numeric.threads import limit_threads, workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import as_array, check_threads, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.ngrams import Doubles
 from calipers.text.ngrams import check_order as check_length
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, by_block
 from calipers.text.scoring import Chosen, TextPair, text_score
@@ -143,7 +143,7 @@ def _work(rows: Any) -> float:
     return float(np.sum(np.diff(rows.indptr).astype(np.float64) ** 2))
 
 
-def _spectrum(rows: Any, threads: int | None) -> Doubles:
+def _spectrum(rows: Any, threads: int | None) -> Floats:
     """All eigenvalues of the similarities over n, or of the smaller matrix with the same ones."""
     n = rows.shape[0]
     if rows.shape[1] < n:
@@ -330,23 +330,23 @@ def vendi_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=values, approximate=True)
 
 
-def _influence(rows: Any, q: float, value: float) -> Doubles:
+def _influence(rows: Any, q: float, value: float) -> Floats:
     """How much the score would move towards each text, shape (n,)."""
     if np.isinf(q):
-        towards: Doubles = value - value**2 * _leading(rows)
+        towards: Floats = value - value**2 * _leading(rows)
         return towards
     weights, shares = _eigen(rows)
     if q == 1:
         surprise = -shares @ (weights * np.log(weights))
-        change: Doubles = value * (surprise - surprise.mean())
+        change: Floats = value * (surprise - surprise.mean())
         return change
     powers = shares @ weights**q
     total = float(np.sum(weights**q))
-    influence: Doubles = value * q / (1 - q) * (powers / total - 1)
+    influence: Floats = value * q / (1 - q) * (powers / total - 1)
     return influence
 
 
-def _eigen(rows: Any) -> tuple[Doubles, Doubles]:
+def _eigen(rows: Any) -> tuple[Floats, Floats]:
     """Eigenvalues of the similarities over n, and n times the squared eigenvectors of each text."""
     from scipy.linalg import eigh
 
@@ -359,14 +359,14 @@ def _eigen(rows: Any) -> tuple[Doubles, Doubles]:
     return values[kept].astype(np.float64), n * np.square(vectors[:, kept], dtype=np.float64)
 
 
-def _leading(rows: Any) -> Doubles:
+def _leading(rows: Any) -> Floats:
     """The squared share of each text in the leading eigenvector, n λ u²."""
     vectors, singular, _ = _singular(rows, 1, vectors=True)
-    squares: Doubles = np.square(vectors[:, 0] * singular[0])
+    squares: Floats = np.square(vectors[:, 0] * singular[0])
     return squares
 
 
-def _squares(rows: Any, turned: Any) -> Doubles:
+def _squares(rows: Any, turned: Any) -> Floats:
     """Sum the squared similarities of each row, some rows at a time."""
     sums = [np.empty(0)]
     for start, end in spans(rows.shape[0], STEP):

@@ -32,15 +32,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Matrix
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.uncertainty.clustered import student
-from calipers.uncertainty.correlation import LEAST, Kind, correlate_rows
+from calipers.uncertainty.correlation import LEAST, CorrelationKind, correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Matrix = NDArray[np.float64]
 
 LEAST_RATERS = 4
 """Raters below which judgements are halved."""
@@ -94,7 +94,7 @@ class Ceiling:
     interval: tuple[float, float] | None
     attainable: float
     half: float
-    correlation: Kind
+    correlation: CorrelationKind
     unit: Literal["raters", "judgements"]
     units: int
     systems: int
@@ -104,7 +104,7 @@ class Ceiling:
 def ceiling(
     pairs: RatedPairs,
     *,
-    correlation: Kind = "spearman",
+    correlation: CorrelationKind = "spearman",
     systems: Sequence[str] | None = None,
     splits: int = SPLITS,
     draws: int = DRAWS,
@@ -171,7 +171,7 @@ def ratings_ceiling(
     rater: ArrayLike | None,
     rating: ArrayLike,
     *,
-    correlation: Kind = "spearman",
+    correlation: CorrelationKind = "spearman",
     splits: int = SPLITS,
     draws: int = DRAWS,
     level: float = 0.95,
@@ -241,8 +241,8 @@ def ratings_ceiling(
 
 
 def _check(correlation: str, splits: int, draws: int, level: float) -> None:
-    if correlation not in get_args(Kind):
-        raise unknown_name("kind of correlation", str(correlation), get_args(Kind))
+    if correlation not in get_args(CorrelationKind):
+        raise unknown_name("kind of correlation", str(correlation), get_args(CorrelationKind))
     check_whole("splits", splits, 1)
     check_whole("draws", draws, 1)
     check_inner_share("level", level, "must lie between 0 and 1,")
@@ -261,7 +261,7 @@ def _chosen(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
 class _Asked:
     """The options, how many systems are correlated, and whether raters are halved."""
 
-    correlation: Kind
+    correlation: CorrelationKind
     splits: int
     draws: int
     level: float
@@ -345,7 +345,11 @@ def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
 
 
 def _correlated(
-    units: csr_array[np.float64], sides: Matrix, weights: Matrix, scores: Scores, correlation: Kind
+    units: csr_array[np.float64],
+    sides: Matrix,
+    weights: Matrix,
+    scores: Scores,
+    correlation: CorrelationKind,
 ) -> Matrix:
     """Correlation of both halves of every split; NaN where it is undefined."""
     first, second = (

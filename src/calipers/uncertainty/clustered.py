@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Matrix
 from calipers.uncertainty.bradley_terry import (
     BradleyTerry,
     ScoreDifference,
@@ -50,8 +51,6 @@ from calipers.uncertainty.bradley_terry import (
 )
 from calipers.uncertainty.davidson import outcomes
 from calipers.uncertainty.rated_pairs import RatedPairs
-
-Matrix = NDArray[np.float64]
 
 LEAST = 2
 """Clusters below which nothing tells how far they differ."""

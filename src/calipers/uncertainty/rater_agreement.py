@@ -32,13 +32,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Longs, Matrix
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.uncertainty.proportions import effective_counts, share_interval
-from calipers.uncertainty.rated_pairs import UNKNOWN, Places, RatedPairs
+from calipers.uncertainty.rated_pairs import UNKNOWN, RatedPairs
 from calipers.uncertainty.spread import quantile
 
-Matrix = NDArray[np.float64]
-Kind = Literal["nominal", "ordinal", "interval"]
+MeasurementLevel = Literal["nominal", "ordinal", "interval"]
 
 DRAWS = 1000
 CHUNK = 100
@@ -47,7 +47,7 @@ CIRCLES_BY_CHANCE = 0.25
 
 
 @dataclass(frozen=True)
-class Share:
+class ObservedShare:
     """How often something happens.
 
     Attributes
@@ -70,7 +70,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AgreementCoefficient:
     """A coefficient of agreement: 1 is full agreement, 0 that of chance.
 
     Attributes
@@ -105,10 +105,10 @@ class Flips:
         Both times the text shown first, and both times the other: the two ways of `reversed`.
     """
 
-    changed: Share
-    reversed: Share
-    first: Share
-    second: Share
+    changed: ObservedShare
+    reversed: ObservedShare
+    first: ObservedShare
+    second: ObservedShare
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ class PairedAgreement:
         Items that both judged.
     """
 
-    share: Share
-    decided: Share
-    kappa: Agreement
+    share: ObservedShare
+    decided: ObservedShare
+    kappa: AgreementCoefficient
     items: int
 
 
@@ -140,11 +140,11 @@ class PairedAgreement:
 def krippendorff_alpha(
     ratings: ArrayLike,
     *,
-    kind: Kind = "nominal",
+    kind: MeasurementLevel = "nominal",
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Agreement:
+) -> AgreementCoefficient:
     """Tell how far raters agree on items, beyond chance.
 
     Parameters
@@ -174,19 +174,19 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]]).value, 4)
     0.5333
     """
-    if kind not in get_args(Kind):
-        raise unknown_name("kind of ratings", str(kind), get_args(Kind))
+    if kind not in get_args(MeasurementLevel):
+        raise unknown_name("kind of ratings", str(kind), get_args(MeasurementLevel))
     check_inner_share("level", level, "must lie between 0 and 1,")
     check_whole("draws", draws, 1)
     table = _table_of_ratings(ratings)
     kept = table[:, np.isfinite(table).sum(axis=0) >= 2]
     items = kept.shape[1]
     if not items:
-        return Agreement(math.nan, None, 0, "no item has answers of two raters")
+        return AgreementCoefficient(math.nan, None, 0, "no item has answers of two raters")
     levels, counts = _counts(kept)
     if len(levels) < 2:
         reason = "all answers are the same: there is nothing to disagree about"
-        return Agreement(math.nan, None, items, reason)
+        return AgreementCoefficient(math.nan, None, items, reason)
     answered = counts.sum(axis=1)
     # Within an item of m answers each pair weighs 1/(m − 1), so that it weighs m in all
     own = counts / (answered - 1)[:, None]
@@ -195,7 +195,7 @@ def krippendorff_alpha(
     for start in range(0, draws, CHUNK):
         often = rng.multinomial(items, np.full(items, 1 / items), min(CHUNK, draws - start))
         found.append(_alpha(kind, levels, counts, own, often.astype(np.float64)))
-    return Agreement(value, _percentiles(np.concatenate(found), items, level), items)
+    return AgreementCoefficient(value, _percentiles(np.concatenate(found), items, level), items)
 
 
 def _table_of_ratings(ratings: ArrayLike) -> Matrix:
@@ -219,7 +219,9 @@ def _counts(table: Matrix) -> tuple[Matrix, Matrix]:
     return levels, counts
 
 
-def _alpha(kind: Kind, levels: Matrix, counts: Matrix, own: Matrix, often: Matrix) -> Matrix:
+def _alpha(
+    kind: MeasurementLevel, levels: Matrix, counts: Matrix, own: Matrix, often: Matrix
+) -> Matrix:
     """α of items that count so often, ``(draws, items)``; NaN where all answers are the same."""
     totals = often @ counts
     answers = totals.sum(axis=1)
@@ -233,7 +235,7 @@ def _alpha(kind: Kind, levels: Matrix, counts: Matrix, own: Matrix, often: Matri
     return found
 
 
-def _distances(kind: Kind, levels: Matrix, totals: Matrix) -> Matrix:
+def _distances(kind: MeasurementLevel, levels: Matrix, totals: Matrix) -> Matrix:
     """Squared distances of two answers, ``(answers, answers)``."""
     if kind == "nominal":
         return 1 - np.eye(len(levels))
@@ -256,11 +258,11 @@ def _percentiles(found: Matrix, items: int, level: float) -> tuple[float, float]
 
 def share_of(
     inside: NDArray[np.bool_],
-    clusters: Sequence[Places] = (),
+    clusters: Sequence[Longs] = (),
     *,
     level: float = 0.95,
     reason: str = "nothing to count",
-) -> Share:
+) -> ObservedShare:
     """Give a share of rows with Wilson's interval, rows of a cluster being alike.
 
     Parameters
@@ -277,7 +279,7 @@ def share_of(
     """
     n = len(inside)
     if not n:
-        return Share(math.nan, None, 0.0, 0.0, reason)
+        return ObservedShare(math.nan, None, 0.0, 0.0, reason)
     count = float(inside.sum())
     best = share_interval(count / n, n, quantile(math.inf, level))
     for labels in clusters:
@@ -286,10 +288,10 @@ def share_of(
         found = share_interval(count / n, effective, quantile(max(groups - 1, 1), level))
         if groups > 1 and found[1] - found[0] > best[1] - best[0]:
             best = found
-    return Share(count / n, best, count, float(n))
+    return ObservedShare(count / n, best, count, float(n))
 
 
-def first_share(pairs: RatedPairs, *, level: float = 0.95) -> Share:
+def first_share(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
     """Tell how often the text shown first is preferred, ties left out.
 
     It is near a half where sides were drawn at random and nobody follows them. Answers of one
@@ -300,7 +302,7 @@ def first_share(pairs: RatedPairs, *, level: float = 0.95) -> Share:
     return share_of(kept.prefers_first > 0, _clusters(kept), level=level, reason=reason)
 
 
-def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> Share:
+def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
     """Tell how often a rater gives the same answer to the same item in the same order again.
 
     Every two answers that a rater gave to one item in one order count once.
@@ -338,7 +340,7 @@ def flip_rate(pairs: RatedPairs, *, level: float = 0.95) -> Flips:
     clusters = [np.array(item, dtype=np.int64), np.array(rater, dtype=np.int64)]
     reason = "no rater answered an item in both orders"
 
-    def share(inside: NDArray[np.bool_]) -> Share:
+    def share(inside: NDArray[np.bool_]) -> ObservedShare:
         return share_of(inside, clusters, level=level, reason=reason)
 
     return Flips(
@@ -382,7 +384,7 @@ def check_more_than_sides(pairs: RatedPairs) -> None:
     )
 
 
-def _side(pairs: RatedPairs) -> Places:
+def _side(pairs: RatedPairs) -> Longs:
     """1 where the system of the lower place was shown first, -1 where the other, 0 unknown."""
     return np.where(pairs.i < pairs.j, pairs.first, -pairs.first)
 
@@ -392,7 +394,7 @@ def _of_lower(pairs: RatedPairs, row: int) -> int:
     return int(pairs.outcome[row]) * (1 if pairs.i[row] < pairs.j[row] else -1)
 
 
-def _grouped(pairs: RatedPairs, *keys: Places) -> list[Places]:
+def _grouped(pairs: RatedPairs, *keys: Longs) -> list[Longs]:
     """Give the rows of every group of two or more that are alike in all keys, of known items."""
     rows = np.flatnonzero(pairs.item != UNKNOWN)
     if not len(rows):
@@ -404,7 +406,7 @@ def _grouped(pairs: RatedPairs, *keys: Places) -> list[Places]:
     return [group for group in groups if len(group) > 1]
 
 
-def _clusters(pairs: RatedPairs) -> list[Places]:
+def _clusters(pairs: RatedPairs) -> list[Longs]:
     """Items and raters, where they are known; an unknown item stands for itself."""
     item = np.where(pairs.item == UNKNOWN, -1 - np.arange(len(pairs)), pairs.item)
     return [item, pairs.rater]
@@ -415,7 +417,7 @@ def _clusters(pairs: RatedPairs) -> list[Places]:
 
 def intransitive_share(
     pairs: RatedPairs, *, group: ArrayLike | None = None, level: float = 0.95
-) -> Share:
+) -> ObservedShare:
     """Tell how many triples of systems are circles: x before y, y before z, z before x.
 
     Within every group, the system that was preferred more often of two is taken to be before the
@@ -498,8 +500,8 @@ def agreement_between(
     items = len(tables)
     reason = "no item has answers of both"
     if not items:
-        nothing = Share(math.nan, None, 0.0, 0.0, reason)
-        return PairedAgreement(nothing, nothing, Agreement(math.nan, None, 0, reason), 0)
+        nothing = ObservedShare(math.nan, None, 0.0, 0.0, reason)
+        return PairedAgreement(nothing, nothing, AgreementCoefficient(math.nan, None, 0, reason), 0)
     counted = np.array(tables).reshape(items, 9)
     same = counted[:, [0, 4, 8]].sum(axis=1)
     both = counted[:, [0, 2, 6, 8]].sum(axis=1)
@@ -508,10 +510,10 @@ def agreement_between(
     rng = np.random.default_rng(seed)
     often = rng.multinomial(items, np.full(items, 1 / items), draws) / items
     interval = _percentiles(_kappa(often @ counted), items, level)
-    agreed = Agreement(kappa, interval, items)
+    agreed = AgreementCoefficient(kappa, interval, items)
     if math.isnan(kappa):
         constant = "all answers of both are the same: there is nothing to disagree about"
-        agreed = Agreement(math.nan, None, items, constant)
+        agreed = AgreementCoefficient(math.nan, None, items, constant)
     return PairedAgreement(
         share=_mean_share(same, np.ones(items), level, reason),
         decided=_mean_share(alike, both, level, "no item has a preference of both"),
@@ -565,8 +567,8 @@ def ratings_between(
     items = len(met)
     reason = "no item has answers of both"
     if not items:
-        nothing = Share(math.nan, None, 0.0, 0.0, reason)
-        return PairedAgreement(nothing, nothing, Agreement(math.nan, None, 0, reason), 0)
+        nothing = ObservedShare(math.nan, None, 0.0, 0.0, reason)
+        return PairedAgreement(nothing, nothing, AgreementCoefficient(math.nan, None, 0, reason), 0)
     moments = np.empty((items, 6))
     for row, both in enumerate(met.values()):
         x, y = np.array(both, dtype=np.float64).T
@@ -577,12 +579,12 @@ def ratings_between(
     rng = np.random.default_rng(seed)
     often = rng.multinomial(items, np.full(items, 1 / items), draws) / items
     interval = _percentiles(_squared_kappa(often @ moments), items, level)
-    agreed = Agreement(kappa, interval, items)
+    agreed = AgreementCoefficient(kappa, interval, items)
     if math.isnan(kappa):
         constant = "all ratings of both are the same: there is nothing to disagree about"
-        agreed = Agreement(math.nan, None, items, constant)
+        agreed = AgreementCoefficient(math.nan, None, items, constant)
     share = _mean_share(same, np.ones(items), level, reason)
-    unknown = Share(math.nan, None, 0.0, 0.0, "ratings prefer nothing")
+    unknown = ObservedShare(math.nan, None, 0.0, 0.0, "ratings prefer nothing")
     return PairedAgreement(share, unknown, agreed, items)
 
 
@@ -614,18 +616,18 @@ def _kappa(tables: Matrix) -> Matrix:
         return np.asarray(np.where(chance < 1 - 1e-12, (same - chance) / (1 - chance), math.nan))
 
 
-def _mean_share(part: Matrix, whole: Matrix, level: float, reason: str) -> Share:
+def _mean_share(part: Matrix, whole: Matrix, level: float, reason: str) -> ObservedShare:
     """The sum of parts over that of wholes, items independent: Wilson's interval of as many rows.
 
     The variance of the ratio is that of linearisation; rows are no fewer than would have it.
     """
     total = float(whole.sum())
     if total <= 0:
-        return Share(math.nan, None, 0.0, 0.0, reason)
+        return ObservedShare(math.nan, None, 0.0, 0.0, reason)
     items, value = len(part), float(part.sum()) / total
     n = total
     if 0 < value < 1 and items > 1:
         spread = items / (items - 1) * float(((part - value * whole) ** 2).sum()) / total**2
         n = value * (1 - value) / spread if spread > 0 else total
     interval = share_interval(value, n, quantile(math.inf, level))
-    return Share(value, interval, float(part.sum()), total)
+    return ObservedShare(value, interval, float(part.sum()), total)

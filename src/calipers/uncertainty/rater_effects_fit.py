@@ -15,15 +15,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Longs, Matrix
 from calipers.uncertainty.bradley_terry import Ties
 from calipers.uncertainty.clustered import Sandwich, sandwich
 from calipers.uncertainty.davidson import Outcomes, outcomes
-from calipers.uncertainty.rated_pairs import Places, RatedPairs
-
-Matrix = NDArray[np.float64]
+from calipers.uncertainty.rated_pairs import RatedPairs
 
 DISCRIMINATION, SIDE, TIE = 0, 1, 2
 """Places of a rater's log discrimination, side bias and tendency to tie."""
@@ -60,15 +58,15 @@ class RaterRows:
     they gave.
     """
 
-    i: Places
-    j: Places
-    outcome: Places
-    first: Places
-    rater: Places
+    i: Longs
+    j: Longs
+    outcome: Longs
+    first: Longs
+    rater: Longs
     often: Matrix
-    raters: Places
-    starts: Places
-    answers: Places
+    raters: Longs
+    starts: Longs
+    answers: Longs
     n: int
 
     @classmethod

@@ -33,12 +33,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.measures import Rows, squared_distances
+from calipers.estimate.measures import CentredRows, squared_distances
+from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_points
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
+from calipers.uncertainty.two_sample import TwoSample, check_options, permuted
 
-Floats = NDArray[np.float64]
 Kernel = Literal["gaussian", "hamming"]
 
 MANY = 10**9
@@ -113,7 +113,7 @@ def prompts_test(
     by_size = _by_size(blocks, sizes)
     starts = np.cumsum([0, *(n + m for n, m in sizes)])
 
-    def statistic(chosen: Chosen) -> Floats:
+    def statistic(chosen: Flags) -> Floats:
         total = np.zeros(len(chosen))
         for (n, m), places in by_size:
             rows = starts[places][:, None] + np.arange(n + m)
@@ -162,7 +162,7 @@ def gaussian_kernels(parts: Sequence[ArrayLike]) -> list[Floats] | None:
     squared = []
     for part in parts:
         points = check_points(part, "vectors")
-        rows = Rows.of(points, points.mean(axis=0, dtype=np.float64))
+        rows = CentredRows.of(points, points.mean(axis=0, dtype=np.float64))
         squared.append(np.maximum(squared_distances(rows, rows), 0.0))
     pairs = [np.sqrt(each[np.triu_indices(len(each), 1)]) for each in squared]
     width = float(np.median(np.concatenate(pairs))) if pairs else 0.0
@@ -174,7 +174,7 @@ def gaussian_kernels(parts: Sequence[ArrayLike]) -> list[Floats] | None:
     return made
 
 
-def _squared(chosen: Chosen, kernels: Floats, n: int, m: int, *, unbiased: bool) -> Floats:
+def _squared(chosen: Flags, kernels: Floats, n: int, m: int, *, unbiased: bool) -> Floats:
     """Sum MMD² over prompts of one size, for each relabelling, shape ``(c,)``."""
     labels = np.ascontiguousarray(chosen.transpose(1, 0, 2), np.float64)  # prompts, c, samples
     own = np.trace(kernels, axis1=1, axis2=2)[:, None] / (n + m)

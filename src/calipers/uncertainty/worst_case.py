@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Vector
 from calipers.uncertainty.correlation import as_numbers
 from calipers.uncertainty.worst_case_search import (
     Corners,
@@ -41,8 +42,6 @@ MOST_WORK = 2**26
 
 LEAST = 3
 CLOSE = 1e-12
-
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +147,7 @@ def _undefined(plain: float, n: int, reason: str) -> WorstCase:
     return WorstCase(math.nan, plain, False, math.nan, np.ones(n, dtype=np.int64), reason)
 
 
-def _check(*columns: ArrayLike) -> list[Column]:
+def _check(*columns: ArrayLike) -> list[Vector]:
     names = ("means", "deviations", "truth")
     found = [_column(name, values) for name, values in zip(names, columns, strict=True)]
     sizes = [len(column) for column in found]
@@ -166,7 +165,7 @@ def _check(*columns: ArrayLike) -> list[Column]:
     return found
 
 
-def _column(name: str, values: ArrayLike) -> Column:
+def _column(name: str, values: ArrayLike) -> Vector:
     column = as_numbers(name, values, 1)
     bad = np.flatnonzero(~np.isfinite(column))
     if bad.size:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.judgements.rubric import PAIRS
 
 NEW = "s.sqlite -r human.jsonl alpha.jsonl"
@@ -41,7 +41,7 @@ def served(monkeypatch):
 
 def answer(path, count=3):
     """Let the first annotator answer."""
-    with Study.open(path) as study:
+    with AnnotationStudy.open(path) as study:
         first = study.annotators[0]
         for _ in range(count):
             place = study.turns.next(first)
@@ -80,7 +80,7 @@ def test_the_manifest_of_an_export_tells_the_agreement(calipers, files, served, 
         *("annotate", "s.sqlite", *files, "--annotators", "2", "--ratings-per-item", "2"),
         *("--per-pair", "8", "--checks", "0"),
     )
-    with Study.open("s.sqlite") as study:
+    with AnnotationStudy.open("s.sqlite") as study:
         for place, annotator in enumerate(study.annotators):
             while (turn := study.turns.next(annotator)) is not None:
                 values = {each.name: 1 + 4 * ((turn + place) % 2) for each in PAIRS.questions}
@@ -111,7 +111,7 @@ def test_what_was_answered_is_exported_and_ranked_by(calipers, files, served, tm
         q.name for q in PAIRS.questions
     ]
     assert [each["answered"] for each in told["annotators"]] == [24]
-    with Study.open("s.sqlite") as study:
+    with AnnotationStudy.open("s.sqlite") as study:
         assert study.annotators[0].token not in manifest
     assert (tmp_path / "j.csv").read_text().count("\n") == 25
     assert calipers("annotate", "s.sqlite", "--export", "j.csv").exit_code == 2
@@ -135,7 +135,7 @@ def test_annotators_are_added(calipers, files, served):
     assert [line.split()[0] for line in more.splitlines()] == ["annotator-02", "annotator-03"]
     named = calipers("annotate", "s.sqlite", "--add-annotators", "mary, emmy").stdout
     assert [line.split()[0] for line in named.splitlines()] == ["mary", "emmy"]
-    with Study.open("s.sqlite") as study:
+    with AnnotationStudy.open("s.sqlite") as study:
         assert len(study.annotators) == 5
 
 
@@ -166,7 +166,7 @@ def test_a_rubric_of_ones_own(calipers, files, served, tmp_path):
     )
     run = calipers("annotate", "s.sqlite", "alpha.jsonl", "--rubric", "own.toml")
     assert run.exit_code == 0, run.output
-    with Study.open("s.sqlite") as study:
+    with AnnotationStudy.open("s.sqlite") as study:
         assert study.settings.rubric.questions[0].most == 7
         assert len(study.items()) == 8
 

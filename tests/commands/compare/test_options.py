@@ -10,7 +10,7 @@ import pytest
 import calipers
 from calipers import metrics
 from calipers.catalogue import estimation
-from calipers.embedders import Embedder, EmbedderChoice, Options
+from calipers.embedders import Embedder, EmbedderChoice, EmbedderOptions
 from calipers.errors import InputError, MissingExtraError
 from calipers.estimate.classifier import classify, discriminate
 from calipers.estimate.estimators import estimate_ratios
@@ -285,7 +285,7 @@ def loaded(monkeypatch):
     [
         ({}, TEXTS, EmbedderChoice("minilm")),
         ({}, IMAGES, EmbedderChoice("pixels")),
-        ({"dtype": "auto"}, TEXTS, EmbedderChoice("minilm", Options(dtype="auto"))),
+        ({"dtype": "auto"}, TEXTS, EmbedderChoice("minilm", EmbedderOptions(dtype="auto"))),
         ({"embedder": "tfidf:size=9"}, TEXTS, EmbedderChoice("tfidf:size=9")),
         ({"embedder": EmbedderChoice("tfidf")}, TEXTS, EmbedderChoice("tfidf")),
     ],
@@ -298,7 +298,7 @@ def test_the_one_that_was_asked_for_or_the_usual_one(loaded, wanted, samples, ex
 def test_options_go_to_an_embedder_that_is_named(loaded):
     wanted = Embedding(embedder="minilm", device="cpu", batch_size=3)
     embedding.open_embedder(wanted, [TEXTS])
-    assert loaded[0].settings == Options(device="cpu", batch_size=3)
+    assert loaded[0].settings == EmbedderOptions(device="cpu", batch_size=3)
 
 
 @pytest.mark.parametrize("wanted", [None, "minilm", EmbedderChoice("tfidf")])
@@ -380,7 +380,7 @@ def test_the_averages_of_the_papers_are_an_option_of_the_key(sets):
     ratios = estimate_ratios("gaussian", rows.reference, rows.generated, seed=0)
     frontier = calipers.divergence_frontier
     for points in ("both_sides", "other_side", "own_side"):
-        key = estimation.Options(estimator="gaussian", points=points).key("mauve")
+        key = estimation.EstimationOptions(estimator="gaussian", points=points).key("mauve")
         expected = frontier(ratios, points=points).area(1.0)
         assert found[key].value == pytest.approx(expected, abs=1e-6)
         assert f"points:{points}" in found[key].signature.split("|")

@@ -8,7 +8,7 @@ import calipers.metrics.estimates as estimates
 import calipers.metrics.pair as pair_module
 from calipers import metrics
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.estimation import Options
+from calipers.catalogue.estimation import EstimationOptions
 from calipers.embedders import Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate.embedding import Embedded
@@ -335,12 +335,12 @@ def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference, pr
             expected = metric.score(pair)
             assert found[f"{prefix}{name}"].value == expected.value, (view, name)
             assert found[f"{prefix}{name}"].signature.startswith(expected.signature), (view, name)
-        curve = pair.curves.trade_off(Options())
+        curve = pair.curves.trade_off(EstimationOptions())
         np.testing.assert_array_equal(
             found.curves[f"{prefix}prd"], np.column_stack([curve.precision, curve.recall])
         )
         for name, smoothing in (("frontier", "none"), ("frontier_star", "krichevsky-trofimov")):
-            curve = pair.curves.frontier(Options(smoothing=smoothing))
+            curve = pair.curves.frontier(EstimationOptions(smoothing=smoothing))
             np.testing.assert_array_equal(
                 found.curves[f"{prefix}{name}"],
                 np.column_stack([curve.weights, curve.generated_cost, curve.reference_cost]),

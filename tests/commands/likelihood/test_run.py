@@ -12,7 +12,7 @@ import pytest
 import calipers
 from calipers import InputError, likelihood
 from calipers.commands.likelihood.result import LikelihoodComparison
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.language_model.kept import KeptScores
 from calipers.language_model.likelihood import score_in_context
 from calipers.language_model.model import LanguageModel, TokenScores
@@ -525,7 +525,7 @@ class Unread(ThreeWords):
     """Tells that it does not know the word c."""
 
     def reading(self, texts):
-        return Reading.of((len(text.split()), text.split().count("c")) for text in texts)
+        return ReadingCounts.of((len(text.split()), text.split().count("c")) for text in texts)
 
 
 def test_texts_of_words_that_the_model_does_not_know_have_no_scores():

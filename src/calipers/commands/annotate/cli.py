@@ -18,7 +18,7 @@ from calipers.errors import CalipersError, InputError
 from calipers.options.option import INPUT, OUTPUT
 
 if TYPE_CHECKING:
-    from calipers.annotation.study import Study
+    from calipers.annotation.study import AnnotationStudy
 
 SERVER = "Server"
 HOST, PORT, MOST_PORT = "127.0.0.1", 8765, 65_535
@@ -232,7 +232,7 @@ def annotate(
         _serve(opened, host, port, outputs)
 
 
-def _open(study: str, generated: list[str] | None, options: AnnotateOptions) -> Study:
+def _open(study: str, generated: list[str] | None, options: AnnotateOptions) -> AnnotationStudy:
     from calipers.commands.annotate.run import annotate as run
 
     if not generated:
@@ -244,7 +244,7 @@ def _open(study: str, generated: list[str] | None, options: AnnotateOptions) -> 
     return run(study, **replace(options, generated=read).keywords())
 
 
-def _add(opened: Study, typed: str, host: str, port: int) -> None:
+def _add(opened: AnnotationStudy, typed: str, host: str, port: int) -> None:
     from calipers.annotation.server import addresses
 
     names: Any = int(typed) if typed.isdecimal() and len(typed) < 10 else typed.split(",")
@@ -255,7 +255,7 @@ def _add(opened: Study, typed: str, host: str, port: int) -> None:
     write(_table({name: link for name, link in links.items() if name in added}))
 
 
-def _import(opened: Study, path: str) -> None:
+def _import(opened: AnnotationStudy, path: str) -> None:
     from calipers.annotation.exchange import import_annotations
     from calipers.samples.wording import counted
 
@@ -265,7 +265,7 @@ def _import(opened: Study, path: str) -> None:
         write(f"Note: {note}.")
 
 
-def _status(opened: Study, outputs: Outputs) -> None:
+def _status(opened: AnnotationStudy, outputs: Outputs) -> None:
     found = opened.status()
 
     def json() -> str:
@@ -278,7 +278,7 @@ def _status(opened: Study, outputs: Outputs) -> None:
     )
 
 
-def _serve(opened: Study, host: str, port: int, outputs: Outputs) -> None:
+def _serve(opened: AnnotationStudy, host: str, port: int, outputs: Outputs) -> None:
     from calipers.annotation.server import is_open, serve
 
     def ready(address: str) -> None:
@@ -314,7 +314,7 @@ def _flushed(ready: Any) -> Any:
     return run
 
 
-def _count(opened: Study) -> str:
+def _count(opened: AnnotationStudy) -> str:
     from calipers.samples.wording import counted
 
     return counted(len(opened.judgements()), "judgement")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
-from calipers.annotation.study import Study, annotator_names
+from calipers.annotation.study import AnnotationStudy, annotator_names
 from calipers.commands.annotate.options import AnnotateOptions
 from calipers.errors import InputError
 from calipers.evaluate.judged import read_judged, worded
@@ -16,7 +16,7 @@ from calipers.options.option import one_side
 
 
 @one_side(AnnotateOptions)
-def annotate(study: str | Path, options: AnnotateOptions) -> Study:
+def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
     """Make a study in which people judge samples, or open one that is there.
 
     Pairs of texts of two systems, continuations of one prompt, are compared on three questions in
@@ -32,7 +32,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> Study:
 
     Returns
     -------
-    Study
+    AnnotationStudy
         ``study.serve()`` shows it to people until Ctrl-C, ``study.links`` are their links,
         ``study.judgements()`` and ``study.export("judgements.csv")`` give their answers as
         :func:`calipers.rank` reads them, ``study.status()`` tells how far it is.
@@ -72,7 +72,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> Study:
             f"{len(annotators)} annotators with {most} items each give {most * len(annotators):,} "
             f"of the {wanted:,} ratings wanted; more can be added while the study is under way"
         )
-    return Study.make(
+    return AnnotationStudy.make(
         path,
         items,
         rubric=worded(rubric, items),
@@ -86,7 +86,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> Study:
     )
 
 
-def _open(path: Path, options: AnnotateOptions) -> Study:
+def _open(path: Path, options: AnnotateOptions) -> AnnotationStudy:
     """Open a study; what was fixed when it was made cannot be given again."""
     if not path.exists():
         raise InputError(
@@ -102,4 +102,4 @@ def _open(path: Path, options: AnnotateOptions) -> Study:
             f"{flag} ({changed}) is fixed when a study is made, together with its samples; leave "
             f"it out to go on with {path}"
         )
-    return Study.open(path)
+    return AnnotationStudy.open(path)

@@ -30,7 +30,7 @@ from calipers.results.result import Result, class_of, load
 from calipers.results.system import SystemResult
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score, signature_pins
-from calipers.uncertainty.limits import Decision, Estimate, LimitTest, decide
+from calipers.uncertainty.limits import Decision, LimitEstimate, LimitTest, decide
 from calipers.uncertainty.spread import UNIT
 
 Run = Comparison | TextComparison
@@ -180,7 +180,7 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
             unread = _unread_reason(key, theirs.system(system.name))
         if unread is not None:
             limit = math.nan if condition.needs_baseline else condition.offset
-            nothing = Estimate(math.nan, math.nan)
+            nothing = LimitEstimate(math.nan, math.nan)
             test = LimitTest(nothing, limit, condition.side, condition.inclusive)
             yield Asked(condition, system, key, limit, test, None, unread=unread)
             continue
@@ -268,7 +268,7 @@ def _score(condition: Condition, key: str, system: System, where: Named) -> Scor
 
 def _estimate(
     condition: Condition, key: str, score: Score, system: System, where: Named
-) -> Estimate:
+) -> LimitEstimate:
     """Take the score with its error; refuse one that has none."""
     settings = where.run.settings
     sets = [system.summary, *([] if where.run.reference is None else [where.run.reference])]
@@ -278,7 +278,7 @@ def _estimate(
     where_it_is = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
     found = None
     if settings.get("level") is not None and not small:
-        found = Estimate.of(score, blocks=blocks)
+        found = LimitEstimate.of(score, blocks=blocks)
     if found is not None:
         return found
     if settings.get("level") is None:
@@ -330,7 +330,7 @@ def _of_data(name: str, pins: Mapping[str, str]) -> bool:
 
 def _paired(
     value: float, key: str, system: System, other: System, factor: float
-) -> Estimate | None:
+) -> LimitEstimate | None:
     """Give the difference of two scores with what the reference brings to both set off.
 
     None where that was not kept, or rows come in clusters, whose blocks depend on all sets of a
@@ -339,7 +339,7 @@ def _paired(
     kept = key in system.spreads and key in other.spreads
     if not kept or system.summary.clusters or other.summary.clusters:
         return None
-    return Estimate.of_difference(value, system.spreads[key], other.spreads[key].times(factor))
+    return LimitEstimate.of_difference(value, system.spreads[key], other.spreads[key].times(factor))
 
 
 def _same(system: System, other: System) -> bool:

@@ -26,9 +26,9 @@ from calipers.judgements.rubric import Rubric
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.judging import (
     WORDING,
-    Answer,
     Inquiry,
-    Prompts,
+    JudgeAnswer,
+    JudgePrompts,
     is_refusal,
     read_answer,
 )
@@ -76,10 +76,10 @@ class AskedJudge:
 
     def __post_init__(self) -> None:
         """Choose the form in which it is asked."""
-        self.prompts = Prompts(self.rubric, chats=self.model.chats)
+        self.prompts = JudgePrompts(self.rubric, chats=self.model.chats)
         self.decoding = Decoding.parse(self.options.decoding)
         self._file: SamplesFile | None = None
-        self._read: dict[int, tuple[Answer, Row]] = {}
+        self._read: dict[int, tuple[JudgeAnswer, Row]] = {}
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class AskedJudge:
     def _after(self, inquiry: Inquiry) -> tuple[str, str]:
         return self.rows[inquiry.number()]["text"], self._answer(inquiry, 0).problem
 
-    def _answer(self, inquiry: Inquiry, attempt: int) -> Answer:
+    def _answer(self, inquiry: Inquiry, attempt: int) -> JudgeAnswer:
         row = self.rows[inquiry.number(attempt)]
         held = self._read.get(row["id"])
         if held is None or held[1] is not row:
@@ -219,7 +219,7 @@ class AskedJudge:
             self._read[row["id"]] = held = (answer, row)
         return held[0]
 
-    def answered(self) -> Iterator[tuple[Inquiry, Answer, Row]]:
+    def answered(self) -> Iterator[tuple[Inquiry, JudgeAnswer, Row]]:
         """Give every inquiry with the answer that counts: the second, where there was one."""
         for each in self.inquiries:
             for attempt in reversed(range(ATTEMPTS)):

@@ -27,7 +27,7 @@ from calipers.commands.judge.result import (
     WithPeople,
 )
 from calipers.errors import InputError
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.rubric import Question, Rubric
 from calipers.judgements.tables import Judgements
@@ -37,8 +37,8 @@ from calipers.uncertainty.clustered import clustered_covariance, student
 from calipers.uncertainty.correlation import Correlation, pearson, spearman
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 from calipers.uncertainty.rater_agreement import (
-    Agreement,
-    Share,
+    AgreementCoefficient,
+    ObservedShare,
     agreement_between,
     check_more_than_sides,
     first_share,
@@ -104,7 +104,7 @@ class Reporting:
 
     rubric: Rubric
     systems: tuple[str, ...]
-    items: Mapping[str, Item | Shown]
+    items: Mapping[str, Item | RatedTexts]
     people: People | None
     level: float
     seed: int
@@ -554,11 +554,11 @@ def _table(answers: Mapping[str, Mapping[str, Sequence[int]]]) -> NDArray[np.flo
     return table
 
 
-def _of_share(share: Share) -> Estimate:
+def _of_share(share: ObservedShare) -> Estimate:
     return Estimate(share.value, share.interval, round(share.total), share.reason)
 
 
-def _of_agreement(agreement: Agreement) -> Estimate:
+def _of_agreement(agreement: AgreementCoefficient) -> Estimate:
     return Estimate(agreement.value, agreement.interval, agreement.items, agreement.reason)
 
 

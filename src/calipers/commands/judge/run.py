@@ -23,14 +23,14 @@ from calipers.commands.judge.result import Judging, JudgingPlan, PlannedJudge
 from calipers.errors import InputError
 from calipers.evaluate.judged import read_judged, worded
 from calipers.files import at_home
-from calipers.judgements.items import Item, Items, Shown
+from calipers.judgements.items import Item, Items, RatedTexts
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.rubric import Rubric, find_rubric
 from calipers.judgements.tables import check_path, read_judgements, write_judgements
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.judging import (
     Inquiry,
-    Prompts,
+    JudgePrompts,
     answer_tokens,
     estimated_tokens,
     inquiries,
@@ -154,7 +154,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
         As for :func:`calipers.judge`, short of what only the judges themselves can tell.
     """
     study = open_study(generated, options)
-    prompts = Prompts(study.rubric)
+    prompts = JudgePrompts(study.rubric)
     sizes = {each.number(): estimated_tokens(prompts.request(each)) for each in study.inquiries}
     judges = []
     with _answer_folder(options, make=False) as folder:
@@ -193,7 +193,7 @@ class Study:
     rubric: Rubric
     systems: tuple[str, ...]
     reference: str | None
-    items: Items[Item] | Items[Shown]
+    items: Items[Item] | Items[RatedTexts]
     inquiries: tuple[Inquiry, ...]
     notes: tuple[str, ...] = ()
 

@@ -17,7 +17,7 @@ from calipers.catalogue.choosing import Choice, check_extras, choose_likelihood,
 from calipers.commands.likelihood.naive_samplers import naive_samples
 from calipers.commands.likelihood.options import LikelihoodOptions
 from calipers.commands.likelihood.result import LikelihoodComparison
-from calipers.embedders.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
 from calipers.evaluate.end_of_text import MARKS, has_mark
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, Reader, read_texts, where
@@ -547,7 +547,7 @@ def _with_cautions(
 
 def _read(model: LanguageModel, files: Sequence[InputSet]) -> SetReading | None:
     """Count what the model's tokenizer does not know of a set; None where nobody tells."""
-    reading = Reading.joined([model.reading(list(file.samples)) for file in files])
+    reading = ReadingCounts.joined([model.reading(list(file.samples)) for file in files])
     return None if reading is None else SetReading.of(reading, len(reading))
 
 

@@ -49,13 +49,13 @@ from calipers.judgements.tables import (
     rater_kind,
     read_judged,
 )
-from calipers.samples.row_tables import Row, Table, is_blank
+from calipers.samples.row_tables import Row, RowTable, is_blank
 from calipers.samples.source import split_suffix
 from calipers.samples.wording import counted, describe, names
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
 from calipers.uncertainty.ceiling import Ceiling, ceiling, ratings_ceiling
 from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance
-from calipers.uncertainty.correlation import Kind
+from calipers.uncertainty.correlation import CorrelationKind
 from calipers.uncertainty.rated_means import RatedMeans, rated_means
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 from calipers.uncertainty.rater_agreement import (
@@ -103,14 +103,14 @@ class RaterGroup:
         ``"by"`` for raters, ``"from"`` for a file.
     """
 
-    table: Table
+    table: RowTable
     rows: tuple[Row, ...]
     kind: Literal["", "person", "model"]
     label: str
     by: str
 
 
-def tables_of(judgements: Any) -> list[Table]:
+def tables_of(judgements: Any) -> list[RowTable]:
     """Read one table of judgements, or several.
 
     Raises
@@ -151,7 +151,7 @@ def _is_several(judgements: Any) -> bool:
 
 
 def judged_truths(
-    tables: Sequence[Table], scores: Scores, options: RankOptions
+    tables: Sequence[RowTable], scores: Scores, options: RankOptions
 ) -> tuple[list[Judged], list[str]]:
     """Make a truth of each question and group of raters, and say what to note.
 
@@ -205,7 +205,7 @@ def _apart(found: Sequence[Judged]) -> list[Judged]:
 # Groups and their rows ---------------------------------------------------------------------------
 
 
-def _groups(table: Table) -> Iterator[RaterGroup]:
+def _groups(table: RowTable) -> Iterator[RaterGroup]:
     """Split a table into its people and each of its models."""
     stem = split_suffix(Path(table.source.path))[0]
     if "rater_kind" not in table.columns:
@@ -224,19 +224,19 @@ def _groups(table: Table) -> Iterator[RaterGroup]:
         yield RaterGroup(table, tuple(rows), "model", name, "by")
 
 
-def is_export(table: Table) -> bool:
+def is_export(table: RowTable) -> bool:
     """Whether every column of a table of pairs that is none of the fixed ones is a question."""
     return "item" in table.columns and "rater" in table.columns
 
 
-def _check_columns(tables: Sequence[Table], columns: Sequence[str] | None) -> None:
+def _check_columns(tables: Sequence[RowTable], columns: Sequence[str] | None) -> None:
     """Refuse a column that no table has."""
     for column in columns or ():
         if not any(column in table.columns for table in tables):
             tables[0].need(column)
 
 
-def _questions(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
+def _questions(table: RowTable, columns: Sequence[str] | None) -> tuple[str, ...]:
     """Choose the columns that hold answers."""
     if columns is not None:
         return tuple(column for column in columns if column in table.columns)
@@ -291,7 +291,7 @@ def _systems(group: RaterGroup, *columns: str) -> dict[str, int]:
     return systems
 
 
-def _check_scored(table: Table, scores: Scores, judged: dict[str, int]) -> None:
+def _check_scored(table: RowTable, scores: Scores, judged: dict[str, int]) -> None:
     known = {*scores.systems, *([scores.reference] if scores.reference else [])}
     for name, number in judged.items():
         if name not in known:
@@ -331,7 +331,7 @@ def _of_pairs(
     return Judged(truth, question, pairs)
 
 
-def _rated(table: Table, rows: Sequence[Row], question: str) -> RatedPairs:
+def _rated(table: RowTable, rows: Sequence[Row], question: str) -> RatedPairs:
     """Read the answers to a question."""
     export = is_export(table)
 
@@ -363,7 +363,7 @@ def _rated(table: Table, rows: Sequence[Row], question: str) -> RatedPairs:
         _raise_at_its_row(table, rows, question, error)
 
 
-def _winner(table: Table, row: Row, question: str, a: str, b: str) -> str:
+def _winner(table: RowTable, row: Row, question: str, a: str, b: str) -> str:
     """Name who was preferred in a row of an export, or "tie"."""
     value = row[1].get(question)
     if isinstance(value, str) and value.strip() in (a, b) and pair_step(value) is None:
@@ -380,7 +380,7 @@ def _winner(table: Table, row: Row, question: str, a: str, b: str) -> str:
 
 
 def _raise_at_its_row(
-    table: Table, rows: Sequence[Row], column: str, error: InputError
+    table: RowTable, rows: Sequence[Row], column: str, error: InputError
 ) -> NoReturn:
     """Name the line of the file where the message names a row of the judgements."""
     match = re.fullmatch(r"row (\d+): (.*)", str(error), flags=re.DOTALL)
@@ -554,7 +554,7 @@ def _pairs_ceiling(
     )
 
 
-def _ceiling(found: Callable[[Kind], Ceiling]) -> RaterCeiling:
+def _ceiling(found: Callable[[CorrelationKind], Ceiling]) -> RaterCeiling:
     rank, line = found("spearman"), found("pearson")
     return RaterCeiling(
         spearman=rank.value,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from calipers.commands.rank.judged import Method as HowRaters
     from calipers.uncertainty.bradley_terry import Ties as JudgedTies
-    from calipers.uncertainty.correlation import Kind
+    from calipers.uncertainty.correlation import CorrelationKind
 
 from calipers.options.running import Seeded
 
@@ -143,7 +143,7 @@ class RankOptions(Seeded):
         panel=INPUT,
         doc="Whether judgements that are flagged as doubtful are left out.",
     )
-    kind: Kind = option(
+    kind: CorrelationKind = option(
         "spearman",
         "Kind of correlation between metrics, in the matrix and the heat map.",
         one_of("spearman", "pearson"),

@@ -23,8 +23,8 @@ from calipers.samples.wording import names
 from calipers.uncertainty.correlation import (
     DRAWS,
     Correlation,
+    CorrelationKind,
     Interval,
-    Kind,
     correlation_matrix,
     draw_errors,
     interval_of_errors,
@@ -343,7 +343,7 @@ def _errors(
     return errors
 
 
-def _matrix(scores: Scores, truths: Sequence[Truth], kind: Kind) -> Matrix:
+def _matrix(scores: Scores, truths: Sequence[Truth], kind: CorrelationKind) -> Matrix:
     """Correlate all metrics and truths with one another, by their values as measured.
 
     Paper 000, figures 7 and A.5.

@@ -22,7 +22,7 @@ from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison
 from calipers.samples.row_tables import (
     Row,
-    Table,
+    RowTable,
     as_number,
     is_blank,
     read_file,
@@ -192,7 +192,7 @@ def _rows(given: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
             yield {"system": system, "metric": metric, "mean": pair[0], "sd": pair[1]}
 
 
-def _scores_of_table(table: Table, reference: str | None) -> Scores:
+def _scores_of_table(table: RowTable, reference: str | None) -> Scores:
     """Read a row for each system and metric: columns system, metric, mean, sd and better.
 
     Raises
@@ -224,7 +224,7 @@ def _scores_of_table(table: Table, reference: str | None) -> Scores:
     return _gather(table.source.path, columns, reference, notes)
 
 
-def _deviation_in(table: Table, row: Row) -> tuple[float, str]:
+def _deviation_in(table: RowTable, row: Row) -> tuple[float, str]:
     if is_blank(row[1].get("sd")):
         return 0.0, ""
     deviation = table.number(row, "sd")
@@ -233,7 +233,7 @@ def _deviation_in(table: Table, row: Row) -> tuple[float, str]:
     return deviation, "sd"
 
 
-def _better(table: Table, row: Row, metric: str, earlier: str) -> str:
+def _better(table: RowTable, row: Row, metric: str, earlier: str) -> str:
     cell = row[1].get("better")
     if is_blank(cell):
         return earlier

@@ -17,7 +17,7 @@ from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.result import Truth
 from calipers.commands.rank.scores import Scores, only_on_one_side
 from calipers.errors import unknown_name
-from calipers.samples.row_tables import Row, Table, as_number, is_blank, read_table
+from calipers.samples.row_tables import Row, RowTable, as_number, is_blank, read_table
 from calipers.samples.wording import names
 
 ERRORS = "_sd"
@@ -60,7 +60,7 @@ def read_truths(scores: Scores, options: RankOptions) -> Truths:
     return Truths((), ())
 
 
-def _check_reference(scores: Scores, tables: Sequence[Table] = (), *columns: str) -> None:
+def _check_reference(scores: Scores, tables: Sequence[RowTable] = (), *columns: str) -> None:
     """Refuse a reference that neither the scores nor the truth name."""
     rows = [row for table in tables for row in table.rows]
     named = {str(row[column]).strip() for _, row in rows for column in columns if column in row}
@@ -76,7 +76,7 @@ def _rows(truth: Any) -> Any:
     return [{"system": name, "truth": score} for name, score in truth.items()]
 
 
-def _truths_of_scores(table: Table, scores: Scores, columns: Sequence[str] | None) -> Truths:
+def _truths_of_scores(table: RowTable, scores: Scores, columns: Sequence[str] | None) -> Truths:
     """Take each numeric column as a truth, but for standard errors of another one.
 
     Systems without scores are left out, and named.
@@ -111,7 +111,7 @@ def _truths_of_scores(table: Table, scores: Scores, columns: Sequence[str] | Non
     return Truths(tuple(truths), tuple(notes))
 
 
-def _by_system(table: Table) -> dict[str, Row]:
+def _by_system(table: RowTable) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for row in table.rows:
         name = table.name(row, "system")
@@ -124,7 +124,7 @@ def _by_system(table: Table) -> dict[str, Row]:
     return rows
 
 
-def _numeric(table: Table, columns: Sequence[str] | None) -> tuple[list[str], list[str]]:
+def _numeric(table: RowTable, columns: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Choose the columns of numbers, and say which others were left out."""
     if columns is not None:
         return list(columns), []
@@ -143,7 +143,7 @@ def _numeric(table: Table, columns: Sequence[str] | None) -> tuple[list[str], li
     return kept, [f"{table.source.path}: {names(left)} left out: no numbers"] if left else []
 
 
-def _errors(table: Table, rows: Mapping[str, Row], column: str) -> dict[str, float]:
+def _errors(table: RowTable, rows: Mapping[str, Row], column: str) -> dict[str, float]:
     """Read the standard errors of a truth, where the table has them; a blank one is left out."""
     key = column + ERRORS
     errors = {
@@ -157,12 +157,12 @@ def _errors(table: Table, rows: Mapping[str, Row], column: str) -> dict[str, flo
     return errors
 
 
-def _first(table: Table, column: str) -> object:
+def _first(table: RowTable, column: str) -> object:
     cells = (row.get(column) for _, row in table.rows)
     return next((cell for cell in cells if not is_blank(cell)), None)
 
 
-def _cell(table: Table, row: Row, column: str) -> float:
+def _cell(table: RowTable, row: Row, column: str) -> float:
     """Read a truth; a blank one is NaN."""
     return math.nan if is_blank(row[1].get(column)) else table.number(row, column)
 

@@ -31,7 +31,7 @@ from calipers.embedders.models.model_files import (
     read_config,
     read_modules,
 )
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError, first_line, require
 from calipers.files import at_home, check_plain
 
@@ -58,7 +58,7 @@ class FoundModel:
     config: Mapping[str, Any]
 
 
-def find_model(name: str, options: Options) -> FoundModel:
+def find_model(name: str, options: EmbedderOptions) -> FoundModel:
     """Find a model: in a folder, in the local Hugging Face cache, or on the hub.
 
     The hub is asked only for what the cache does not hold, and never with ``options.offline``.
@@ -115,7 +115,7 @@ def find_folder(model: str | Path, *, offline: bool = True) -> Path:
         raise InputError(f"model must be 'minilm', a folder or a name on the hub; found {model!r}")
     path = at_home(model)
     if not os.path.isdir(path):
-        return from_hub(str(model), Options(offline=offline))[0]
+        return from_hub(str(model), EmbedderOptions(offline=offline))[0]
     for pattern in ("config.json", "*.safetensors"):
         if not any(path.glob(pattern)):
             raise InputError(
@@ -178,7 +178,7 @@ _SHORT = "sentence-transformers/"
 """Who publishes the models that sentence-transformers knows without their publisher's name."""
 
 
-def from_hub(name: str, options: Options) -> tuple[Path, str, str]:
+def from_hub(name: str, options: EmbedderOptions) -> tuple[Path, str, str]:
     """Find a model by its name on the hub.
 
     Returns
@@ -246,7 +246,7 @@ def _cached(hub: Any, name: str, revision: str | None) -> Path | None:
     return snapshots[0] if len(snapshots) == 1 and snapshots[0].is_dir() else None
 
 
-def _download(hub: Any, full: tuple[str, ...], options: Options) -> tuple[Path, str, str]:
+def _download(hub: Any, full: tuple[str, ...], options: EmbedderOptions) -> tuple[Path, str, str]:
     with _bars(hub):
         for name in full:
             try:
@@ -267,7 +267,7 @@ def _download(hub: Any, full: tuple[str, ...], options: Options) -> tuple[Path, 
     raise AssertionError(full)
 
 
-def _fetch(hub: Any, name: str, options: Options) -> Path:
+def _fetch(hub: Any, name: str, options: EmbedderOptions) -> Path:
     listed = hub.HfApi().model_info(name, revision=options.revision).siblings or []
     files = {file.rfilename for file in listed}
     modules: set[str] = set()
@@ -298,7 +298,7 @@ _DIVIDED = {SAFE: "model-*.safetensors", PICKLED: "pytorch_model-*.bin"}
 
 
 def choose_files(
-    name: str, files: Collection[str], options: Options, *, modules: Iterable[str] = ()
+    name: str, files: Collection[str], options: EmbedderOptions, *, modules: Iterable[str] = ()
 ) -> list[str]:
     """Choose the files to fetch.
 
@@ -334,7 +334,7 @@ def choose_files(
     return sorted(chosen | weights)
 
 
-def _weights(name: str, paths: Collection[PurePosixPath], options: Options) -> set[str]:
+def _weights(name: str, paths: Collection[PurePosixPath], options: EmbedderOptions) -> set[str]:
     """The weights in one folder: safetensors, or pickled ones where these may be read."""
     for (whole, listed), divided in _DIVIDED.items():
         weights = _matching(paths, whole)
@@ -377,7 +377,9 @@ def no_name(name: str) -> InputError:
     )
 
 
-def not_here(hub: Any, name: str, options: Options, problem: InputError | None) -> InputError:
+def not_here(
+    hub: Any, name: str, options: EmbedderOptions, problem: InputError | None
+) -> InputError:
     """Say what is missing on this machine, and where it was looked for."""
     looked = f"there is no folder {at_home(name).absolute()}"
     if problem is not None:
@@ -393,7 +395,7 @@ def not_here(hub: Any, name: str, options: Options, problem: InputError | None) 
     )
 
 
-def not_downloaded(hub: Any, name: str, options: Options, error: Exception) -> InputError:
+def not_downloaded(hub: Any, name: str, options: EmbedderOptions, error: Exception) -> InputError:
     """Say why the hub did not give a model."""
     kinds, site = hub.errors, hub.constants.ENDPOINT
     status = getattr(getattr(error, "response", None), "status_code", None)
@@ -433,7 +435,7 @@ def _cache(hub: Any) -> str:
     return f"{hub.constants.HF_HUB_CACHE} ({rest})"
 
 
-def _revisions(hub: Any, name: str, options: Options) -> str:
+def _revisions(hub: Any, name: str, options: EmbedderOptions) -> str:
     place = _place(hub, name)
     there = [path for folder in ("refs", "snapshots") for path in (place / folder).glob("*")]
     if not there:

@@ -13,7 +13,7 @@ from calipers.embedders.catalogue import NAMED
 from calipers.embedders.embedder import Embedder
 from calipers.embedders.models.find import find_model, is_cached
 from calipers.embedders.models.model_files import read_modules, reads_images
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.states.pretrained import check_loadable
 from calipers.errors import InputError
 from calipers.files import at_home
@@ -28,7 +28,7 @@ _ALIKE = 0.75
 """How like a known name a name must be to be taken for a slip of it (0 to 1, as difflib has it)."""
 
 
-def load(name: str, options: Options) -> Embedder:
+def load(name: str, options: EmbedderOptions) -> Embedder:
     """Make the embedder of a model.
 
     Parameters
@@ -63,7 +63,7 @@ def load(name: str, options: Options) -> Embedder:
     return TransformersEmbedder(model, options)
 
 
-def check_spelling(name: str, options: Options) -> None:
+def check_spelling(name: str, options: EmbedderOptions) -> None:
     """Refuse what is all but the name of an embedder, rather than look for it on the hub.
 
     Raises

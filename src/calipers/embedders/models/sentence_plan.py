@@ -20,7 +20,7 @@ from calipers.embedders.models.model_files import (
     read_settings,
 )
 from calipers.embedders.models.tensors import pickled_tensors, safe_tensors
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.states.pooling import SentencePlan
 from calipers.embedders.states.pretrained import ENCODERS, UNLIMITED, load_tokenizer
 from calipers.errors import InputError
@@ -58,7 +58,7 @@ _ENCODERS = frozenset(
 
 
 def read_plan(
-    model: FoundModel, modules: Sequence[Module], options: Options
+    model: FoundModel, modules: Sequence[Module], options: EmbedderOptions
 ) -> SentencePlan | None:
     """Read how a model makes sentence embeddings; None where only the library can.
 
@@ -108,7 +108,9 @@ def read_plan(
     return replace(plan, skipped=len(ids) - (bool(ids) and ids[-1] in tokenizer.all_special_ids))
 
 
-def _after(folder: Path, steps: Sequence[Module], options: Options) -> tuple[Dense, ...] | None:
+def _after(
+    folder: Path, steps: Sequence[Module], options: EmbedderOptions
+) -> tuple[Dense, ...] | None:
     """The dense layers behind pooling; None where there are other steps, or in another order."""
     kinds = [step.kind for step in steps]
     dense = kinds.count("Dense")
@@ -136,7 +138,7 @@ def check_type(model: FoundModel, settings: Mapping[str, Any]) -> None:
         )
 
 
-def read_prompt(settings: Mapping[str, Any], options: Options) -> str:
+def read_prompt(settings: Mapping[str, Any], options: EmbedderOptions) -> str:
     """What stands before every text: the prefix that was chosen, or the model's default prompt."""
     if options.prefix is not None:
         return options.prefix

@@ -33,8 +33,8 @@ from calipers.embedders.models.sentence_plan import (
     read_plan,
     read_prompt,
 )
-from calipers.embedders.options import Options, choose_device, choose_dtype
-from calipers.embedders.reading import Vocabulary, of_library, of_transformers
+from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
+from calipers.embedders.reading import UnknownTokens, of_library, of_transformers
 from calipers.embedders.states.batches import fits
 from calipers.embedders.states.pretrained import (
     UNLIMITED,
@@ -53,7 +53,7 @@ TAKES = frozenset(
 _BATCH = 32
 
 
-def load(model: FoundModel, modules: Sequence[Module], options: Options) -> Embedder:
+def load(model: FoundModel, modules: Sequence[Module], options: EmbedderOptions) -> Embedder:
     """Make the embedder of a sentence-transformers model.
 
     Raises
@@ -105,7 +105,7 @@ class LibraryEmbedder(Embedder):
     views = ("meaning",)
     reads = frozenset({"texts"})
 
-    def __init__(self, model: FoundModel, options: Options) -> None:
+    def __init__(self, model: FoundModel, options: EmbedderOptions) -> None:
         options.check_taken(model.name, TAKES)
         self.name, self._folder = model.name, model.folder
         settings = read_settings(model.folder, SETTINGS)
@@ -180,7 +180,7 @@ class LibraryEmbedder(Embedder):
         return vectors
 
     @lazily
-    def _known(self) -> Vocabulary:
+    def _known(self) -> UnknownTokens:
         """Counts what the tokenizer does not know."""
         tokenizer = self._model.tokenizer
         return of_transformers(tokenizer) if callable(tokenizer) else of_library(tokenizer)
@@ -224,7 +224,7 @@ class LibraryEmbedder(Embedder):
         self.identity = identity_line({**self.signature, **self.view_signature, **packages})
 
 
-def load_by_library(model: FoundModel, options: Options) -> Any:
+def load_by_library(model: FoundModel, options: EmbedderOptions) -> Any:
     """Load a model by the library.
 
     Raises

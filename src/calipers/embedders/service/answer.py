@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.service.address import Key
-from calipers.service.client import MAX_BYTES, Question
+from calipers.service.client import MAX_BYTES, ServiceQuestion
 from calipers.service.refusal import AnswerError, is_count, one_line, parsed_json
 
 _PARTS, _PARTS_BESIDE = 8, 64
@@ -32,7 +32,7 @@ _FORMAT = re.compile(r"encoding.?format|base64", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class EmbeddingAnswer:
     """What a service gave for some texts.
 
     Attributes
@@ -51,7 +51,7 @@ class Answer:
 
 
 @dataclass
-class Manner:
+class EmbeddingRequestFormat:
     """How a service is asked for vectors, and what is known of them; shared by threads.
 
     Attributes
@@ -72,14 +72,14 @@ class Manner:
     width: int | None = None
 
 
-class Vectors(Question[Answer]):
+class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
     """The question for the vectors of some texts."""
 
     operation = "embeddings"
     wanted = "vectors"
     hint = " (a smaller batch size may help)"
 
-    def __init__(self, texts: Sequence[str], manner: Manner) -> None:
+    def __init__(self, texts: Sequence[str], manner: EmbeddingRequestFormat) -> None:
         self._texts, self._manner, self._base64 = list(texts), manner, manner.base64
 
     @property
@@ -104,7 +104,7 @@ class Vectors(Question[Answer]):
             of_one = BYTES_PER_NUMBER * self._manner.width + BYTES_BESIDE
         return min(of_one * len(self._texts), MAX_BYTES)
 
-    def read(self, content: bytes, key: Key | None) -> Answer:
+    def read(self, content: bytes, key: Key | None) -> EmbeddingAnswer:
         """Read the vectors."""
         answer = read_answer(content, len(self._texts))
         self._manner.width = answer.vectors.shape[1]
@@ -120,7 +120,7 @@ class Vectors(Question[Answer]):
         return bool(refused)
 
 
-def read_answer(content: bytes, texts: int) -> Answer:
+def read_answer(content: bytes, texts: int) -> EmbeddingAnswer:
     """Read the body of an answer to `texts` texts.
 
     Vectors may be lists of numbers or base64 of little-endian float32; where they carry an
@@ -146,7 +146,7 @@ def read_answer(content: bytes, texts: int) -> Answer:
     model, usage = parsed.get("model"), parsed.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     tokens = usage.get("total_tokens", usage.get("prompt_tokens"))
-    return Answer(
+    return EmbeddingAnswer(
         np.stack(rows),
         model=(one_line(model, 120) or None) if isinstance(model, str) else None,
         tokens=tokens if is_count(tokens) else None,

@@ -20,17 +20,21 @@ from threading import Event
 import numpy as np
 
 from calipers.embedders.embedder import Embedder, EncodedBatch, check_texts
-from calipers.embedders.options import Options
-from calipers.embedders.service.answer import Answer, Manner, Vectors
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.service.answer import (
+    EmbeddingAnswer,
+    EmbeddingQuestion,
+    EmbeddingRequestFormat,
+)
 from calipers.embedders.service.store import PaidVectors
 from calipers.embedders.service.store import Vectors as Known
 from calipers.errors import CalipersError
-from calipers.service.address import Address, Key, Kind, check_offline, find_key, read_name
+from calipers.service.address import Address, Key, ServiceKind, check_offline, find_key, read_name
 from calipers.service.client import READ_TIMEOUT, Client, RequestTooLargeError, RetryPolicy
 from calipers.service.refusal import one_line
 from calipers.service.side_by_side import GRACE, begin, wait_for
 
-EMBEDDINGS = Kind(
+EMBEDDINGS = ServiceKind(
     noun="an embeddings service",
     name="the embedder's name",
     endings=("/embeddings",),
@@ -48,7 +52,7 @@ EMPTY = " "
 """What is sent for an empty text, which services refuse."""
 
 
-def load(name: str, options: Options) -> Endpoint:
+def load(name: str, options: EmbedderOptions) -> Endpoint:
     """Make the embedder of an embeddings service; it is not asked anything yet.
 
     Parameters
@@ -78,7 +82,7 @@ def load(name: str, options: Options) -> Endpoint:
     )
 
 
-Accept = Callable[[list[str], Answer], None]
+Accept = Callable[[list[str], EmbeddingAnswer], None]
 
 
 class Endpoint(Embedder):
@@ -152,9 +156,9 @@ class Endpoint(Embedder):
             purpose="an embeddings endpoint",
             sleep=sleep,
         )
-        manner = Manner(model, size)
+        manner = EmbeddingRequestFormat(model, size)
         self._requests = Requests(
-            lambda texts: client.ask(Vectors(texts, manner), stopped),
+            lambda texts: client.ask(EmbeddingQuestion(texts, manner), stopped),
             at_once=connections,
             texts=batch_size,
             characters=CHARACTERS,
@@ -204,7 +208,7 @@ class Endpoint(Embedder):
     def _ask(self, missing: list[str], known: Known, sent: Sequence[str]) -> None:
         """Add the vectors of the texts that are missing; say what is kept where that fails."""
 
-        def accept(texts: list[str], answer: Answer) -> None:
+        def accept(texts: list[str], answer: EmbeddingAnswer) -> None:
             known.update(self._paid.accept(texts, answer))
 
         try:
@@ -261,7 +265,7 @@ class Requests:
 
     def __init__(
         self,
-        ask: Callable[[list[str]], Answer],
+        ask: Callable[[list[str]], EmbeddingAnswer],
         *,
         at_once: int,
         texts: int,

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embedders.service.answer import Answer
+from calipers.embedders.service.answer import EmbeddingAnswer
 from calipers.errors import CalipersError
 from calipers.service.address import Address
 
@@ -253,7 +253,7 @@ class PaidVectors:
         self._since.update(kept=kept, empty=empty)
         return {keys[key]: vector for key, (vector, _) in stored.items()}
 
-    def accept(self, texts: list[str], answer: Answer) -> Vectors:
+    def accept(self, texts: list[str], answer: EmbeddingAnswer) -> Vectors:
         """Check the vectors of an answer and keep them.
 
         Raises

@@ -27,7 +27,7 @@ def cut(ids: list[int], most: int, closing: int) -> list[int]:
     return ids if len(ids) <= most else ids[: most - closing] + ids[len(ids) - closing :]
 
 
-class Run(NamedTuple):
+class LengthRun(NamedTuple):
     """Texts of one length, side by side in a batch: `texts` times `length` tokens from `start`."""
 
     start: int
@@ -41,16 +41,16 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class TokenBatch:
     """The rows that share a forward pass, in the order of their tokens, and their runs."""
 
     rows: NDArray[np.intp]
-    runs: tuple[Run, ...]
+    runs: tuple[LengthRun, ...]
 
 
 def plan_batches(
     lengths: NDArray[np.intp], *, max_tokens: int, max_texts: int | None = None
-) -> Iterator[Batch]:
+) -> Iterator[TokenBatch]:
     """Divide texts into batches, the longest texts first.
 
     Parameters
@@ -71,25 +71,25 @@ def plan_batches(
         if max_texts is not None:
             stop = min(stop, start + max_texts)
         rows = order[start : max(stop, start + 1)]
-        yield Batch(rows, tuple(_runs(lengths[rows])))
+        yield TokenBatch(rows, tuple(_runs(lengths[rows])))
         start += len(rows)
 
 
-def _runs(lengths: NDArray[np.intp]) -> Iterator[Run]:
+def _runs(lengths: NDArray[np.intp]) -> Iterator[LengthRun]:
     start = 0
     different, counts = np.unique(lengths, return_counts=True)
     for length, count in zip(different[::-1].tolist(), counts[::-1].tolist(), strict=True):
-        yield Run(start, count, length)
+        yield LengthRun(start, count, length)
         start += count * length
 
 
 States = dict[int, "Tensor"]
 """Layer to the states of all tokens of a batch, shape (T, d)."""
 
-Model = Callable[["Tensor", Sequence[Run]], States]
+Model = Callable[["Tensor", Sequence[LengthRun]], States]
 """Tokens of some texts end to end, int64 of shape (T,), and how they divide, to their states."""
 
-Take = Callable[[NDArray[np.intp], Sequence[Run], States], None]
+Take = Callable[[NDArray[np.intp], Sequence[LengthRun], States], None]
 """Takes the states of a batch: which texts they are of, in the order of the tokens, and runs."""
 
 _SIGNS = (
@@ -176,7 +176,7 @@ def _pass(
     ids: Sequence[NDArray[np.integer[Any]]],
     take: Take,
     rows: NDArray[np.intp],
-    runs: Sequence[Run],
+    runs: Sequence[LengthRun],
 ) -> None:
     import torch
 

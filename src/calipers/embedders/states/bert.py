@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from calipers.embedders.models.tensors import safe_tensors
-from calipers.embedders.states.batches import Run, States
+from calipers.embedders.states.batches import LengthRun, States
 from calipers.embedders.states.dense import Dense
 
 _EMBEDDINGS = (
@@ -103,12 +103,12 @@ class _Layer:
         self._narrow = dense("output.dense")
         self._norm = _Norm(tensors, f"{name}.output.LayerNorm")
 
-    def __call__(self, states: Tensor, runs: Sequence[Run]) -> Tensor:
+    def __call__(self, states: Tensor, runs: Sequence[LengthRun]) -> Tensor:
         attended = self._attend(self._project(states.to(self._dtype)), runs)
         states = self._attention_norm(states + self._merge(attended))
         return self._norm(states + self._narrow(self._widen(states.to(self._dtype))))
 
-    def _attend(self, projected: Tensor, runs: Sequence[Run]) -> Tensor:
+    def _attend(self, projected: Tensor, runs: Sequence[LengthRun]) -> Tensor:
         """Let each token look at the tokens of its own text, (T, 3d) to (T, d)."""
         attended = projected.new_empty(len(projected), projected.shape[1] // 3)
         for run in runs:
@@ -159,7 +159,7 @@ class PackedBert:
             for number in range(max(wanted))
         ]
 
-    def __call__(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+    def __call__(self, tokens: Tensor, runs: Sequence[LengthRun]) -> States:
         """Compute the states of some texts.
 
         Parameters
@@ -182,6 +182,6 @@ class PackedBert:
                     del states[number - 1]
         return states
 
-    def _look_up(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
+    def _look_up(self, tokens: Tensor, runs: Sequence[LengthRun]) -> Tensor:
         places = torch.cat([torch.arange(run.length).repeat(run.texts) for run in runs])
         return self._norm(self._words[tokens] + self._positions[places.to(self._device)])

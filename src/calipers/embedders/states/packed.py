@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calipers.embedders.states.batches import Run
+from calipers.embedders.states.batches import LengthRun
 from calipers.embedders.states.pretrained import quiet
 
 NAME = "calipers_packed"
@@ -39,7 +39,7 @@ _STEP, _LONG = 64, 768
 
 @dataclass(eq=False)
 class _Division:
-    runs: Sequence[Run]
+    runs: Sequence[LengthRun]
     asked: bool = False
 
 
@@ -51,7 +51,7 @@ class NotPackableError(Exception):
 
 
 @contextlib.contextmanager
-def divided(runs: Sequence[Run]) -> Iterator[None]:
+def divided(runs: Sequence[LengthRun]) -> Iterator[None]:
     """Say how the tokens of the batch that is now computed divide into texts.
 
     Raises
@@ -148,7 +148,7 @@ def packed_attention(
     return mixed[None], None
 
 
-def _texts(states: Tensor, run: Run, heads: int) -> Tensor:
+def _texts(states: Tensor, run: LengthRun, heads: int) -> Tensor:
     """The texts of a run apart, (1, heads, T, width) to (texts, heads, length, width)."""
     part = states[0, :, run.tokens].unflatten(1, (run.texts, run.length)).transpose(0, 1)
     shared = heads // part.shape[1]  # query heads that share a head of keys and values

@@ -16,7 +16,7 @@ from calipers.errors import InputError, unknown_name
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from calipers.embedders.states.batches import Run
+    from calipers.embedders.states.batches import LengthRun
 
 
 def choose_layer(layer: int | None, layers: int) -> int:
@@ -138,7 +138,7 @@ class SentencePlan:
         ]
         return replace(self, dense=tuple(dense))
 
-    def apply(self, states: Tensor, runs: Sequence[Run]) -> Tensor:
+    def apply(self, states: Tensor, runs: Sequence[LengthRun]) -> Tensor:
         """Turn the states of all tokens, (T, d), into a vector for each text, (texts, outputs)."""
         from torch.nn import functional
 
@@ -150,7 +150,7 @@ class SentencePlan:
 
 def pool(
     states: Tensor,
-    runs: Sequence[Run],
+    runs: Sequence[LengthRun],
     how: str,
     *,
     skipped: int = 0,

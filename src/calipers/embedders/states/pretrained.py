@@ -21,7 +21,7 @@ from calipers import memory
 from calipers.embedders.models.find import FoundModel
 from calipers.embedders.models.model_files import find_weights, read_config
 from calipers.embedders.models.tensors import read_header
-from calipers.embedders.options import Options, choose_device, choose_dtype
+from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
 from calipers.errors import InputError, first_line, require
 from calipers.memory import size_words
 from calipers.samples.readers.vectors import TensorEntry
@@ -376,7 +376,7 @@ def free_memory(device: str, torch: Any) -> int | None:
     return memory.free_memory()
 
 
-def check_loadable(model: FoundModel, options: Options) -> None:
+def check_loadable(model: FoundModel, options: EmbedderOptions) -> None:
     """Refuse a model that could not be loaded, before anything of it is.
 
     Raises
@@ -396,7 +396,7 @@ def check_loadable(model: FoundModel, options: Options) -> None:
     check_fits(model.name, weights, device=device, dtype=dtype, torch=torch)
 
 
-def _check_known(model: FoundModel, options: Options, transformers: Any) -> None:
+def _check_known(model: FoundModel, options: EmbedderOptions, transformers: Any) -> None:
     kind = model.config["model_type"]
     known = kind in transformers.CONFIG_MAPPING
     names = model.config.get("architectures") or ()

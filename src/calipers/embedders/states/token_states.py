@@ -23,9 +23,9 @@ from calipers.embedders import minilm
 from calipers.embedders.models.find import content_hash, find_folder
 from calipers.embedders.models.model_files import read_config
 from calipers.embedders.options import choose_device, choose_dtype, token_budget
-from calipers.embedders.reading import Reading, Vocabulary, of_tokenizers, of_transformers
+from calipers.embedders.reading import ReadingCounts, UnknownTokens, of_tokenizers, of_transformers
 from calipers.embedders.states import pretrained
-from calipers.embedders.states.batches import Batches, Model, Run, States, cut
+from calipers.embedders.states.batches import Batches, LengthRun, Model, States, cut
 from calipers.embedders.states.pooling import choose_layer
 from calipers.embedders.states.pretrained import Encode, closing
 from calipers.errors import CalipersError, InputError, require
@@ -56,7 +56,7 @@ class TokenIds:
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
     truncated: NDArray[np.bool_]
-    reading: Reading
+    reading: ReadingCounts
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ class TokenEncoder:
     """
 
     encode: Encode
-    known: Vocabulary
+    known: UnknownTokens
     model: Model
     batches: Batches
     marks: frozenset[int]
@@ -104,7 +104,7 @@ class TokenEncoder:
         """Split texts into tokens; a long one keeps its beginning and the marks that close it."""
         tail = closing(self.encode)
         parts, lengths, truncated = [np.empty(0, np.int32)], [0], []
-        readings: list[Reading | None] = [Reading.of([])]
+        readings: list[ReadingCounts | None] = [ReadingCounts.of([])]
         for first in range(0, len(texts), TEXTS_AT_ONCE):
             own = list(texts[first : first + TEXTS_AT_ONCE])
             ids = self.encode(own)
@@ -114,7 +114,7 @@ class TokenEncoder:
             parts.append(np.fromiter(chain.from_iterable(ids), dtype=np.int32))
             lengths += map(len, ids)
         starts = np.cumsum(lengths, dtype=np.int64)
-        reading = Reading.joined(readings)
+        reading = ReadingCounts.joined(readings)
         assert reading is not None
         return TokenIds(np.concatenate(parts), starts, np.array(truncated, dtype=np.bool_), reading)
 
@@ -148,7 +148,7 @@ class TokenEncoder:
         # A model without marks has no token for an empty text
         filled = [place for place, text in enumerate(texts) if tokens.lengths[text]]
 
-        def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
+        def take(rows: NDArray[np.intp], runs: Sequence[LengthRun], states: States) -> None:
             unit = states[self.layer].float().cpu().numpy()
             norms = np.linalg.norm(unit, axis=1, keepdims=True)
             if not np.isfinite(norms).all():
@@ -212,7 +212,7 @@ def load_token_encoder(
         name = folder.resolve().name if os.path.isdir(at_home(model)) else str(model)
         parts = _from_folder(folder, name, layer, max_length, device, chosen)
     with torch.inference_mode():
-        width = parts.model(torch.tensor([0]), [Run(0, 1, 1)])[parts.layer].shape[1]
+        width = parts.model(torch.tensor([0]), [LengthRun(0, 1, 1)])[parts.layer].shape[1]
     return TokenEncoder(
         encode=parts.encode,
         known=parts.known,
@@ -238,7 +238,7 @@ class _Parts:
     """What a model brings along."""
 
     encode: Encode
-    known: Vocabulary
+    known: UnknownTokens
     model: Model
     marks: frozenset[int]
     layer: int

@@ -31,9 +31,9 @@ from calipers.embedders.embedder import (
     not_a_text,
 )
 from calipers.embedders.models.find import FoundModel
-from calipers.embedders.options import Options, choose_device, choose_dtype, token_budget
-from calipers.embedders.reading import Reading, Vocabulary, of_transformers
-from calipers.embedders.states.batches import Batches, Run, States
+from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype, token_budget
+from calipers.embedders.reading import ReadingCounts, UnknownTokens, of_transformers
+from calipers.embedders.states.batches import Batches, LengthRun, States
 from calipers.embedders.states.pooling import (
     OVER_TOKENS,
     SentencePlan,
@@ -78,11 +78,11 @@ class Tokens:
 
     ids: list[NDArray[np.int32]]
     truncated: NDArray[np.bool_]
-    reading: Reading
+    reading: ReadingCounts
 
 
 @dataclass(frozen=True, eq=False)
-class Reader:
+class TokenReader:
     """Makes tokens of texts, and checks those that are given.
 
     Attributes
@@ -111,7 +111,7 @@ class Reader:
 
     name: str
     encode: Encode
-    known: Vocabulary
+    known: UnknownTokens
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     stand_in: int
@@ -138,7 +138,7 @@ class Reader:
         truncated = np.array([len(text) > self.max_length for text in ids], dtype=np.bool_)
         return Tokens([self._cut(text) for text in ids], truncated, reading)
 
-    def _tokenised(self, texts: Sequence[Any]) -> tuple[list[NDArray[np.int32]], Reading]:
+    def _tokenised(self, texts: Sequence[Any]) -> tuple[list[NDArray[np.int32]], ReadingCounts]:
         texts = list(texts)
         try:
             read = [self.prefix + text for text in texts]
@@ -220,7 +220,7 @@ class TransformersEmbedder(Embedder):
     at_once = 1_024
 
     def __init__(
-        self, model: FoundModel, options: Options, *, plan: SentencePlan | None = None
+        self, model: FoundModel, options: EmbedderOptions, *, plan: SentencePlan | None = None
     ) -> None:
         self.name = model.name
         self._options, self._layer = options, 0
@@ -251,7 +251,7 @@ class TransformersEmbedder(Embedder):
             max_texts=options.batch_size,
             name=model.name,
         )
-        text = [Run(0, 1, 1)]
+        text = [LengthRun(0, 1, 1)]
         states = self._states(torch.tensor([0]), text)
         self._plan.check_width(states[self._layer].shape[1], model.name)
         self._widths = {view: len(row[0]) for view, row in self._vectors(states, text).items()}
@@ -285,7 +285,7 @@ class TransformersEmbedder(Embedder):
         shapes = {view: (len(prepared.ids), width) for view, width in self._widths.items()}
         views = {view: np.empty(shape, dtype=np.float32) for view, shape in shapes.items()}
 
-        def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
+        def take(rows: NDArray[np.intp], runs: Sequence[LengthRun], states: States) -> None:
             for view, vectors in self._vectors(states, runs).items():
                 if not np.isfinite(vectors).all():
                     raise self._not_finite()
@@ -296,10 +296,10 @@ class TransformersEmbedder(Embedder):
 
     def _make_reader(
         self, tokenizer: Any, encode: Encode, starts: list[int], ends: list[int]
-    ) -> Reader:
+    ) -> TokenReader:
         vocabulary = self._states.vocabulary
         tokens = (getattr(tokenizer, name, None) for name in _STAND_INS)
-        return Reader(
+        return TokenReader(
             name=self.name,
             encode=encode,
             known=of_transformers(tokenizer),
@@ -313,7 +313,7 @@ class TransformersEmbedder(Embedder):
             cut_left=tokenizer.truncation_side == "left",
         )
 
-    def _vectors(self, states: States, runs: Sequence[Run]) -> dict[str, NDArray[np.float32]]:
+    def _vectors(self, states: States, runs: Sequence[LengthRun]) -> dict[str, NDArray[np.float32]]:
         with torch.inference_mode():
             pooled: dict[str, Tensor] = {
                 "meaning": self._plan.apply(states[self._layer], runs),
@@ -358,7 +358,7 @@ class TransformersEmbedder(Embedder):
 
 
 def _reach(
-    options: Options, plan: SentencePlan | None, tokenizer: Any, positions: int | None
+    options: EmbedderOptions, plan: SentencePlan | None, tokenizer: Any, positions: int | None
 ) -> int:
     """How many tokens of a text are read, by a person, the model's makers, or what is usual."""
     if options.max_length is not None:
@@ -370,7 +370,7 @@ def _reach(
 
 
 def _chosen(
-    plan: SentencePlan | None, options: Options, causal: bool, opening: int
+    plan: SentencePlan | None, options: EmbedderOptions, causal: bool, opening: int
 ) -> SentencePlan:
     """What is done with the states, by what a person chose, the model's makers, or its kind."""
     if plan is None:

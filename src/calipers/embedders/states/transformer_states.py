@@ -21,7 +21,7 @@ import transformers
 from torch import Tensor
 
 from calipers.embedders.states import packed
-from calipers.embedders.states.batches import Model, Run, States, is_out_of_memory
+from calipers.embedders.states.batches import LengthRun, Model, States, is_out_of_memory
 from calipers.embedders.states.dense import quicken, widen
 from calipers.embedders.states.pretrained import (
     layer_count,
@@ -133,10 +133,10 @@ class Trial:
     ) -> None:
         long = () if window is None or window >= reach else (window + _LENGTHS[0],)
         lengths = [min(length, reach) for length in (*long, *_LENGTHS)]
-        self.runs: list[Run] = []
+        self.runs: list[LengthRun] = []
         for length, same in groupby(lengths):
             start = self.runs[-1].tokens.stop if self.runs else 0
-            self.runs.append(Run(start, len(list(same)), length))
+            self.runs.append(LengthRun(start, len(list(same)), length))
         usual = [token for token in range(vocabulary // 10, vocabulary) if token not in avoid]
         usual = usual[:50_000] or [0]
         place = torch.arange(2 * sum(lengths)) * _STRIDE % len(usual)
@@ -150,7 +150,7 @@ class Trial:
         """The states when each text is read alone."""
         texts = [own for run in self.runs for own in self.tokens[run.tokens].view(-1, run.length)]
         with torch.inference_mode():
-            states = [forward(own, [Run(0, 1, len(own))]) for own in texts]
+            states = [forward(own, [LengthRun(0, 1, len(own))]) for own in texts]
         return {layer: torch.cat([text[layer] for text in states]) for layer in states[0]}
 
     def passes(self, forward: Model, expected: States, tolerance: float) -> bool:
@@ -166,7 +166,10 @@ class Trial:
 
     def is_causal(self, forward: Model) -> bool:
         """Whether a token sees none of those behind it: the last of a text changes no other."""
-        text, run = self.tokens[: self.runs[0].length].clone(), [Run(0, 1, self.runs[0].length)]
+        text, run = (
+            self.tokens[: self.runs[0].length].clone(),
+            [LengthRun(0, 1, self.runs[0].length)],
+        )
         with torch.inference_mode():
             before = forward(text, run)
             text[-1] = text[0]
@@ -242,7 +245,7 @@ class TransformerStates:
         with quiet(transformers):
             self._prepare(model)
 
-    def __call__(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+    def __call__(self, tokens: Tensor, runs: Sequence[LengthRun]) -> States:
         """Compute the states of some texts.
 
         Parameters
@@ -261,14 +264,14 @@ class TransformerStates:
         with torch.inference_mode(), quiet(transformers):
             return self._in_one(tokens, runs) if self.packed else self._by_length(tokens, runs)
 
-    def _by_length(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+    def _by_length(self, tokens: Tensor, runs: Sequence[LengthRun]) -> States:
         states = []
         for run in runs:
             ids = tokens[run.tokens].view(run.texts, run.length)
             states.append(self._forward(input_ids=ids, attention_mask=torch.ones_like(ids)))
         return {layer: torch.cat([own[layer] for own in states]) for layer in self.wanted}
 
-    def _in_one(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+    def _in_one(self, tokens: Tensor, runs: Sequence[LengthRun]) -> States:
         places = _places(tokens, runs, self._padding)
         with packed.divided(runs):
             return self._forward(input_ids=tokens[None], position_ids=places[None])
@@ -391,7 +394,7 @@ def _vocabulary(model: Any, name: str) -> int:
         ) from error
 
 
-def _places(tokens: Tensor, runs: Sequence[Run], padding: int | None) -> Tensor:
+def _places(tokens: Tensor, runs: Sequence[LengthRun], padding: int | None) -> Tensor:
     """The position of each token in its text, as the model counts them."""
     places = torch.cat([torch.arange(run.length).repeat(run.texts) for run in runs])
     places = places.to(tokens.device)

@@ -24,8 +24,7 @@ from calipers.embedders.models.model_files import read_json
 from calipers.embedders.states.batches import fits
 from calipers.embedders.states.pretrained import quiet, recent, unreadable
 from calipers.errors import InputError, require
-
-Image = NDArray[np.uint8]
+from calipers.samples.images import Image
 
 
 def checked_images(images: Iterable[Any]) -> Iterator[Image]:

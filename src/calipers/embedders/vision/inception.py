@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch, identity_line, model_signature
 from calipers.embedders.models.tensors import pickled_tensors
-from calipers.embedders.options import Options, choose_device
+from calipers.embedders.options import EmbedderOptions, choose_device
 from calipers.embedders.states.pretrained import versions
 from calipers.embedders.vision.images import ImageBatches, checked_images
 from calipers.errors import InputError, MissingExtraError, require
@@ -112,7 +112,7 @@ LAYER = str(WIDTH)
 BATCH = 32
 
 
-def load(name: str, options: Options) -> Inception:
+def load(name: str, options: EmbedderOptions) -> Inception:
     """Make the embedder of FID."""
     return Inception(device=options.device, batch_size=options.batch_size, offline=options.offline)
 

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch
-from calipers.embedders.options import Options
-from calipers.embedders.vision.images import Image, checked_images, size_words
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.vision.images import checked_images, size_words
 from calipers.errors import InputError
 from calipers.memory import free_memory
+from calipers.samples.images import Image
 
 if TYPE_CHECKING:
     from calipers.samples import SampleSet
@@ -29,7 +30,7 @@ COPIES = 4
 """How many times the reference's vectors a comparison holds: two sets, and each of them scaled."""
 
 
-def load(name: str, options: Options) -> Pixels:
+def load(name: str, options: EmbedderOptions) -> Pixels:
     """Make the embedder of raw pixels."""
     return Pixels(size=options.size)
 

@@ -28,7 +28,7 @@ from torch import Tensor
 
 from calipers.embedders.embedder import Embedder, EncodedBatch, identity_line, model_signature
 from calipers.embedders.models.find import FoundModel
-from calipers.embedders.options import Options, choose_device, choose_dtype
+from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
 from calipers.embedders.states.dense import quicken
 from calipers.embedders.states.pretrained import check_complete, layer_stack, quiet, unreadable
 from calipers.embedders.vision.images import ImageBatches, ImageProcessor, Pixels
@@ -66,7 +66,7 @@ class VisionTower:
         Weights that the folder lacks.
     """
 
-    def __init__(self, model: FoundModel, options: Options, *, device: str) -> None:
+    def __init__(self, model: FoundModel, options: EmbedderOptions, *, device: str) -> None:
         with quiet(transformers):
             try:
                 whole, loading = _class(model, transformers).from_pretrained(
@@ -211,7 +211,7 @@ class Pooling:
         return places.mean(dim=1) if self.how == "mean" else places.amax(dim=1)
 
 
-def choose_pooling(tower: VisionTower, output: Any, options: Options, name: str) -> Pooling:
+def choose_pooling(tower: VisionTower, output: Any, options: EmbedderOptions, name: str) -> Pooling:
     """Settle on layer and pooling, from what was asked and what the model has.
 
     Parameters
@@ -294,7 +294,7 @@ class VisionEmbedder(Embedder):
     reads = frozenset({"images"})
     at_once = 64
 
-    def __init__(self, model: FoundModel, options: Options) -> None:
+    def __init__(self, model: FoundModel, options: EmbedderOptions) -> None:
         options.check_taken(model.name, TAKES)
         self.name = model.name
         device = choose_device(options.device, torch)
@@ -332,7 +332,7 @@ class VisionEmbedder(Embedder):
         vectors = self._batches.run(prepared, self._forward)
         return EncodedBatch({"image": vectors}, np.zeros(len(prepared), dtype=np.bool_))
 
-    def _settle(self, model: FoundModel, options: Options, dtype: torch.dtype) -> None:
+    def _settle(self, model: FoundModel, options: EmbedderOptions, dtype: torch.dtype) -> None:
         """Find out on a first image what the model gives, and what is needed of it."""
         grey = np.full((64, 64, 3), 127, dtype=np.uint8)
         pixels = torch.from_numpy(self._processor([grey])[0][None])

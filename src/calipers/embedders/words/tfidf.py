@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from calipers.embedders.embedder import Embedder, EncodedBatch
-from calipers.embedders.options import Options
-from calipers.embedders.reading import Reading, word_count
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.reading import ReadingCounts, word_count
 from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.errors import InputError
 
@@ -245,7 +245,7 @@ CHOICES = f"sublinear|df:{LEAST_TEXTS}|words:{MOST_WORDS}|texts:{MOST_TEXTS}|hal
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class TfidfFit:
     """What was fitted on a reference.
 
     Attributes
@@ -266,7 +266,7 @@ class Fit:
     digest: str
 
 
-def fit(samples: Iterable[Any], *, components: int) -> Fit:
+def fit(samples: Iterable[Any], *, components: int) -> TfidfFit:
     """Fit TF-IDF and axes on each half of a reference.
 
     Parameters
@@ -296,7 +296,7 @@ def fit(samples: Iterable[Any], *, components: int) -> Fit:
         lower, upper = pool.map(fit_side, sides)
     if lower is None or upper is None:
         raise _too_small(len(draws))
-    return Fit(vocabulary, (lower, upper), border, digest)
+    return TfidfFit(vocabulary, (lower, upper), border, digest)
 
 
 def _too_small(found: int) -> InputError:
@@ -357,7 +357,7 @@ class FittedTfidf(Embedder):
     leaves_out = True
     kept = False
 
-    def __init__(self, found: Fit) -> None:
+    def __init__(self, found: TfidfFit) -> None:
         import scipy
 
         components = [len(half.axes) for half in found.halves]
@@ -395,7 +395,9 @@ class FittedTfidf(Embedder):
                 rows[own] = weigh(chosen, self._idf[half]).astype(np.float32) @ self._axes[half]
                 counts[own] = [self._read(bag, self._idf[half]) for bag in chosen]
         return EncodedBatch(
-            {"wording": rows}, np.zeros(len(bags), np.bool_), Reading(counts[:, 0], counts[:, 1])
+            {"wording": rows},
+            np.zeros(len(bags), np.bool_),
+            ReadingCounts(counts[:, 0], counts[:, 1]),
         )
 
     def _read(self, bag: Bag, idf: NDArray[np.float64]) -> tuple[int, int]:
@@ -414,7 +416,7 @@ SIZE = 128
 """Numbers of a vector: half of them for the axes of each half."""
 
 
-def load(name: str, options: Options) -> Tfidf:
+def load(name: str, options: EmbedderOptions) -> Tfidf:
     """Make the embedder, to be fitted on a reference."""
     return Tfidf(size=options.size or SIZE)
 

@@ -147,7 +147,7 @@ def is_number(field: bytes) -> bool:
 _MARGIN = 1.03  # words grow longer towards the end of a file sorted by frequency
 
 
-class Matrix:
+class GrowingMatrix:
     """Rows of float32 that grow in number.
 
     Parameters
@@ -230,7 +230,7 @@ def read_text_rows(
     InputError
         If a line has another number of values, or one that is not a finite number.
     """
-    matrix = Matrix(layout.width, most=layout.words)
+    matrix = GrowingMatrix(layout.width, most=layout.words)
     words: list[str] = []
     header = 0 if layout.words is None else 1
     running: list[Future[list[str]]] = []
@@ -446,7 +446,7 @@ def read_binary_rows(
     """
     assert layout.words is not None
     row_bytes = 4 * layout.width
-    matrix = Matrix(layout.width, most=layout.words)
+    matrix = GrowingMatrix(layout.width, most=layout.words)
     matrix.expect(size // row_bytes)
     words: list[str] = []
     rest = b""

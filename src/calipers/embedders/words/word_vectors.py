@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch, check_texts
-from calipers.embedders.options import Options
-from calipers.embedders.reading import Reading
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.words.word_vector_files import read_word_vectors
 from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.files import at_home
@@ -31,7 +31,7 @@ TAKES: frozenset[str] = frozenset()
 RULE = "punctuation apart, as written or in lower case, compounds by their parts"
 
 
-def load(name: str, options: Options) -> WordVectors:
+def load(name: str, options: EmbedderOptions) -> WordVectors:
     """Read the vectors of a file; none of the options can change them."""
     return WordVectors(at_home(name))
 
@@ -90,7 +90,9 @@ class WordVectors(Embedder):
             counts.append(self._chunks.read(chunks))
             if len(known):
                 rows[place] = self._mean(known)
-        return EncodedBatch({"wording": rows}, np.zeros(len(texts), np.bool_), Reading.of(counts))
+        return EncodedBatch(
+            {"wording": rows}, np.zeros(len(texts), np.bool_), ReadingCounts.of(counts)
+        )
 
     def _mean(self, known: NDArray[np.int32]) -> NDArray[np.float64]:
         # In the order of the rows, so that the order of the words changes not even a rounding

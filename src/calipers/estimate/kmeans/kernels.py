@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.lazy import lazily
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.distances import Points, centre_and_scale, slack
 from calipers.numeric.scratch import scratch
@@ -31,11 +32,9 @@ from calipers.numeric.simd import (
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans
 
-Floats = NDArray[np.float32]
-
 
 @dataclass(frozen=True)
-class Table:
+class ClusterRows:
     """Rows to cluster, one set after the other.
 
     Attributes
@@ -57,8 +56,8 @@ class Table:
         that the sum of all weights stays below 2⁶². Such sums are exact, in every order.
     """
 
-    rows: Floats
-    low: Floats
+    rows: Floats32
+    low: Floats32
     weights: NDArray[np.float64]
     n: int
     centre: NDArray[np.float64]
@@ -72,7 +71,7 @@ class Table:
         mean = self.weights.astype(np.float32) @ self.rows[: self.n] / self.n
         return float(squared / self.n - mean @ mean) / len(self.centre)
 
-    def part(self, span: Span) -> Table:
+    def part(self, span: Span) -> ClusterRows:
         """A range of the rows, which starts at a multiple of 48; sums keep their unit."""
         places = slice(span[0], filled(span[1], PANEL))
         weights = self.weights[slice(*span)]
@@ -82,7 +81,7 @@ class Table:
 
 def lay_out(
     sets: Sequence[Points], workers: Workers, weights: Sequence[float] | None = None
-) -> Table:
+) -> ClusterRows:
     """Centre and scale sets of rows, and lay them out one after the other.
 
     `weights` are what each row of each set counts (default: 1).
@@ -109,7 +108,7 @@ def lay_out(
     rows[n:], low[n:] = 0.0, np.inf
     each = np.repeat(np.ones(len(sets)) if weights is None else np.asarray(weights), sizes)
     unit = 2.0 ** (61 - int(np.frexp(each.sum())[1]))
-    return Table(rows, low, each, n, centre, exponent, unit)
+    return ClusterRows(rows, low, each, n, centre, exponent, unit)
 
 
 def filled(count: int, whole: int) -> int:
@@ -148,8 +147,8 @@ class Assignments(NamedTuple):
 
     labels: NDArray[np.int32]
     own: NDArray[np.float64]
-    bounds: Floats
-    groups: Floats
+    bounds: Floats32
+    groups: Floats32
 
 
 @inlined

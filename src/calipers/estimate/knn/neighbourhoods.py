@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import (
-    Counts,
+    BallSide,
     Distance,
-    Side,
     Supports,
     as_distance,
     capped_own,
@@ -37,6 +36,7 @@ from calipers.estimate.knn.strata import (
     of_others,
     without_mates,
 )
+from calipers.numeric.arrays import Ints
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.kept import chosen_store, content
@@ -71,7 +71,7 @@ class Work:
         *,
         keep: bool = False,
         labels: NDArray[np.int64] | None = None,
-    ) -> Side:
+    ) -> BallSide:
         """Find the balls of one set; with `keep` its neighbours are kept, where a store is.
 
         `labels` are the strata of its rows, where those of one stratum are no neighbours.
@@ -96,7 +96,7 @@ class Work:
             if short == 0 or kept == others or kept > MOST_KEPT:
                 spread = common_radius(nearest, self.supports, self.distance)
                 median = median_radius(nearest.squared, self.supports.capped)
-                return Side(points, nearest, radii, self.k, median, spread)
+                return BallSide(points, nearest, radii, self.k, median, spread)
             spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
 
     def _nearest_within(self, points: Sieve, k: int, *, keep: bool) -> Nearest:
@@ -117,7 +117,9 @@ class Work:
             np.ascontiguousarray(known.squared[:, :k]), np.ascontiguousarray(known.index[:, :k])
         )
 
-    def count_across(self, reference: Side, generated: Side) -> tuple[SettledCounts, SettledCounts]:
+    def count_across(
+        self, reference: BallSide, generated: BallSide
+    ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         blocks = reference.radii.sizes[1]
@@ -205,7 +207,7 @@ NO_SUPPORTS = Supports()
 
 
 @dataclass(frozen=True)
-class Replicates:
+class NeighbourReplicates:
     """Counts for the chosen k with one block of rows left out, enough to score each replicate.
 
     Attributes
@@ -229,14 +231,14 @@ class Replicates:
         Owners of the same half whose such balls hold each guest, shape ``(m, halvings)``.
     """
 
-    held_without: Counts
-    held_from: Counts
-    inside_without: Counts
+    held_without: Ints
+    held_from: Ints
+    inside_without: Ints
     radii_without: NDArray[np.float64]
     across_without: NDArray[np.float64] | None
     radii_halves: NDArray[np.float64]
-    held_halves: Counts
-    inside_halves: Counts
+    held_halves: Ints
+    inside_halves: Ints
 
 
 @dataclass(frozen=True)
@@ -275,17 +277,17 @@ class Balls:
     """
 
     radii: NDArray[np.float64]
-    held: Counts
-    inside: Counts
+    held: Ints
+    inside: Ints
     own_nearest: NDArray[np.int64]
     nearest: NDArray[np.int64]
     distance: NDArray[np.float64]
-    capped: Counts | None = None
-    capped_own: Counts | None = None
+    capped: Ints | None = None
+    capped_own: Ints | None = None
     realism: NDArray[np.float64] | None = None
     missed: NDArray[np.float64] | None = None
     across: NDArray[np.float64] | None = None
-    replicates: Replicates | None = None
+    replicates: NeighbourReplicates | None = None
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -572,19 +574,19 @@ def _guests_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -
     )
 
 
-def _replicates(balls: Balls) -> Replicates:
+def _replicates(balls: Balls) -> NeighbourReplicates:
     if balls.replicates is None:
         raise InputError("the neighbourhoods were measured without blocks of rows")
     return balls.replicates
 
 
-def _columns(counts: Counts, k: int) -> Counts:
+def _columns(counts: Ints, k: int) -> Ints:
     return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
 def _balls(
     work: Work,
-    side: Side,
+    side: BallSide,
     settled: SettledCounts,
     labels: tuple[NDArray[np.int64] | None, NDArray[np.int64] | None],
 ) -> Balls:
@@ -607,7 +609,7 @@ def _balls(
         capped = capped_own(side, closed=work.closed)
         if own is not None:
             capped = capped_without_mates(capped, side, own, closed=work.closed)
-    replicates = Replicates(
+    replicates = NeighbourReplicates(
         found.held_without,
         found.held_from,
         found.inside_without,

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Counts, Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.kernels import count_listed, squared_of_pairs
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import SettledCounts
+from calipers.numeric.arrays import Ints, Longs
 
-Labels = NDArray[np.int64]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 AT_ONCE = 2**20
@@ -52,8 +52,8 @@ class Strata:
         side, are of one stratum.
     """
 
-    reference: Labels
-    generated: Labels
+    reference: Longs
+    generated: Longs
 
     @classmethod
     def of(cls, labels: tuple[ArrayLike, ArrayLike], n: int, m: int) -> Strata:
@@ -81,7 +81,7 @@ class Strata:
         return largest_stratum(self.reference), largest_stratum(self.generated)
 
 
-def of_others(nearest: Nearest, labels: Labels, k: int, owners: Labels | None = None) -> Nearest:
+def of_others(nearest: Nearest, labels: Longs, k: int, owners: Longs | None = None) -> Nearest:
     """Leave those of the own stratum out of nearest rows, and keep the k closest of the others.
 
     Parameters
@@ -103,7 +103,7 @@ def of_others(nearest: Nearest, labels: Labels, k: int, owners: Labels | None = 
 
 def without_mates(
     strata: Strata,
-    sides: tuple[Side, Side],
+    sides: tuple[BallSide, BallSide],
     found: tuple[SettledCounts, SettledCounts],
     *,
     closed: bool,
@@ -123,7 +123,7 @@ def without_mates(
     return first, second
 
 
-def capped_without_mates(counts: Counts, side: Side, labels: Labels, *, closed: bool) -> Counts:
+def capped_without_mates(counts: Ints, side: BallSide, labels: Longs, *, closed: bool) -> Ints:
     """Take rows of the own stratum off the counts of capped balls around the rows of a set.
 
     They were counted only where ties went on beyond the neighbours that were kept, so that all rows
@@ -141,7 +141,7 @@ def capped_without_mates(counts: Counts, side: Side, labels: Labels, *, closed: 
     return counts
 
 
-def nearest_others(settled: SettledCounts, strata: tuple[Labels, Labels]) -> SettledCounts:
+def nearest_others(settled: SettledCounts, strata: tuple[Longs, Longs]) -> SettledCounts:
     """Leave those of the own stratum out of the owners nearest to every guest.
 
     `strata` are those of the owners and of the guests.
@@ -153,7 +153,7 @@ def nearest_others(settled: SettledCounts, strata: tuple[Labels, Labels]) -> Set
     return replace(settled, nearest=nearest)
 
 
-def largest_stratum(labels: Labels) -> int:
+def largest_stratum(labels: Longs) -> int:
     """How many rows the largest stratum of a set has."""
     return int(np.unique(labels, return_counts=True)[1].max(initial=1))
 
@@ -173,7 +173,7 @@ def _less(counts: BallCounts, others: BallCounts) -> BallCounts:
     return counts._replace(**left)
 
 
-def _pairs(left: Labels, right: Labels) -> Iterator[Pairs]:
+def _pairs(left: Longs, right: Longs) -> Iterator[Pairs]:
     """List the pairs of one label, those of some rows of the left at a time."""
     order = np.argsort(right, kind="stable")
     ordered = right[order]
