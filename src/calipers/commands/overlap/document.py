@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from calipers.commands.overlap.result import NEARLY_ALL, NEARLY_NONE, Overlap, OverlapView, Relation
 from calipers.report import legend
-from calipers.report.names import VIEWS, clean
+from calipers.report.names import VIEWS, WIDEST_NAME, clean, shorten
 from calipers.report.numbers import MISSING, number, size_text, words_text
 from calipers.report.shown import short
 from calipers.report.table import (
@@ -31,6 +31,9 @@ from calipers.report.table import (
 )
 
 SIDES = ("precision", "recall")
+
+ROOM = 4
+"""Columns beside a name that its mark of a list and its comma take."""
 
 
 def document(overlap: Overlap) -> Document:
@@ -118,7 +121,8 @@ def _matrix(overlap: Overlap, view: OverlapView) -> Table:
 
 def _relation(relation: Relation) -> str:
     """Say what a pair is to each other, by names that fit on a line."""
-    return replace(relation, a=short(relation.a), b=short(relation.b)).sentence
+    a, b = (shorten(clean(name), WIDEST_NAME - ROOM) for name in (relation.a, relation.b))
+    return replace(relation, a=a, b=b).sentence
 
 
 def _judged(view: OverlapView, column: int, *, seeds: bool) -> Iterator[Cell]:
