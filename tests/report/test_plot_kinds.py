@@ -69,8 +69,8 @@ RANKING["systems"] = ["x", "y", "z"]
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_its_functions_and_one_line(name):
     kind = KINDS[name]
-    module = importlib.import_module(f"calipers.report.plots.{kind.module}")
-    assert callable(getattr(module, f"{kind.module}_plot"))
+    module, _, function = kind.drawn_by.partition(":")
+    assert callable(getattr(importlib.import_module(f"calipers.{module}"), function))
     assert kind.takes in INPUTS
     assert "\n" not in kind.shows
 

@@ -90,7 +90,7 @@ def unread_note(name: str, reading: ReadingCounts) -> str:
 
     Examples
     --------
-    >>> unread_note("minilm", Reading.of([(3, 3), (5, 1)]))
+    >>> unread_note("minilm", ReadingCounts.of([(3, 3), (5, 1)]))
     'minilm does not know 50 % of the words; 1 text has no word that it knows'
     """
     lost = int(reading.nothing.sum())

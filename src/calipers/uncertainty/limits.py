@@ -279,7 +279,7 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
 
     Examples
     --------
-    >>> far, near = Estimate(0.6, 0.02, 19), Estimate(0.79, 0.02, 19)
+    >>> far, near = LimitEstimate(0.6, 0.02, 19), LimitEstimate(0.79, 0.02, 19)
     >>> tests = [LimitTest(far, 0.8, "below"), LimitTest(near, 0.8, "below")]
     >>> [decision.outcome for decision in decide(tests)]
     ['fails', 'inconclusive']
