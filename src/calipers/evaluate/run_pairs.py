@@ -125,7 +125,7 @@ def withheld_reason(key: str, system: System) -> str | None:
     return None if key.startswith("text.") else getattr(system, "withheld", None)
 
 
-def run_of(given: Any, role: str, path: str) -> Run:
+def run_of(given: Any, path: str) -> Run:
     """Refuse a result that holds no scores of systems.
 
     Raises
@@ -135,7 +135,11 @@ def run_of(given: Any, role: str, path: str) -> Run:
     """
     if not isinstance(given, Comparison | TextComparison):
         raise InputError(
-            f"{path}: holds a result of the kind {given.kind!r}; {role} needs what --save or "
-            "--json of calipers compare (or calipers text) wrote"
+            f"{path}: holds {_kind_of(given)}; scores of systems are in what --save or --json of "
+            "calipers compare (or calipers text) wrote"
         )
     return given
+
+
+def _kind_of(given: Any) -> str:
+    return f"a result of the kind {given.kind!r}" if isinstance(given, Result) else repr(given)

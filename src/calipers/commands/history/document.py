@@ -77,7 +77,8 @@ def _verdict(history: History) -> Iterator[str]:
 
 def _sentence(history: History, score: ScoreHistory) -> str:
     after, before = score.first_worse, score.worse_than
-    assert after is not None and before is not None
+    assert after is not None
+    assert before is not None
     change = score.change(before, after)
     assert change is not None
     level = history.settings["level"]
@@ -141,7 +142,7 @@ def _meanings(history: History) -> Iterator[tuple[str, str]]:
 def _how(history: History) -> str:
     tests = history.settings["tests"]
     return (
-        f"A change counts where it is beyond the noise: {tests:,} tests of all pairs of runs by all "
-        f"scores, adjusted by Holm at level {history.settings['level']:g}. Every change: --json "
-        "FILE, or .to_dict() in Python."
+        f"A change counts where it is beyond the noise: {tests:,} tests of all pairs of runs by "
+        f"all scores, adjusted by Holm at level {history.settings['level']:g}. Every change: "
+        "--json FILE, or .to_dict() in Python."
     )

@@ -1,4 +1,4 @@
-"""A history ──► a figure: a panel for each score, a line for each system, runs from left to right."""
+"""A history ──► a figure: a panel for each score, a line for each system, runs to the right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calipers.commands.history.document import score_name
 from calipers.commands.history.result import History, ScoreHistory
 from calipers.report.plots.choosing import drawable
 from calipers.report.plots.panels import Panel, Plot
-from calipers.report.plots.style import INK, colour, line
+from calipers.report.plots.style import INK, Look, colour, line
 
 PANEL = (3.4, 2.4)
 LEGEND = 1.7
@@ -73,13 +73,11 @@ def _draw_score(axes: Axes, score: ScoreHistory, place: int, systems: int) -> No
     known = [(at, point) for at, point in enumerate(score.points) if math.isfinite(point.value)]
     at = [run + shift for run, _ in known]
     values = [point.value for _, point in known]
-    low = [
-        v - (p.interval[0] if p.interval else v) for v, (_, p) in zip(values, known, strict=True)
+    ends = [point.interval or (point.value, point.value) for _, point in known]
+    bars = [
+        [max(0.0, value - low) for value, (low, _) in zip(values, ends, strict=True)],
+        [max(0.0, high - value) for value, (_, high) in zip(values, ends, strict=True)],
     ]
-    high = [
-        (p.interval[1] if p.interval else v) - v for v, (_, p) in zip(values, known, strict=True)
-    ]
-    bars = [[max(0.0, end) for end in ends] for ends in (low, high)]
     axes.errorbar(at, values, yerr=bars, fmt="none", ecolor=colour(place), elinewidth=1.0)
     axes.plot(at, values, label=score.system, **line(colour(place), place))
     if score.first_worse is not None:
@@ -87,7 +85,7 @@ def _draw_score(axes: Axes, score: ScoreHistory, place: int, systems: int) -> No
         axes.plot([score.first_worse + shift], [value], **_RING)
 
 
-_RING: dict[str, object] = {
+_RING: Look = {
     "linestyle": "",
     "marker": "o",
     "markersize": 10,
@@ -103,5 +101,5 @@ def _legend(systems: Sequence[str], history: History) -> list[Artist]:
         for place, name in enumerate(systems)
     ]
     if history.first_worse is not None:
-        handles.append(Line2D([], [], label="first worse run", **_RING))  # type: ignore[arg-type]
+        handles.append(Line2D([], [], label="first worse run", **_RING))
     return handles

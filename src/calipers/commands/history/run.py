@@ -37,12 +37,16 @@ from calipers.evaluate.run_pairs import (
     withheld_reason,
 )
 from calipers.options.option import one_side
+from calipers.samples.wording import first_names
 from calipers.score import Score
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.limits import LimitEstimate
 from calipers.uncertainty.spread import UNIT
 
 FEWEST_RUNS = 2
+
+MOST_NAMED = 3
+"""Scores that a warning names."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +134,12 @@ def _named(runs: Any) -> Iterator[NamedRun]:
         if isinstance(given, str | Path):
             path = Path(given)
             run, file, name = (
-                run_of(read_scores(path), "a history", str(given)),
+                run_of(read_scores(path), str(given)),
                 path.name,
                 path.stem,
             )
         else:
-            run, file, name = run_of(given, "a history", f"run {place}"), "", f"run {place}"
+            run, file, name = run_of(given, f"run {place}"), "", f"run {place}"
         name = str(run.settings.get("tag") or name)
         used[name] = used.get(name, 0) + 1
         yield NamedRun(name if used[name] == 1 else f"{name} ({used[name]})", file, run)
@@ -180,8 +184,8 @@ def _keys(
                 raise unknown_name(f"score of {system.name} in {run.name}", key, system.scores)
         if last.scores[key].better == "closest":
             raise InputError(
-                f"{key} is best where it equals that of the reference, and a history follows scores "
-                "that are better when higher or lower; leave it out of --metrics"
+                f"{key} is best where it equals that of the reference, and a history follows "
+                "scores that are better when higher or lower; leave it out of --metrics"
             )
     if asked:
         return asked, 0
@@ -261,10 +265,8 @@ def _warnings(
             if point.reason is not None:
                 about = f"{history.score} of {history.system} in {run.name}"
                 reasons.setdefault(point.reason, {})[about] = None
-    for reason, about in reasons.items():
-        names = list(about)
-        more = f" and {len(names) - 3} others" if len(names) > 3 else ""
-        yield f"not tested: {', '.join(names[:3])}{more}: {reason}"
+    for reason, where in reasons.items():
+        yield f"not tested: {first_names(list(where), MOST_NAMED)}: {reason}"
     if left_out:
         yield (
             f"{left_out} scores are best where they equal that of the reference; a history does "
