@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from calipers.commands.history.result import History, HistoryPoint, ScoreHistory
-from calipers.report import legend
 from calipers.report.names import clean, label
 from calipers.report.numbers import MISSING, number, p_text
 from calipers.report.shown import short
@@ -30,6 +29,9 @@ from calipers.report.table import (
 MOST_SENTENCES = 4
 """Scores that the verdict speaks of."""
 
+ASYMMETRIC = 0.1
+"""Share of an interval by which its halves may differ where it is written as ±."""
+
 SIGNS = {"worse": "▼", "better": "▲", "open": ""}
 STYLES = {"worse": "bold", "better": "", "open": ""}
 
@@ -45,7 +47,7 @@ def document(history: History) -> Document:
     )
     runs = f"{len(history.runs)} runs, {short(history.runs[0].name)} to "
     title = f"History of {runs}{short(history.runs[-1].name)} · level {history.settings['level']:g}"
-    return Document(title, blocks, legend.made_by(history))
+    return Document(title, blocks, "")
 
 
 def score_name(history: ScoreHistory) -> str:
@@ -109,24 +111,35 @@ def _table(history: History, system: str, *, several: bool) -> Table:
 
 
 def _cells(score: ScoreHistory) -> Iterator[Cell]:
+    bounds = any(map(_asymmetric, score.points))
     for place, point in enumerate(score.points):
         change = score.change(place - 1, place)
-        direction = (
-            "worse"
-            if score.first_worse == place
-            else ("open" if change is None else change.direction)
-        )
-        yield _cell(score, point, direction)
+        direction = "open" if change is None else change.direction
+        direction = "worse" if score.first_worse == place else direction
+        text = _value(score, point)
+        if text == MISSING:
+            yield Text(MISSING, "dim")
+            continue
+        spread = _interval(score, point, bounds=bounds)
+        style = STYLES[direction]
+        yield ScoreCell(f"{text}{SIGNS[direction]}", spread, style=style, number=point.value)
 
 
-def _cell(score: ScoreHistory, point: HistoryPoint, direction: str) -> Cell:
-    text = _value(score, point)
-    if text == MISSING:
-        return Text(MISSING, "dim")
-    half = ""
-    if point.interval is not None:
-        half = f"±{number((point.interval[1] - point.interval[0]) / 2, unit=score.share)}"
-    return ScoreCell(f"{text}{SIGNS[direction]}", half, style=STYLES[direction], number=point.value)
+def _asymmetric(point: HistoryPoint) -> bool:
+    """Whether one end of the interval lies clearly farther from the value than the other."""
+    if point.interval is None:
+        return False
+    low, high = point.interval
+    return abs((high - point.value) - (point.value - low)) > ASYMMETRIC * (high - low)
+
+
+def _interval(score: ScoreHistory, point: HistoryPoint, *, bounds: bool) -> str:
+    if point.interval is None:
+        return ""
+    low, high = point.interval
+    if bounds:
+        return f" [{number(low, unit=score.share)}, {number(high, unit=score.share)}]"
+    return f"±{number((high - low) / 2, unit=score.share)}"
 
 
 def _value(score: ScoreHistory, point: HistoryPoint) -> str:
@@ -136,7 +149,7 @@ def _value(score: ScoreHistory, point: HistoryPoint) -> str:
 def _meanings(history: History) -> Iterator[tuple[str, str]]:
     yield "▼", "worse than the run before it, or the first that is worse than any run before it"
     yield "▲", "better than the run before it"
-    yield "±", "half of the confidence interval of the score in its run"
+    yield "±, [ ]", "the confidence interval of the score in its run"
 
 
 def _how(history: History) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -90,13 +90,20 @@ def history(runs: Any, options: HistoryOptions) -> History:
             f"a history needs at least {FEWEST_RUNS} saved runs, the first one first; found "
             f"{len(saved)}"
         )
-    lines, left_out = [], 0
+    lines: list[Line] = []
+    left_out: dict[str, str] = {}
     for name, systems in _followed(saved, options):
-        keys, without_direction = _keys(saved, systems, options)
-        left_out += without_direction
-        lines += [_points(saved, name, systems, key) for key in keys]
+        for key in _keys(saved, systems, options):
+            why = _why_not(saved, systems, key)
+            if why is None:
+                lines.append(_points(saved, name, systems, key))
+            elif options.metrics is not None:
+                raise InputError(f"{key} {why}")
+            else:
+                left_out[key] = why
     if not lines:
-        raise InputError("the runs have no score in common that is better when higher or lower")
+        reasons = "; ".join(f"{key} {why}" for key, why in left_out.items())
+        raise InputError(f"the runs have no score in common that can be followed: {reasons}")
     tests = [list(_tests(saved, line)) for line in lines]
     adjusted = iter(holm([test.p_value for of_line in tests for test in of_line]).tolist())
     scores = tuple(
@@ -175,40 +182,42 @@ def _words(given: Any) -> list[str]:
 
 def _keys(
     saved: Sequence[NamedRun], systems: Sequence[System], options: HistoryOptions
-) -> tuple[list[str], int]:
-    """Choose the scores; of those that were not asked for, count those without a better end."""
-    last, asked = systems[-1], _words(options.metrics)
+) -> list[str]:
+    """Choose the scores: those that were asked for, else those that have an interval."""
+    asked = _words(options.metrics)
     for key in asked:
         for run, system in zip(saved, systems, strict=True):
             if key not in system.scores:
                 raise unknown_name(f"score of {system.name} in {run.name}", key, system.scores)
-        if last.scores[key].better == "closest":
-            raise InputError(
-                f"{key} is best where it equals that of the reference, and a history follows "
-                "scores that are better when higher or lower; leave it out of --metrics"
-            )
     if asked:
-        return asked, 0
-    common = [key for key in last.scores if all(key in system.scores for system in systems)]
-    shown = [key for key in common if last.scores[key].interval is not None] or common
-    directed = [key for key in shown if last.scores[key].better != "closest"]
-    return directed, len(shown) - len(directed)
+        return asked
+    common = [key for key in systems[-1].scores if all(key in each.scores for each in systems)]
+    moving = {key for key in common for each in systems if each.scores[key].interval is not None}
+    return [key for key in common if key in moving] or common
+
+
+def _why_not(saved: Sequence[NamedRun], systems: Sequence[System], key: str) -> str | None:
+    """Say why a score cannot be followed over the runs; None if it can."""
+    first, *others = (system.scores[key] for system in systems)
+    if first.better == "closest":
+        return "is best where it equals that of the reference, and not when higher or lower"
+    for run, score in zip(saved[1:], others, strict=True):
+        pins = differing_pins(first, score)
+        if pins:
+            words = "; ".join(
+                f"{pin}: {ours} in {saved[0].name}, {theirs} in {run.name}"
+                for pin, ours, theirs in pins
+            )
+            return (
+                f"of {saved[0].name} and of {run.name} are not comparable ({words}); run both with "
+                "the same reference, sizes and settings"
+            )
+    return None
 
 
 def _points(saved: Sequence[NamedRun], name: str, systems: tuple[System, ...], key: str) -> Line:
-    """Gather one score of one system over the runs; refuse runs that measured it differently."""
+    """Gather one score of one system over the runs."""
     scores = tuple(system.scores[key] for system in systems)
-    for run, score in zip(saved[1:], scores[1:], strict=True):
-        pins = differing_pins(scores[0], score)
-        if pins:
-            words = "; ".join(
-                f"{pin}: {first} in {saved[0].name}, {other} in {run.name}"
-                for pin, first, other in pins
-            )
-            raise InputError(
-                f"{key} of {saved[0].name} and of {run.name} are not comparable ({words}); run "
-                "both with the same reference and settings"
-            )
     estimates, points = [], []
     for run, system, score in zip(saved, systems, scores, strict=True):
         estimate, reason = None, withheld_reason(key, system) or score.reason
@@ -256,7 +265,7 @@ def _directed(change: Change, better: str, alpha: float) -> Change:
 
 
 def _warnings(
-    saved: Sequence[NamedRun], scores: Sequence[ScoreHistory], left_out: int
+    saved: Sequence[NamedRun], scores: Sequence[ScoreHistory], left_out: Mapping[str, str]
 ) -> Iterator[str]:
     """Say what was not tested, and what makes the tests careful."""
     reasons: dict[str, dict[str, None]] = {}
@@ -267,11 +276,8 @@ def _warnings(
                 reasons.setdefault(point.reason, {})[about] = None
     for reason, where in reasons.items():
         yield f"not tested: {first_names(list(where), MOST_NAMED)}: {reason}"
-    if left_out:
-        yield (
-            f"{left_out} scores are best where they equal that of the reference; a history does "
-            "not follow them"
-        )
+    for key, why in left_out.items():
+        yield f"not followed: {key} {why}"
     if not all(change.paired for history in scores for change in history.changes):
         yield (
             "the errors of some runs are taken as independent, which is too careful: what the "
