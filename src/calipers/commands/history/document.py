@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from calipers.commands.history.result import History, HistoryPoint, ScoreHistory
+from calipers.report import legend
 from calipers.report.names import clean, label
 from calipers.report.numbers import MISSING, number, p_text
 from calipers.report.shown import short
@@ -47,7 +48,7 @@ def document(history: History) -> Document:
     )
     runs = f"{len(history.runs)} runs, {short(history.runs[0].name)} to "
     title = f"History of {runs}{short(history.runs[-1].name)} · level {history.settings['level']:g}"
-    return Document(title, blocks, "")
+    return Document(title, blocks, legend.made_by(history))
 
 
 def score_name(history: ScoreHistory) -> str:
