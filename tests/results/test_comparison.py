@@ -324,14 +324,6 @@ def test_a_system_of_the_same_texts_has_no_significant_topic(explained):
     assert "no topic is significantly under- or over-represented" in str(found)
 
 
-def test_runs_from_before_there_was_a_choice_looked_for_neighbours_on_joint_axes(explained):
-    samples, settings = explained.reference_samples, dict(explained.settings)
-    assert settings["projection"] == "none"
-    assert Against.of(samples, settings).projection == "none"
-    del settings["projection"]
-    assert Against.of(samples, settings).projection == "union"
-
-
 def test_the_topic_that_a_system_lacks_is_named_first(explained):
     explanation = explained["narrow"].explain()
     worst = explanation.under_represented[0]
