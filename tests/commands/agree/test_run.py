@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.commands.agree.result import tie_width
 from calipers.commands.agree.run import _told
 from calipers.embedders import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate import embedding
 from calipers.progress import Silent
+from calipers.uncertainty.ties import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 

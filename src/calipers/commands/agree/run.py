@@ -16,7 +16,7 @@ from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.keys import split_key
 from calipers.catalogue.shown import HEADLINE
 from calipers.commands.agree.options import AgreeOptions
-from calipers.commands.agree.result import Agreement, Column, MetricAgreement, merit, tie_width
+from calipers.commands.agree.result import Agreement, Column, MetricAgreement
 from calipers.commands.compare.run import compare
 from calipers.embedders import Embedder, EmbedderChoice, as_embedder, is_embedder
 from calipers.embedders.processes import check_divides, may_divide
@@ -31,6 +31,7 @@ from calipers.results import Comparison, SetSummary
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 from calipers.uncertainty import rank_agreement as ranks
+from calipers.uncertainty.ties import merit, tie_width
 
 VIEW = "any"
 """Stands for every view while keys are checked."""
