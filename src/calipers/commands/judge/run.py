@@ -21,7 +21,7 @@ from calipers.commands.judge.options import JudgeOptions
 from calipers.commands.judge.reliability import People, Reporting, people_among
 from calipers.commands.judge.result import Judging, JudgingPlan, PlannedJudge
 from calipers.errors import InputError
-from calipers.evaluate.judged import read_judged, worded
+from calipers.evaluate.judged_samples import read_judged_samples, rubric_for
 from calipers.files import at_home
 from calipers.judgements.items import Item, Items, RatedTexts
 from calipers.judgements.judgement import PairJudgement, Rating
@@ -207,10 +207,10 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
         If one of them cannot be.
     """
     rubric = find_rubric(options.task, options.rubric)
-    judged = read_judged(generated, options.reference, options.field)
+    judged = read_judged_samples(generated, options.reference, options.field)
     items = judged.items(rubric, options, seed=options.seed)
     return Study(
-        worded(rubric, items),
+        rubric_for(items, rubric),
         judged.names,
         judged.reference,
         items,
