@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from calipers.commands.judge.asking import AskedJudge, cost_of, known_numbers
+from calipers.commands.judge.basis import Basis, People, people_among
 from calipers.commands.judge.options import JudgeOptions
-from calipers.commands.judge.reliability import People, Reporting, people_among
+from calipers.commands.judge.reliability import analyse
 from calipers.commands.judge.result import Judging, JudgingPlan, PlannedJudge
 from calipers.errors import InputError
 from calipers.evaluate.judged_samples import read_judged_samples, rubric_for
@@ -96,19 +97,18 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             questions=[question.name for question in study.rubric.questions],
             pairs=study.rubric.task == "pairs",
         )
-    report = Reporting(
-        study.rubric, study.systems, items, people, options.level, options.seed
-    ).report(
-        {each.name: each.judgements() for each in judges},
-        {each.name: (each.configuration, each.counts()) for each in judges},
+    reliability = analyse(
+        {judge.name: judge.judgements() for judge in judges},
+        {judge.name: (judge.configuration, judge.counts()) for judge in judges},
+        Basis(study.rubric, study.systems, items, people, options.level, options.seed),
     )
     return Judging(
         task=study.rubric.task,
         systems=study.systems,
         reference=study.reference,
         items=len(study.items),
-        judges=report.judges,
-        between=report.between,
+        judges=reliability.judges,
+        between=reliability.between,
         settings={
             **options.settings(),
             "task": study.rubric.task,
@@ -129,7 +129,7 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
                 )
             )
         ),
-        warnings=(*(w for each in judges for w in each.warnings()), *report.warnings),
+        warnings=(*(w for each in judges for w in each.warnings()), *reliability.warnings),
         judgements=tuple(rows),
     )
 
