@@ -74,7 +74,7 @@ def test_groups_of_rows_and_rows_that_stay_are_as_valid(monkeypatch):
     module = sys.modules["calipers.estimate.row_groups"]
     monkeypatch.setattr(module, "MOST_GROUPS", 64)
     monkeypatch.setattr(module, "FEWEST_GROUPS", 16)
-    assert module.PermutationGroups.of(101, 150) == module.PermutationGroups(rows=4, moved=(25, 37))
+    assert PermutationGroups.of(101, 150) == PermutationGroups(rows=4, moved=(25, 37))
     rng, found = np.random.default_rng(6), []
     for seed in range(200):
         rows = rng.standard_normal((251, 2))

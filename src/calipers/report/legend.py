@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from calipers.catalogue.embeddings import METRICS
 from calipers.report.names import VIEWS, clean
@@ -246,11 +247,14 @@ def missing_notes(about: Mapping[tuple[str, str], list[str]], sign: str = "") ->
         yield Note("missing", text, sign, about=tuple(names))
 
 
-def warnings(data: Data, sets: Sequence[tuple[str, Data]]) -> Iterator[Note]:
+def warnings(data: Any, sets: Sequence[tuple[str, Any]]) -> Iterator[Note]:
     """Give every warning once, with the names of the sets that it is about in front of it.
 
     Those that could change the verdict come first, the worst of them before the others.
     """
+    if not isinstance(data, Mapping):
+        data = vars(data)
+    sets = [(name, row if isinstance(row, Mapping) else vars(row)) for name, row in sets]
     about: dict[str, list[str]] = {}
     for name, row in sets:
         for text in row.get("warnings") or ():
@@ -258,7 +262,10 @@ def warnings(data: Data, sets: Sequence[tuple[str, Data]]) -> Iterator[Note]:
     found = [(tuple(dict.fromkeys(names)), text) for text, names in about.items()]
     found += [((), text) for text in dict.fromkeys(map(clean, data.get("warnings") or ()))]
     rows = [data, *(row for _, row in sets)]
-    weights = {clean(c["text"]): c["weight"] for row in rows for c in row.get("cautions") or ()}
+    cautions = [
+        c if isinstance(c, Mapping) else vars(c) for row in rows for c in row.get("cautions") or ()
+    ]
+    weights = {clean(c["text"]): c["weight"] for c in cautions}
     for known, text in sorted(found, key=lambda warning: -weights.get(warning[1], 0)):
         named = f"{', '.join(known)}: " if known else ""
         yield Note("warning", named + text, about=known)
@@ -315,8 +322,10 @@ def more(metrics: Sequence[Metric]) -> Note:
     return Note("how", rest if complete else others + rest)
 
 
-def made_by(data: Data) -> str:
+def made_by(data: Any) -> str:
     """Name the version that made the numbers."""
+    if not isinstance(data, Mapping):
+        return f"Calipers {clean(data.version)}"
     return f"Calipers {clean(data.get('calipers') or 'of unknown version')}"
 
 

@@ -75,8 +75,10 @@ def share(value: float | None) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def size_text(samples: Mapping[str, Any]) -> str:
+def size_text(samples: Any) -> str:
     """Write how many samples were used, and of how many where the set was cut."""
+    if not isinstance(samples, Mapping):
+        samples = vars(samples)
     n = samples.get("n")
     given = samples.get("n_given")
     if n is None:
@@ -84,8 +86,10 @@ def size_text(samples: Mapping[str, Any]) -> str:
     return str(n) if given is None or given == n else f"{n}/{given}"
 
 
-def words_text(samples: Mapping[str, Any]) -> str:
+def words_text(samples: Any) -> str:
     """Write the median length in words; a dash for sets without texts."""
+    if not isinstance(samples, Mapping):
+        samples = vars(samples)
     median = (samples.get("words") or {}).get("median")
     if median is None:
         return MISSING

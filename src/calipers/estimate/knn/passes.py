@@ -42,7 +42,9 @@ class SettledCounts:
     ) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
         candidates = counts.candidates
-        nearest = settle(candidates, guests.points, owners.points, candidates.k, pool, own=False)
+        nearest = settle(
+            candidates, guests.points, owners.points, candidates.k, pool, same_set=False
+        )
         return cls(counts, nearest, exact_ratio(owners, guests, counts))
 
     def across(self, owners: BallSide) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
