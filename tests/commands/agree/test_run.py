@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.commands.agree.result import tie_width
-from calipers.commands.agree.run import _told
+from calipers.commands.agree.run import _named
 from calipers.embedders import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate import embedding
 from calipers.progress import Silent
+from calipers.uncertainty.ties import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 
@@ -172,7 +172,7 @@ def test_warnings_say_whose_they_are(sets, stubs):
 
     found = agree(*sets, [*stubs, Cutting("cutting", all=np.eye(3))])
     assert any(text.startswith("cutting: a: 60 of 60 texts were cut") for text in found.warnings)
-    assert _told("tfidf", "a: ", "tfidf knows half") == "a: tfidf knows half"
+    assert _named("tfidf", "a: ", "tfidf knows half") == "a: tfidf knows half"
     assert all("were cut" not in text for text in found.systems[0].warnings)
     assert any("60 samples are few" in text for text in found.systems[0].warnings)
     assert not any("are few" in text for text in found.warnings)
@@ -201,12 +201,12 @@ def test_a_dict_names_the_columns(sets, stubs):
 
 
 def test_lines_go_by_their_last_part(monkeypatch):
-    from calipers.commands.agree.run import _name_embedders
+    from calipers.commands.agree.embedders import name_embedders
     from calipers.options.embedding import Model
 
     monkeypatch.setattr(EmbedderChoice, "__post_init__", lambda self: None)
     lines = ["./models/gpt2:layer=6", "other/gpt2:layer=6", "/x/bert", "minilm", "https://h/v1#m"]
-    assert list(_name_embedders(lines, Model())) == [
+    assert list(name_embedders(lines, Model())) == [
         "./models/gpt2:layer=6",
         "other/gpt2:layer=6",
         "bert",

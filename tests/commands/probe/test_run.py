@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.commands.agree.result import tie_width
 from calipers.commands.probe.perturbations import CHANGES
 from calipers.commands.probe.run import METRICS, Halves
 from calipers.embedders import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
 from calipers.metrics import precision_recall
+from calipers.uncertainty.ties import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 WORDS = [f"{a}{b}" for a in ("Ba", "be", "Bi", "bo", "bu", "by") for b in ("ll", "rd", "st", "nk")]
