@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean
 from calipers.report.numbers import MISSING, number, size_text, words_text
+from calipers.report.of_data import of_data
 from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
@@ -39,11 +40,11 @@ def document(data: Data) -> Document:
     data
         What ``Overlap.to_dict()`` gives.
     """
-    sets = [(short(system["name"]), system) for system in data["systems"]]
+    sets = [(short(system["name"]), of_data(system)) for system in data["systems"]]
     blocks: tuple[Block, ...] = (
         _systems_table(data),
         *(_matrix(data, view) for view in data["views"]),
-        *together(*notes("note", _remarks(data)), *legend.warnings(data, sets)),
+        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), sets)),
         Notes(
             (
                 *glossary(_meanings(data)),
@@ -56,7 +57,7 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def _title(data: Data) -> str:
@@ -64,7 +65,7 @@ def _title(data: Data) -> str:
     settings, sizes = data.get("settings", {}), sorted({s["n"] for s in data["systems"]})
     size = f"n = {sizes[0]}" + (f" to {sizes[-1]}" if len(sizes) > 1 else " each")
     pins = [f"{key} {clean(settings[key])}" for key in ("embedder", "k", "seed") if key in settings]
-    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join([f"Overlap of {len(data['systems'])} systems, {size}", *pins, *rows])
 
 
@@ -82,13 +83,13 @@ def _systems_table(data: Data) -> Table:
     systems = data["systems"]
     lead = [
         Column("system", texts(_names(data)), align="left", share=0),
-        Column("n", texts([size_text(system) for system in systems])),
+        Column("n", texts([size_text(of_data(system)) for system in systems])),
     ]
     if _has_seeds(data):
         files = [str(len(system.get("files") or ("",))) for system in systems]
         lead.insert(1, Column("files", texts(files)))
     if any(system.get("words") for system in systems):
-        lead.append(Column("words", texts([words_text(system) for system in systems])))
+        lead.append(Column("words", texts([words_text(of_data(system)) for system in systems])))
     return Table(tuple(lead), kinds=(SYSTEM,) * len(systems), id="sets", breaks="whole")
 
 

@@ -17,6 +17,7 @@ from calipers.report.numbers import (
     size_text,
     words_text,
 )
+from calipers.report.of_data import of_data, score_of
 from calipers.report.shown import named, short
 from calipers.report.table import (
     REFERENCE,
@@ -73,15 +74,15 @@ def document(data: Data) -> Document:
     data
         What ``ByPrompt.to_dict()`` gives.
     """
-    sets = [(short(each["name"]), each) for each in _sets(data)]
+    sets = [(short(each["name"]), of_data(each)) for each in _sets(data)]
     blocks: tuple[Block, ...] = (
         _scores_table(data),
         _matrix(data),
         *([_tests_table(data)] if data["tests"] else []),
-        *together(*legend.warnings(data, sets)),
+        *together(*legend.warnings(of_data(data), sets)),
         Notes((*glossary(_meanings(data)), Note("how", HOW))),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 HOW = (
@@ -114,11 +115,11 @@ def _scores_table(data: Data) -> Table:
     sets = _sets(data)
     lead = [
         Column("system", tuple(Text(named(each["name"])) for each in sets), align="left", share=0),
-        Column("n", texts([size_text(each) for each in sets])),
+        Column("n", texts([size_text(of_data(each)) for each in sets])),
         Column("per prompt", texts([_range(each["per_prompt"]) for each in sets])),
     ]
     if any(each.get("words") for each in sets):
-        lead.append(Column("words", texts([words_text(each) for each in sets])))
+        lead.append(Column("words", texts([words_text(of_data(each)) for each in sets])))
     columns = [
         Column(
             SCORES[key][0],
@@ -147,7 +148,8 @@ def _score(score: Data | None) -> Cell:
     if score is None or score.get("value") is None:
         return Text(MISSING)
     text = number(score["value"], unit=True)
-    spread = beside_value(score, text) or below_value(score)
+    read = score_of(score)
+    spread = beside_value(read, text) or below_value(read)
     return ScoreCell(text, spread, number=score["value"])
 
 

@@ -22,6 +22,7 @@ from calipers.commands.rank.document_judged import (
 from calipers.report import legend
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING
+from calipers.report.of_data import of_data
 from calipers.report.table import (
     ARROWS,
     BEST,
@@ -64,7 +65,7 @@ def document(data: Data) -> Document:
     blocks: tuple[Block, ...] = (
         *_tables(data),
         *together(*notes("point", _verdicts(data))),
-        *together(*notes("note", _remarks(data)), *legend.warnings(data, [])),
+        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), [])),
         Notes(
             (
                 *glossary(_meanings(data)),
@@ -72,7 +73,7 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def _tables(data: Data) -> Iterator[Table]:

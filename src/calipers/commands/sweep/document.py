@@ -10,6 +10,7 @@ from calipers.catalogue.shown import UNRANKED
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean, label, meaning
 from calipers.report.numbers import MISSING, number
+from calipers.report.of_data import of_data
 from calipers.report.shown import short
 from calipers.report.table import (
     ARROWS,
@@ -63,7 +64,7 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def curves(data: Data) -> Iterator[Curve]:
@@ -87,7 +88,7 @@ def _title(data: Data) -> str:
     values, over = settings["values"], settings["over"]
     fixed = f", k = {settings['k']}" if over == "n" else ""
     what = f"Sweep over {over} from {values[0]} to {values[-1]}{fixed}"
-    return f"{what} · {legend.title(data, said=['k'])}"
+    return f"{what} · {legend.title(of_data(data), said=['k'])}"
 
 
 def _table(data: Data, view: str) -> Table:
@@ -207,7 +208,7 @@ def _remarks(data: Data) -> Iterator[Note]:
             why = clean(curve.data["reason"] or "the reason was not saved")
             text = f"{curve.system}, {label(curve.metric)}: {why}"
             yield Note("missing", text, MISSING, about=(curve.system,))
-    yield from legend.warnings(data, legend.sets_of(data))
+    yield from legend.warnings(of_data(data), legend.sets_with_warnings(of_data(data)))
 
 
 def _cuts(data: Data) -> Iterator[str]:
