@@ -9,9 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Laws are no tests of time: a first example may compile a kernel, and the machine may be busy
+settings.register_profile(
+    "calipers", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("calipers")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -23,6 +29,19 @@ def pytest_collection_modifyitems(config, items):
         full = law._hypothesis_internal_use_settings
         fewer = settings(full, max_examples=max(5, full.max_examples // 3))
         law._hypothesis_internal_use_settings = fewer
+
+
+@pytest.fixture
+def no_keys(monkeypatch):
+    """No key for services in the environment."""
+    for name in ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def waits():
+    """How long a client waited each time it would have slept."""
+    return []
 
 
 @pytest.fixture

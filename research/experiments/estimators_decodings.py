@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers import LikelihoodRatios, divergence_frontier, metrics
-from calipers.catalogue.estimation import PAIRED_C, Points
+from calipers.catalogue.estimation import PAIRED_C, AveragedOver
 from calipers.estimate import gaussian_ratios, kde_ratios, knn_ratios
 from calipers.estimate.axes import leading_axes, preprocess
 from calipers.estimate.classifier import classify
@@ -34,7 +34,7 @@ from reproduction.continued import CELLS, DECODINGS
 
 Rows = np.ndarray
 VIEWS = ("meaning", "form")
-POINTS: tuple[Points, ...] = ("both_sides", "other_side", "own_side")
+POINTS: tuple[AveragedOver, ...] = ("both_sides", "other_side", "own_side")
 HALVES, DRAWS = 16, 10_000
 CLAIM, MOST = 0.95, 0.9999
 """The least correlation that the paper claims; and the most that is taken to Fisher's scale."""
@@ -87,8 +87,8 @@ def default(view: str, half: int | None = None) -> Rows:
 
 
 def columns(
-    view: str, names: Sequence[str], points: Sequence[Points], half: int | None = None
-) -> dict[tuple[str, Points], Rows]:
+    view: str, names: Sequence[str], points: Sequence[AveragedOver], half: int | None = None
+) -> dict[tuple[str, AveragedOver], Rows]:
     """MAUVE of all decodings by some estimators, of all prompts or of one half."""
     kept, found = prompts(half), []
     for decoding in DECODINGS:
@@ -140,7 +140,7 @@ class Agreement:
 
 
 @functools.cache
-def agreements(view: str) -> dict[tuple[str, Points], Agreement]:
+def agreements(view: str) -> dict[tuple[str, AveragedOver], Agreement]:
     """Of every estimator and average; over the texts for those of ``--estimator`` alone."""
     whole, star = columns(view, tuple(ESTIMATORS), POINTS), default(view)
     halves = [columns(view, tuple(NARROW), POINTS[:2], half) for half in range(HALVES)]

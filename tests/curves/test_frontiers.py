@@ -36,7 +36,7 @@ LOGS = st.lists(st.floats(-8, 8), min_size=1, max_size=12)
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_properties_six_to_eight(name, p, q):
     f = find_divergence(name)
@@ -71,7 +71,7 @@ def test_equal_sets_and_a_single_cell(name):
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_each_point_is_the_divergence_from_the_mixture(name, p, q):
     f, pair = find_divergence(name), Histograms(p, q, smoothing="krichevsky-trofimov")
@@ -86,7 +86,7 @@ def test_each_point_is_the_divergence_from_the_mixture(name, p, q):
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_the_integral_equals_quadrature_over_the_frontier(name, p, q):
     pair = Histograms(p, q)
@@ -123,7 +123,7 @@ def test_midpoints_that_have_names():
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_histograms_do_not_care_whose_points_are_averaged(name, p, q):
     pair = Histograms(p, q)
@@ -137,7 +137,7 @@ def test_histograms_do_not_care_whose_points_are_averaged(name, p, q):
     assert own.midpoint() == pytest.approx(other.midpoint(), abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_equation_25_averages_over_the_other_side(reference, generated):
     ratios = LikelihoodRatios(reference, generated)
@@ -182,7 +182,7 @@ def test_one_ratio_that_is_far_off_moves_an_average_over_both_sides_within_its_r
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_over_both_sides_no_summary_leaves_its_range(name, reference, generated):
     f = find_divergence(name)
@@ -199,7 +199,7 @@ def test_over_both_sides_no_summary_leaves_its_range(name, reference, generated)
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_over_true_ratios_both_sides_are_the_divergence(name, p, q):
     """Cells as weighted samples, whose ratios are known."""
@@ -214,7 +214,7 @@ def test_over_true_ratios_both_sides_are_the_divergence(name, p, q):
     assert f_divergence(pair.ratios, name) == pytest.approx(f_divergence(pair, name), abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_over_true_ratios_both_sides_are_the_precision_recall_curve(p, q):
     pair = Histograms(p, q)
@@ -224,7 +224,7 @@ def test_over_true_ratios_both_sides_are_the_precision_recall_curve(p, q):
     assert known.total_variation == pytest.approx(exact.total_variation, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_section_7_3_3_averages_logarithms_over_the_own_side(reference, generated):
     ratios = LikelihoodRatios(reference, generated)
@@ -240,7 +240,7 @@ def test_section_7_3_3_averages_logarithms_over_the_own_side(reference, generate
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_every_frontier_falls_from_end_to_end(name, reference, generated):
     frontier = divergence_frontier(LikelihoodRatios(reference, generated), divergence=name)
@@ -267,9 +267,9 @@ def test_ratios_of_cells_and_cells_give_the_same():
 
 
 def test_a_frontier_that_is_infinite_is_refused_by_name():
-    with pytest.raises(InputError, match=r"reverse_kl is infinite: 25.00% of the generated"):
+    with pytest.raises(InputError, match=r"reverse_kl .*25.00% of the generated"):
         divergence_frontier(Histograms([4, 0], [3, 1]), divergence="reverse_kl")
-    with pytest.raises(InputError, match=r"reverse_kl is infinite: 50.00% of the reference"):
+    with pytest.raises(InputError, match=r"reverse_kl .*50.00% of the reference"):
         divergence_frontier(Histograms([2, 2], [4, 0]), divergence="reverse_kl")
     smoothed = Histograms([4, 0], [3, 1], smoothing="laplace")
     assert np.isfinite(divergence_frontier(smoothed, divergence="reverse_kl").area())
@@ -307,11 +307,11 @@ def test_extreme_ratios_stay_finite():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"grid": 0}, "grid must be a whole number of at least 1"),
+        ({"grid": 0}, "grid .*at least 1"),
         ({"grid": 2.5}, "grid must be a whole number"),
         ({"grid": []}, "grid must hold mixture weights"),
         ({"grid": ["a"]}, "grid must hold mixture weights"),
-        ({"grid": [0.1, 1.0]}, "must lie between 0 and 1, both left out; found 1"),
+        ({"grid": [0.1, 1.0]}, "between 0 and 1.* 1"),
         ({"points": "both"}, "unknown value for points 'both'"),
         ({"divergence": "kll"}, "did you mean 'kl'"),
     ],
@@ -338,7 +338,7 @@ def test_numbers_of_any_kind(given):
 def test_what_is_no_scaling_constant(given):
     with pytest.raises(InputError, match="c must be above 0 and finite; found"):
         divergence_frontier(Histograms([1, 2], [2, 1])).area(given)
-    with pytest.raises(InputError, match="beta must be above 0 and finite; found"):
+    with pytest.raises(InputError, match="beta must be above 0"):
         precision_recall_curve(Histograms([1, 2], [2, 1])).f_beta(given)
 
 
@@ -370,7 +370,7 @@ def test_disjoint_sets_split_the_largest_value_by_their_mass():
 
 @smoothed
 @pytest.mark.parametrize("name", FINITE_COSTS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(p=COUNTS, q=COUNTS)
 def test_they_add_up_to_the_frontier_integral(name, smoothing, p, q):
     histograms = Histograms(p, q, smoothing=smoothing)
@@ -390,7 +390,7 @@ def test_a_divergence_with_infinite_ends_needs_smoothing_alone(smoothing):
 
 
 @pytest.mark.parametrize("name", FINITE_COSTS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(p=COUNTS, q=COUNTS)
 def test_swapping_the_sets_changes_nothing(name, p, q):
     one, two = contributions(Histograms(p, q), name), contributions(Histograms(q, p), name)
@@ -421,9 +421,9 @@ def test_a_divergence_of_ones_own():
 
 
 def test_refusals_say_why():
-    with pytest.raises(InputError, match=r"unknown divergence 'kll'; did you mean 'kl'"):
+    with pytest.raises(InputError, match=r"divergence 'kll'.*'kl'"):
         contributions(Histograms([1], [1]), "kll")
-    with pytest.raises(InputError, match=r"reverse_kl is infinite: 50.00% of the generated"):
+    with pytest.raises(InputError, match=r"reverse_kl .*50.00% of the generated"):
         contributions(Histograms([1, 0], [1, 1]), "reverse_kl")
-    with pytest.raises(InputError, match=r"of Histograms; found LikelihoodRatios"):
+    with pytest.raises(InputError, match=r"Histograms.*LikelihoodRatios"):
         contributions(LikelihoodRatios([0.0], [0.0]))

@@ -222,7 +222,7 @@ def test_no_room_for_the_smallest_tile_is_told(rng, monkeypatch):
     for score in (mmd, frechet_distance):
         with (
             on_device(),
-            pytest.raises(InputError, match="too little free memory for a tile of 48"),
+            pytest.raises(InputError, match="memory for a tile of 48"),
         ):
             score(*sets)
     assert refused
@@ -252,7 +252,7 @@ def test_tiles_take_half_of_the_free_memory():
     assert Device(FakeCuda(1_000), "cuda").tile_rows(40, 1_000) == 48  # and then it may fail
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     n=st.integers(2, 130),
     m=st.integers(2, 130),

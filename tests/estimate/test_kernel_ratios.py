@@ -57,7 +57,7 @@ def test_kde_equals_brute_force(rng, dtype, bandwidth, n, m):
     np.testing.assert_allclose(found.log_generated, at_generated, **tolerance)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), bandwidth=st.sampled_from(["balloon", "scott", 0.3]))
 def test_kde_laws(seed, bandwidth):
     rng = np.random.default_rng(seed)

@@ -76,7 +76,7 @@ def test_knn_equals_brute_force(rng, dtype, n, m, d, k):
     np.testing.assert_allclose(found.log_generated, at_generated, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 40), threads=st.integers(1, 3))
 def test_laws_on_a_grid_full_of_ties(seed, k, threads):
     rng = np.random.default_rng(seed)

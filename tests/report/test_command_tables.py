@@ -31,7 +31,7 @@ def agreement_text(data, *, width=100):
 
 def overlap_text(data, *, width=100):
     """Write what is shown as plain text."""
-    return plain(overlap.document(data), width=width)
+    return plain(overlap.document(Overlap.from_dict(data)), width=width)
 
 
 def probe_text(data, *, width=100):
@@ -312,8 +312,6 @@ def test_short_names_stand_above_their_columns():
 def test_no_line_is_too_wide_whatever_the_names(width, count):
     names = [f"{i}模型/" * 30 + "end" for i in range(count)]
     data = overlap_of(names, seeds=True)
-    for view in data["views"].values():
-        view["relations"] = []
     text = overlap_text(data, width=width)
     assert max(map(cell_len, text.splitlines())) <= width
     assert text.count("0.42±0.01") == 2 * 2 * count * count
@@ -343,12 +341,12 @@ def test_warnings_name_their_systems_and_stand_once():
 def test_the_terminal_shows_the_same_lines():
     data = overlap_of(["human", "[red]x[/red]"], seeds=True)
     file = io.StringIO()
-    Console(file=file, width=90).print(Screen(overlap.document(data)))
+    Console(file=file, width=90).print(Screen(overlap.document(Overlap.from_dict(data))))
     shown = [line.rstrip() for line in file.getvalue().splitlines()]
     assert shown == overlap_text(data, width=90).splitlines()
     colour = io.StringIO()
     Console(file=colour, width=90, force_terminal=True, color_system="standard").print(
-        Screen(overlap.document(data))
+        Screen(overlap.document(Overlap.from_dict(data)))
     )
     assert "\x1b[2m0.42±0.01\x1b[0m" in colour.getvalue()
 

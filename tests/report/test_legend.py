@@ -101,7 +101,7 @@ def test_what_was_done_to_rows_is_said_and_stands_in_a_title_where_it_is_not_the
 ):
     assert prepared(settings) == said
     unusual = said not in ("", "rows scaled to length 1")
-    assert title(Comparison(SET, (), settings)).endswith(f" · {said}") == unusual
+    assert title(SET, settings).endswith(f" · {said}") == unusual
     axes = {**settings, "pca": 0.9}
     assert prepared(axes) == (f"{said}, MAUVE on 90 % PCA" if said else "")
     axes["projection"] = "union"

@@ -59,7 +59,7 @@ def test_bleu_worked_by_hand():
     assert short.value == pytest.approx(100 * math.exp(1 - 5 / 4))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows)
 def test_bleu_is_that_of_sacrebleu(found):
     texts, references, _ = sides(found)
@@ -83,7 +83,7 @@ def test_bleu_hands_its_options_over(tokenizer, smoothing, value):
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows, st.sampled_from([0, 2]), st.integers(1, 3))
 def test_chrf_is_that_of_sacrebleu(found, word_order, beta):
     texts, references, _ = sides(found)
@@ -91,7 +91,7 @@ def test_chrf_is_that_of_sacrebleu(found, word_order, beta):
     same(chrf(texts, references, word_order=word_order, beta=beta), metric, texts, references)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(rows, st.booleans(), st.booleans())
 def test_ter_is_that_of_sacrebleu(found, normalised, punctuation):
     texts, references, _ = sides(found)
@@ -101,7 +101,7 @@ def test_ter_is_that_of_sacrebleu(found, normalised, punctuation):
     assert ours.better == "lower"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     rows,
     st.sampled_from(["rouge1", "rouge2", "rougeL", "rougeLsum"]),
@@ -214,13 +214,13 @@ def test_emoji_and_surrogates_pass(metric):
 @pytest.mark.parametrize(
     ("texts", "references", "message"),
     [
-        ([], [], "texts must hold at least one text; found none"),
-        ("a", ["a"], "texts must be a list of strings; found a single string"),
+        ([], [], "texts .*at least one text.* none"),
+        ("a", ["a"], "texts .*list of strings.* single string"),
         ([1], ["a"], "row 1 is 1, of type int"),
-        (["a"], "a", "references must be a list, with one row for each text; found a single str"),
-        (list("abcd"), ["a"], "for each text, 4 in all; found 1: rows 2 to 4 have no references"),
+        (["a"], "a", "references .*row for each text.* single str"),
+        (list("abcd"), ["a"], "4 in all.* 1: rows 2 to 4"),
         (["a", "b"], ["a"], "found 1: row 2 has no references"),
-        (["a"], ["a", "b", "c"], "1 in all; found 3: rows 2 and 3 have no text"),
+        (["a"], ["a", "b", "c"], "1 in all.* 3: rows 2 and 3 have no text"),
         (["a", "b", "c"], [["a", "b", "c"]] * 2, r"turn them: list\(zip\(\*references\)\)"),
         (["a", "b"], ["a", None], "row 2 is of type NoneType"),
         (["a", "b"], [["a"], [None]], "row 2 holds one of type NoneType"),
@@ -228,7 +228,7 @@ def test_emoji_and_surrogates_pass(metric):
         (["a", "b"], [["a"], []], "most have 1, but row 2 has 0$"),
         (list("abcdefgh"), ["a", "b"] + [["a", "b"]] * 6, "row 1 has 1, row 2 has 1$"),
         (list("abcdefghijklmn"), ["a"] * 6 + [["a", "b"]] * 8, r"row 5 has 1 \(and 1 more row"),
-        (["a", "b"], [[], []], "at least one reference; found none in any row"),
+        (["a", "b"], [[], []], "at least one reference.* none in any row"),
     ],
 )
 def test_bad_rows_are_named(metric, texts, references, message):
@@ -239,28 +239,28 @@ def test_bad_rows_are_named(metric, texts, references, message):
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        (bleu, {"tokenizer": "13A"}, "unknown tokenizer of sacrebleu '13A'; did you mean '13a'"),
+        (bleu, {"tokenizer": "13A"}, "tokenizer of sacrebleu '13A'.*'13a'"),
         (bleu, {"tokenizer": "flores200"}, "known: 13a, char, intl"),
         (bleu, {"smoothing": "expo"}, "did you mean 'exp'"),
         (bleu, {"smoothing_value": 1}, "not to 'exp'; found 1"),
         (bleu, {"smoothing": "floor", "smoothing_value": 0}, "must be a number above 0; found 0"),
-        (bleu, {"order": 0}, "order must be a whole number from 1 to 100; found 0"),
-        (chrf, {"char_order": 0}, "char_order must be a whole number from 1 to 100; found 0"),
-        (chrf, {"word_order": -1}, "word_order must be a whole number from 0 to 100; found -1"),
-        (bleu, {"order": 101}, "order must be a whole number from 1 to 100; found 101"),
-        (chrf, {"char_order": 10**9}, "char_order must be a whole number from 1 to 100"),
-        (chrf, {"word_order": 101}, "word_order must be a whole number from 0 to 100; found 101"),
-        (bleu, {"lowercase": "no"}, "lowercase must be True or False; found 'no'"),
-        (chrf, {"lowercase": 1}, "lowercase must be True or False; found 1"),
-        (chrf, {"whitespace": None}, "whitespace must be True or False; found None"),
-        (ter, {"normalised": "no"}, "normalised must be True or False; found 'no'"),
-        (ter, {"punctuation": 0}, "punctuation must be True or False; found 0"),
-        (ter, {"asian": "ja"}, "asian must be True or False; found 'ja'"),
-        (ter, {"case_sensitive": []}, r"case_sensitive must be True or False; found \[\]"),
-        (rouge, {"stemmer": "porter"}, "stemmer must be True or False; found 'porter'"),
-        (chrf, {"beta": 0}, "beta must be a whole number of at least 1"),
+        (bleu, {"order": 0}, "order .*from 1 to 100.* 0"),
+        (chrf, {"char_order": 0}, "char_order .*from 1 to 100.* 0"),
+        (chrf, {"word_order": -1}, "word_order .*from 0 to 100.* -1"),
+        (bleu, {"order": 101}, "order .*from 1 to 100.* 101"),
+        (chrf, {"char_order": 10**9}, "char_order .*from 1 to 100"),
+        (chrf, {"word_order": 101}, "word_order .*from 0 to 100.* 101"),
+        (bleu, {"lowercase": "no"}, "lowercase .*True or False.* 'no'"),
+        (chrf, {"lowercase": 1}, "lowercase .*True or False.* 1"),
+        (chrf, {"whitespace": None}, "whitespace .*True or False.* None"),
+        (ter, {"normalised": "no"}, "normalised .*True or False.* 'no'"),
+        (ter, {"punctuation": 0}, "punctuation .*True or False.* 0"),
+        (ter, {"asian": "ja"}, "asian .*True or False.* 'ja'"),
+        (ter, {"case_sensitive": []}, r"case_sensitive .*True or False.* \[\]"),
+        (rouge, {"stemmer": "porter"}, "stemmer .*True or False.* 'porter'"),
+        (chrf, {"beta": 0}, "beta .*at least 1"),
         (rouge, {"kind": "rougeN"}, "unknown value for kind 'rougeN'"),
-        (rouge, {"part": "f"}, "unknown value for part 'f'; did you mean 'f1'"),
+        (rouge, {"part": "f"}, "part 'f'.*'f1'"),
     ],
 )
 def test_bad_options(metric, options, message):

@@ -61,14 +61,14 @@ def test_a_count_held_by_the_text_itself_gives_way_to_the_next_largest():
     assert own(["a a a", "a a", "a"], order=1).per_sample[0] == pytest.approx(2 / 3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(some, orders)
 def test_self_bleu_equals_nltk(texts, order):
     expected = [nltk_bleu(left_out(texts, row), one, order) for row, one in enumerate(texts)]
     np.testing.assert_allclose(own(texts, order=order).per_sample, expected, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(some, some, orders)
 def test_corpus_match_bleu_equals_nltk(texts, references, order):
     expected = [nltk_bleu(references, one, order) for one in texts]
@@ -76,7 +76,7 @@ def test_corpus_match_bleu_equals_nltk(texts, references, order):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(some, orders)
 def test_the_pairwise_mean_equals_nltk(texts, order):
     expected = [
@@ -103,7 +103,7 @@ def test_it_equals_nltk_on_real_texts(data_folder):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(some, orders, st.sampled_from(["all", "pairwise"]), st.randoms(use_true_random=False))
 def test_the_order_of_the_texts_permutes_the_values(texts, order, average, random):
     moved = random.sample(range(len(texts)), len(texts))
@@ -112,13 +112,13 @@ def test_the_order_of_the_texts_permutes_the_values(texts, order, average, rando
     np.testing.assert_allclose(again, found[moved], rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(text.filter(lambda one: len(one.split()) >= 4), min_size=1, max_size=6))
 def test_duplicated_texts_score_one(texts):
     assert own(texts + texts).per_sample.tolist() == [1] * (2 * len(texts))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(some, some, orders)
 def test_values_are_shares_and_a_contained_text_scores_one(texts, references, order):
     for found in (own(texts, order=order), match(texts, references, order=order)):
@@ -130,7 +130,7 @@ def test_values_are_shares_and_a_contained_text_scores_one(texts, references, or
         )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(some, orders)
 def test_self_bleu_is_the_match_with_the_others(texts, order):
     alone = [
@@ -269,17 +269,17 @@ def test_one_long_text_beside_short_ones():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
-        ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
+        ({"order": 0}, "order .*from 1 to 100.* 0"),
+        ({"order": 101}, "order .*from 1 to 100.* 101"),
         ({"order": 2.0}, "found 2.0"),
-        ({"threads": 0}, "threads must be a whole number of at least 1; found 0"),
-        ({"threads": "a"}, "threads must be a whole number of at least 1; found 'a'"),
-        ({"average": "pairs"}, "unknown value for average 'pairs'; did you mean 'pairwise'"),
-        ({"sample": 4}, "sample must be at most 3, the texts to draw from; found 4"),
-        ({"others": 3}, "others must be at most 2, the texts less one; found 3"),
+        ({"threads": 0}, "threads .*at least 1.* 0"),
+        ({"threads": "a"}, "threads .*at least 1.* 'a'"),
+        ({"average": "pairs"}, "average 'pairs'.*'pairwise'"),
+        ({"sample": 4}, "sample .*at most 3.* 4"),
+        ({"others": 3}, "others .*at most 2.* 3"),
         ({"others": 1, "sample": 3}, "sample must be at most 2"),
-        ({"sample": 0}, "sample must be a whole number of at least 1; found 0"),
-        ({"sample": 1, "seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ({"sample": 0}, "sample .*at least 1.* 0"),
+        ({"sample": 1, "seed": -1}, "seed .*at least 0.* -1"),
     ],
 )
 def test_bad_options(options, message):
@@ -289,7 +289,7 @@ def test_bad_options(options, message):
 
 @pytest.mark.parametrize("threads", [0, -1, "a", 1.5])
 def test_threads_of_corpus_bleu_are_a_whole_number(threads):
-    with pytest.raises(InputError, match="threads must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"threads .*at least 1"):
         corpus_match_bleu(["a"], ["a"], tokenizer="whitespace", threads=threads)
 
 

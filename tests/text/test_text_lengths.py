@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
@@ -47,7 +47,6 @@ def test_only_tokens_name_a_tokenizer():
         assert "tokenizer" not in score.signature
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=20), min_size=2), st.sampled_from(sorted(UNITS)))
 def test_equal_pythons_statistics(texts, unit):
     lengths = [UNITS[unit](text) for text in texts]
@@ -69,7 +68,7 @@ def test_a_single_text_has_no_spread():
 
 
 def test_a_misspelt_unit():
-    with pytest.raises(InputError, match="unknown value for unit 'word'; did you mean 'words'"):
+    with pytest.raises(InputError, match=r"unit 'word'.*'words'"):
         mean_length(["a"], unit="word")
 
 
@@ -110,7 +109,6 @@ def test_a_perfect_law_gives_its_exponent():
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=40), st.integers(2, 50))
 def test_equals_scipys_regression(counts, top):
     texts = [f"w{word} " * count for word, count in enumerate(counts)]
@@ -150,14 +148,13 @@ def test_shuffling_words_over_texts_changes_nothing():
 
 
 def test_top_must_leave_a_line():
-    with pytest.raises(InputError, match="top must be a whole number of at least 2; found 1"):
+    with pytest.raises(InputError, match=r"top .*at least 2.* 1"):
         zipf(["a b"], top=1)
 
 
 # The compression ratio.
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(), min_size=1).filter(any), st.sampled_from([None, 1, 6, 9]))
 def test_equals_a_gzip_file(texts, level):
     data = "\n".join(texts).encode()
@@ -216,10 +213,10 @@ def test_lone_surrogates_are_packed_too():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"codec": "gz"}, "unknown value for codec 'gz'; did you mean 'gzip'"),
-        ({"level": 10}, "level must be at most 9 for the codec 'gzip'; found 10"),
-        ({"codec": "zstd", "level": 23}, "level must be at most 22 for the codec 'zstd'; found 23"),
-        ({"level": 0}, "level must be a whole number of at least 1; found 0"),
+        ({"codec": "gz"}, "codec 'gz'.*'gzip'"),
+        ({"level": 10}, "level .*at most 9 for the codec 'gzip'.* 10"),
+        ({"codec": "zstd", "level": 23}, "level .*at most 22 for the codec 'zstd'.* 23"),
+        ({"level": 0}, "level .*at least 1.* 0"),
     ],
 )
 def test_refuses(options, message):

@@ -52,7 +52,7 @@ def test_an_example_by_hand():
     assert within.different.tolist() == [2, 0, 0, 2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=TEXTS)
 def test_numbers_and_counts_equal_those_of_tuples(texts):
     corpus = as_corpus(texts, "whitespace")
@@ -67,7 +67,7 @@ def test_numbers_and_counts_equal_those_of_tuples(texts):
         assert made.counts.tolist() == [counted[gram] for gram in numbers]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=TEXTS)
 def test_counts_within_texts_equal_those_of_tuples(texts):
     corpus = as_corpus(texts, "whitespace")
@@ -80,7 +80,7 @@ def test_counts_within_texts_equal_those_of_tuples(texts):
             assert dict(zip(within.ids[mine], within.counts[mine], strict=True)) == counted
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(texts=TEXTS, references=TEXTS)
 def test_joined_corpora_share_numbers(texts, references):
     both = join(*tokenise(texts, references, tokenizer="whitespace"))
@@ -126,7 +126,7 @@ def test_texts_shorter_than_the_order_have_none(texts):
 
 @pytest.mark.parametrize("order", [0, -1, 1.5, "2", None, True])
 def test_the_order_is_a_whole_number_from_one(order):
-    with pytest.raises(InputError, match="order must be a whole number from 1 to 100; found"):
+    with pytest.raises(InputError, match=r"order .*1 to 100"):
         as_corpus(["a b"], "whitespace").ngrams(order)
 
 
@@ -164,7 +164,6 @@ def test_both_levels_by_hand():
     assert sample.better == "closest"
 
 
-@settings(deadline=None)
 @given(FOUR_LETTERS, st.integers(1, 5))
 def test_equals_sets_of_tuples(texts, order):
     every = [grams(text, order) for text in texts]
@@ -196,18 +195,15 @@ def test_no_ngram_reaches_over_the_end_of_a_text():
 
 @pytest.mark.parametrize("order", [0, -1, 1.5, True, "2", 101, 10**30])
 def test_an_order_that_is_no_sensible_number(order):
-    with pytest.raises(
-        InputError, match=f"order must be a whole number from 1 to 100; found {order!r}"
-    ):
+    with pytest.raises(InputError, match=f"order .*1 to 100.* {order!r}"):
         distinct(["a"], order=order)
 
 
 def test_a_misspelt_level():
-    with pytest.raises(InputError, match="unknown value for per 'sampel'; did you mean 'sample'"):
+    with pytest.raises(InputError, match=r"per 'sampel'.*'sample'"):
         distinct(["a"], per="sampel")
 
 
-@settings(deadline=None)
 @given(st.integers(1, 300), st.integers(2, 60))
 def test_the_expected_number_is_exact(draws, size):
     from calipers.text.distinct_ngrams import expected
@@ -250,7 +246,7 @@ def test_adjusted_distinct_does_not_fall_with_length_where_distinct_does():
 
 @pytest.mark.parametrize("vocabulary", [1, 0, -3, 2.5])
 def test_a_vocabulary_that_is_too_small(vocabulary):
-    with pytest.raises(InputError, match="vocabulary must be a whole number of at least 2"):
+    with pytest.raises(InputError, match=r"vocabulary .*at least 2"):
         expectation_adjusted_distinct(["a"], vocabulary=vocabulary)
 
 
@@ -260,7 +256,6 @@ def test_adjusted_distinct_of_no_tokens():
     assert score.reason == "no text has a token"
 
 
-@settings(deadline=None)
 @given(FOUR_LETTERS, st.integers(1, 6))
 def test_moving_average_equals_every_window_counted(texts, window):
     expected = []

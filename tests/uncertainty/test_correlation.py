@@ -35,7 +35,7 @@ def test_by_hand():
     assert pearson([1, 2, 3], [0, 3, 3]).value == pytest.approx(3 / np.sqrt(12))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(columns)
 def test_equal_scipy(pair):
     a, b = np.array(pair, dtype=float) / 7
@@ -44,7 +44,7 @@ def test_equal_scipy(pair):
     assert pearson(a, b).value == pytest.approx(stats.pearsonr(a, b)[0], abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(columns)
 def test_laws(pair):
     a, b = np.array(pair, dtype=float)
@@ -142,15 +142,15 @@ def test_matrix_says_why_a_cell_is_empty():
 def test_bad_input():
     with pytest.raises(InputError, match="found 2 and 3 of them"):
         spearman([1, 2], [1, 2, 3])
-    with pytest.raises(InputError, match=r"b must have the shape \(systems,\), found \(1, 3\)"):
+    with pytest.raises(InputError, match=r"b .*\(systems,\), .*\(1, 3\)"):
         pearson([1, 2, 3], [[1, 2, 3]])
     with pytest.raises(InputError, match="a must be numbers"):
         spearman(["high", "low"], [1, 2])
-    with pytest.raises(InputError, match="level must lie between 0 and 1, found 95"):
+    with pytest.raises(InputError, match=r"level .*0 and 1, .* 95"):
         spearman([1, 2, 3], [1, 2, 3], level=95)
-    with pytest.raises(InputError, match="unknown kind of correlation 'spearmann'"):
+    with pytest.raises(InputError, match="correlation 'spearmann'"):
         correlation_matrix([[1, 2]], kind="spearmann")
-    with pytest.raises(InputError, match=r"values must have the shape \(systems, metrics\)"):
+    with pytest.raises(InputError, match=r"values .*\(systems, metrics\)"):
         correlation_matrix([1, 2, 3])
 
 
@@ -180,7 +180,7 @@ def test_every_draw_is_scipys_correlation(rng):
         assert interval_of_errors(kind, 0.1, a, b) == pytest.approx((0.1 - reach, 0.1 + reach))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), min_size=1, max_size=5))
 def test_ranks_of_rows_are_those_of_scipy(rows):
     values = np.array(rows) / 7

@@ -174,7 +174,7 @@ class EstimationOptions:
 
         Examples
         --------
-        >>> Options(divergence="chi2", estimator="knn").key("mauve")
+        >>> EstimationOptions(divergence="chi2", estimator="knn").key("mauve")
         'mauve:chi2:knn'
         """
         return ":".join((metric, *self.words))
@@ -184,7 +184,7 @@ class EstimationOptions:
 
         Examples
         --------
-        >>> Options(divergence="chi2", smoothing=STARRED).starred_key("mauve")
+        >>> EstimationOptions(divergence="chi2", smoothing=STARRED).starred_key("mauve")
         'mauve_star:chi2'
         """
         if self.smoothing != STARRED:

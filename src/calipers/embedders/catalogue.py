@@ -48,8 +48,8 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
         ``"gpt2:layer=6:pooling=mean"``.
     **options
         The attributes of :class:`~calipers.embedders.options.EmbedderOptions`: ``device``,
-        ``dtype``, ``batch_size``, ``pooling``, ``layer``, ``max_length``, ``prefix``, ``revision``, ``size``,
-        ``endpoint``, ``offline``, ``trust_remote_code``, ``allow_pickle``.
+        ``dtype``, ``batch_size``, ``pooling``, ``layer``, ``max_length``, ``prefix``, ``revision``,
+        ``size``, ``endpoint``, ``offline``, ``trust_remote_code``, ``allow_pickle``.
 
     Raises
     ------

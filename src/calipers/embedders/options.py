@@ -118,7 +118,7 @@ def read_line(line: str, options: EmbedderOptions) -> tuple[str, EmbedderOptions
 
     Examples
     --------
-    >>> name, options = read_line("./gpt2:layer=6:pooling=mean", Options())
+    >>> name, options = read_line("./gpt2:layer=6:pooling=mean", EmbedderOptions())
     >>> name, options.layer, options.pooling
     ('./gpt2', 6, 'mean')
     """

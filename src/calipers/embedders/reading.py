@@ -90,7 +90,7 @@ def unread_note(name: str, reading: ReadingCounts) -> str:
 
     Examples
     --------
-    >>> unread_note("minilm", Reading.of([(3, 3), (5, 1)]))
+    >>> unread_note("minilm", ReadingCounts.of([(3, 3), (5, 1)]))
     'minilm does not know 50 % of the words; 1 text has no word that it knows'
     """
     lost = int(reading.nothing.sum())
@@ -141,13 +141,13 @@ class _Kinds(dict[int, str]):
 
 
 def _kind(code: int) -> str:
-    found = category(chr(code))
-    if found[0] == "M" or found == "Cf" or code in _SKIN_TONES:
+    general_category = category(chr(code))
+    if general_category[0] == "M" or general_category == "Cf" or code in _SKIN_TONES:
         return _MARK
-    if found[0] in "LN":
+    if general_category[0] in "LN":
         return _ALONE if any(low <= code <= high for low, high in _WITHOUT_SPACES) else _LETTER
     # Emoji newer than this Python's Unicode are not assigned
-    return _ALONE if found in ("So", "Co", "Cn") else _OTHER
+    return _ALONE if general_category in ("So", "Co", "Cn") else _OTHER
 
 
 _KINDS = _Kinds()
@@ -162,8 +162,8 @@ def word_spans(text: str) -> list[Span]:
     ['Don', 't', '你', '好', 'ไ', 'ป', '👍🏽']
     """
     if text.isascii():
-        return [found.span() for found in _ASCII.finditer(text)]
-    return [found.span() for found in _WORDS.finditer(text.translate(_KINDS))]
+        return [match.span() for match in _ASCII.finditer(text)]
+    return [match.span() for match in _WORDS.finditer(text.translate(_KINDS))]
 
 
 def word_count(text: str) -> int:
@@ -240,8 +240,8 @@ class UnknownTokens:
         ]
         spelt = self.spell([texts[row] for row in looked]) if looked else []
         for row, (tokens, spans) in zip(looked, spelt, strict=True):
-            own = [(max(a - skip, 0), max(b - skip, 0)) for a, b in spans]
-            counts[row] = unread_words(texts[row][skip:], tokens, own, self.unknown)
+            inner_spans = [(max(a - skip, 0), max(b - skip, 0)) for a, b in spans]
+            counts[row] = unread_words(texts[row][skip:], tokens, inner_spans, self.unknown)
         return ReadingCounts.of(counts)
 
     def read_ids(self, ids: Sequence[NDArray[Any]]) -> ReadingCounts:
@@ -262,7 +262,7 @@ def of_tokenizers(tokenizer: Any, unknown: int | None) -> UnknownTokens:
     """Count what a tokenizer of the package tokenizers does not know."""
 
     def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
-        return [(each.ids, each.offsets) for each in tokenizer.encode_batch(texts)]
+        return [(encoding.ids, encoding.offsets) for encoding in tokenizer.encode_batch(texts)]
 
     return UnknownTokens(unknown, spell)
 
@@ -283,8 +283,8 @@ def of_transformers(tokenizer: Any) -> UnknownTokens:
     def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
         if not getattr(tokenizer, "is_fast", False):
             return [_by_pieces(text, plain, unknown) for text in texts]
-        found = tokenizer(texts, return_offsets_mapping=True, **quiet)
-        return list(zip(found["input_ids"], found["offset_mapping"], strict=True))
+        encoded = tokenizer(texts, return_offsets_mapping=True, **quiet)
+        return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
 
     def plain(text: str) -> list[int]:
         ids: list[int] = tokenizer(text, add_special_tokens=False, **quiet)["input_ids"]
@@ -296,12 +296,14 @@ def of_transformers(tokenizer: Any) -> UnknownTokens:
 def _unknown_id(tokenizer: Any) -> int | None:
     """The id of the unknown token: that of the vocabulary, else that which transformers names."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    own = getattr(getattr(backend, "model", None), "unk_token", None)
-    found = None if own is None or backend is None else backend.token_to_id(own)
-    if found is None:
-        found = getattr(tokenizer, "unk_token_id", None)
+    unknown_word = getattr(getattr(backend, "model", None), "unk_token", None)
+    unknown_id = (
+        None if unknown_word is None or backend is None else backend.token_to_id(unknown_word)
+    )
+    if unknown_id is None:
+        unknown_id = getattr(tokenizer, "unk_token_id", None)
     marks = [getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos")]
-    return None if found is None or found in marks else int(found)
+    return None if unknown_id is None or unknown_id in marks else int(unknown_id)
 
 
 def _leaves_out(encode: Callable[[str], list[int]]) -> bool:
@@ -342,20 +344,20 @@ def _by_pieces(
     ids: list[int] = []
     spans: list[Span] = []
 
-    def add(found: Sequence[int], span: Span) -> None:
-        ids.extend(found)
-        spans.extend([span] * len(found))
+    def add(piece_ids: Sequence[int], span: Span) -> None:
+        ids.extend(piece_ids)
+        spans.extend([span] * len(piece_ids))
 
     for chunk in re.finditer(r"\S+", text):
-        start, found = chunk.start(), encode(chunk[0])
-        if found and unknown not in found:
-            add(found, chunk.span())
+        start, piece_ids = chunk.start(), encode(chunk[0])
+        if piece_ids and unknown not in piece_ids:
+            add(piece_ids, chunk.span())
             continue
         words = [(start + a, start + b) for a, b in word_spans(chunk[0])]
         alone = [encode(text[a:b]) for a, b in words]
-        if unknown is not None and not any(unknown in each for each in alone):
+        if unknown is not None and not any(unknown in word_ids for word_ids in alone):
             add([unknown], chunk.span())
             continue
-        for each, span in zip(alone, words, strict=True):
-            add(each, span)
+        for word_ids, span in zip(alone, words, strict=True):
+            add(word_ids, span)
     return ids, spans

@@ -117,31 +117,31 @@ class HnswPasses(Passes):
         k-th one is farthest.
         """
         n, index = len(points.points), self._index_of(points)
-        found = _nothing(n, k)
+        nearest = _nothing(n, k)
         with workers(self.threads) as pool:
             for start, stop in panel_spans(n, ROWS):
                 rows = np.arange(start, stop)
                 which = self._searched(index, points, rows, min(k + 1 + MORE, n))
                 which[which == rows[:, None]] = -1  # no row is its own neighbour
-                part = Nearest(found.squared[start:stop], found.index[start:stop])
+                part = Nearest(nearest.squared[start:stop], nearest.index[start:stop])
                 _settle(points, points, rows, which, part, pool)
                 still_open = part.index[:, -1] < 0
                 if still_open.any():
                     both = part.squared, part.index
-                    search_again(points, points, (start, stop), still_open, both, own=True)
-        self._settle_widest(points, found)
-        return found
+                    search_again(points, points, (start, stop), still_open, both, same_set=True)
+        self._settle_widest(points, nearest)
+        return nearest
 
-    def _settle_widest(self, points: Sieve, found: Nearest) -> None:
+    def _settle_widest(self, points: Sieve, nearest: Nearest) -> None:
         """Find all neighbours of the rows with the widest balls, in place."""
-        k = found.squared.shape[1]
-        wide = np.sort(np.argsort(-found.squared[:, -1], kind="stable")[:WIDE_BALLS])
+        k = nearest.squared.shape[1]
+        wide = np.sort(np.argsort(-nearest.squared[:, -1], kind="stable")[:WIDE_BALLS])
         true, _ = nearest_between(points.part(wide), points, k=k + 1, threads=self.threads)
         # No row is its own neighbour; where k + 1 copies come before it, the last of them goes
         others = true.index != wide[:, None]
         others[others.all(axis=1), -1] = False
-        found.squared[wide] = true.squared[others].reshape(-1, k)
-        found.index[wide] = true.index[others].reshape(-1, k)
+        nearest.squared[wide] = true.squared[others].reshape(-1, k)
+        nearest.index[wide] = true.index[others].reshape(-1, k)
 
     def count(
         self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
@@ -184,7 +184,7 @@ class HnswPasses(Passes):
         """
         index, size = self._index_of(others.points), len(others.points.points)
         first = min(max(FIRST, 4 * rows.radii.squared.shape[1], kept + MORE), size)
-        found = []
+        pairs = []
         for span in spans(len(rows.points.points), ROWS):
             wanted, width = np.arange(*span), first
             while len(wanted):
@@ -194,13 +194,15 @@ class HnswPasses(Passes):
                 if width == first:
                     few = min(first, counts.which.shape[1])
                     counts.which[slice(*span), :few] = near.index[:, :few]
-                own = rows.radii.largest[wanted]
-                inside = near.squared <= np.maximum(own[:, None], others.radii.largest[near.index])
-                full = (near.squared[:, -1] <= own) & (width < min(WIDEST, size))
+                largest = rows.radii.largest[wanted]
+                inside = near.squared <= np.maximum(
+                    largest[:, None], others.radii.largest[near.index]
+                )
+                full = (near.squared[:, -1] <= largest) & (width < min(WIDEST, size))
                 places = np.nonzero(inside & (near.index >= 0) & ~full[:, None])
-                found.append((wanted[places[0]], near.index[places]))
+                pairs.append((wanted[places[0]], near.index[places]))
                 wanted, width = wanted[full], min(2 * width, WIDEST, size)
-        left, right = zip(*found, strict=True)
+        left, right = zip(*pairs, strict=True)
         return np.concatenate(left), np.concatenate(right)
 
     def _searched(
@@ -211,12 +213,12 @@ class HnswPasses(Passes):
         Places of what was not found hold -1.
         """
         queries = (whose or points).take(rows)
-        found = index.search(queries, count, threads=available_threads(self.threads))
-        keys = np.atleast_2d(found.keys).astype(np.int64)
+        hits = index.search(queries, count, threads=available_threads(self.threads))
+        keys = np.atleast_2d(hits.keys).astype(np.int64)
         which = np.full((len(rows), count), -1, np.int64)
         which[:, : keys.shape[1]] = keys
         if len(rows) > 1:
-            which[np.arange(count) >= np.asarray(found.counts)[:, None]] = -1
+            which[np.arange(count) >= np.asarray(hits.counts)[:, None]] = -1
         return which
 
     def _index_of(self, points: Sieve) -> Any:

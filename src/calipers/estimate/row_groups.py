@@ -37,10 +37,10 @@ class PermutationGroups:
 
         Examples
         --------
-        >>> Groups.of(500, 400), Groups.of(4000, 4000)
-        (Groups(rows=1, moved=(500, 400)), Groups(rows=8, moved=(500, 500)))
-        >>> Groups.of(100, 100_000)
-        Groups(rows=1, moved=(100, 924))
+        >>> PermutationGroups.of(500, 400), PermutationGroups.of(4000, 4000)
+        (PermutationGroups(rows=1, moved=(500, 400)), PermutationGroups(rows=8, moved=(500, 500)))
+        >>> PermutationGroups.of(100, 100_000)
+        PermutationGroups(rows=1, moved=(100, 924))
         """
         smaller = min(n, m)
         rows = min(-(-(n + m) // MOST_GROUPS), max(1, smaller // FEWEST_GROUPS))

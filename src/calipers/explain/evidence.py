@@ -133,7 +133,7 @@ class Evidence:
             (self.reference_words, self.reference_texts),
             (self.generated_words, self.generated_texts),
         )
-        return all(any(each is not None for each in side) for side in known)
+        return all(any(words is not None for words in side) for side in known)
 
     def words(self) -> tuple[WordCounts, WordCounts] | None:
         """The words of both sets; None where samples are no texts."""
@@ -173,8 +173,8 @@ class DistanceSpace:
         if not self.cosine:
             return _lengths(self.reference - point)
         lengths = _lengths(self.reference) * np.sqrt(point @ point)
-        found: Matrix = 1 - self.reference @ point / np.where(lengths > 0, lengths, 1.0)
-        return found
+        distances: Matrix = 1 - self.reference @ point / np.where(lengths > 0, lengths, 1.0)
+        return distances
 
 
 class NearMeans:
@@ -216,13 +216,13 @@ def means(rows: Matrix, labels: Labels, regions: int) -> Matrix:
     """The mean row of every region, zeros for one without rows, shape ``(regions, q)``."""
     sums = np.zeros((regions, rows.shape[1]))
     np.add.at(sums, labels, rows)
-    found: Matrix = sums / np.maximum(np.bincount(labels, minlength=regions), 1)[:, None]
-    return found
+    middles: Matrix = sums / np.maximum(np.bincount(labels, minlength=regions), 1)[:, None]
+    return middles
 
 
 def _lengths(rows: Matrix) -> Matrix:
-    found: Matrix = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return found
+    lengths: Matrix = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
 
 
 def _counted(counted: WordCounts | None, texts: Sequence[str] | None) -> WordCounts | None:
@@ -235,22 +235,26 @@ def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
 
 
 def _check_sizes(sized: Mapping[str, Any], size: int, side: str) -> None:
-    for name, each in sized.items():
-        found = len(each) if hasattr(each, "__len__") and not isinstance(each, str) else repr(each)
-        if each is not None and found != size:
+    for name, values in sized.items():
+        entries = (
+            len(values)
+            if hasattr(values, "__len__") and not isinstance(values, str)
+            else repr(values)
+        )
+        if values is not None and entries != size:
             raise InputError(
-                f"{name} must have one entry for each of the {size} {side} vectors; found {found}"
+                f"{name} must have one entry for each of the {size} {side} vectors; found {entries}"
             )
 
 
 def _check_rows(given: Any, size: int | None, name: str) -> None:
     if given is None:
         return
-    found = np.asarray(given)
-    if found.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold whole numbers; found dtype {found.dtype}")
-    if found.min() < 0 or (size is not None and found.max() >= size):
+    rows = np.asarray(given)
+    if rows.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold whole numbers; found dtype {rows.dtype}")
+    if rows.min() < 0 or (size is not None and rows.max() >= size):
         most = "" if size is None else f" and below {size}"
         raise InputError(
-            f"{name} must be at least 0{most}; found {int(found.min())} to {int(found.max())}"
+            f"{name} must be at least 0{most}; found {int(rows.min())} to {int(rows.max())}"
         )

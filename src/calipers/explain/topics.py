@@ -71,8 +71,8 @@ def division_of(evidence: Evidence) -> Division | None:
     from calipers.estimate.histograms import Histograms
 
     labels = np.asarray(evidence.reference_cells), np.asarray(evidence.generated_cells)
-    cells = evidence.cells or max(int(each.max()) for each in labels) + 1
-    reference, generated = (np.bincount(each, minlength=cells) for each in labels)
+    cells = evidence.cells or max(int(side_labels.max()) for side_labels in labels) + 1
+    reference, generated = (np.bincount(side_labels, minlength=cells) for side_labels in labels)
     histograms = Histograms(reference, generated, smoothing="krichevsky-trofimov")
     p, q = histograms.probabilities
     single = tuple((cell,) for cell in range(cells))
@@ -91,23 +91,23 @@ def coarser(division: Division, space: DistanceSpace, topics: int) -> Division:
         _summed(topic, division.expected),
         _summed(topic, division.produced),
         summed[order],
-        tuple(tuple(np.flatnonzero(topic == each).tolist()) for each in range(len(order))),
+        tuple(tuple(np.flatnonzero(topic == number).tolist()) for number in range(len(order))),
     )
 
 
 def _summed(topic: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.bincount(topic, values).astype(np.float64)
-    return found
+    sums: NDArray[np.float64] = np.bincount(topic, values).astype(np.float64)
+    return sums
 
 
 def _topic_of(division: Division, space: DistanceSpace, topics: int) -> NDArray[np.intp]:
     """The topic of every cell; one that holds no row belongs nowhere, and goes to the largest."""
     weights = np.sum(division.counts, axis=0)
-    held = weights > 0
-    found = merged(_middles(division, space)[held], weights[held], topics)
-    largest = int(np.argmax(np.bincount(found, weights[held])))
+    filled = weights > 0
+    merged_topics = merged(_middles(division, space)[filled], weights[filled], topics)
+    largest = int(np.argmax(np.bincount(merged_topics, weights[filled])))
     topic = np.full(len(weights), largest, np.intp)
-    topic[held] = found
+    topic[filled] = merged_topics
     return topic
 
 
@@ -190,17 +190,17 @@ def _extend(chain: list[int], means: Matrix, mass: Weights, squares: Weights) ->
         chain.append(nearest)
 
 
-def _settled(points: Matrix, weights: Weights, found: Groups) -> Groups:
+def _settled(points: Matrix, weights: Weights, groups: Groups) -> Groups:
     """Move every point to the nearest mean until none moves, or a group would be empty."""
-    count = int(found.max()) + 1
+    count = int(groups.max()) + 1
     for _ in range(ROUNDS):
         sums = np.zeros((count, points.shape[1]))
-        np.add.at(sums, found, weights[:, None] * points)
-        centres = sums / np.bincount(found, weights)[:, None]
+        np.add.at(sums, groups, weights[:, None] * points)
+        centres = sums / np.bincount(groups, weights)[:, None]
         nearest = np.argmin(
             np.einsum("ij,ij->i", centres, centres) - 2 * points @ centres.T, axis=1
         )
-        if len(np.unique(nearest)) < count or (nearest == found).all():
+        if len(np.unique(nearest)) < count or (nearest == groups).all():
             break
-        found = nearest
-    return found
+        groups = nearest
+    return groups

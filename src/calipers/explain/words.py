@@ -204,17 +204,19 @@ class Keywords:
         sides
             For the regions in question whose texts to read: 0 the reference's, 1 the generated.
         """
-        members = [_members(own, regions) for own in labels]
-        used = [part @ each for part, each in zip(members, self._counts, strict=True)]
-        texts = [part @ each for part, each in zip(members, self._present, strict=True)]
+        members = [_members(side_labels, regions) for side_labels in labels]
+        used = [part @ side_counts for part, side_counts in zip(members, self._counts, strict=True)]
+        texts = [
+            part @ side_counts for part, side_counts in zip(members, self._present, strict=True)
+        ]
         both, spread = (sum(pair).tocsr() for pair in (used, texts))
         return [
             self._name(used[side][place], both[place], spread[place], self._total / regions)
             for place, side in sides.items()
         ]
 
-    def _name(self, own: Any, both: Any, texts: Any, average: float) -> tuple[str, ...]:
-        words, counts = own.indices, own.data.astype(np.float64)
+    def _name(self, region_counts: Any, both: Any, texts: Any, average: float) -> tuple[str, ...]:
+        words, counts = region_counts.indices, region_counts.data.astype(np.float64)
         if not len(words):
             return ()
         share, used = counts / counts.sum(), self._used[words]
@@ -227,15 +229,16 @@ class Keywords:
 
     def _in_most(self, topics: tuple[Labels, Labels]) -> NDArray[np.bool_]:
         """Which words make up a thousandth of the words of at least half of the topics."""
-        count = max(int(own.max()) for own in topics) + 1
+        count = max(int(side_labels.max()) for side_labels in topics) + 1
         parts = [
-            _members(own, count) @ counts for own, counts in zip(topics, self._counts, strict=True)
+            _members(side_labels, count) @ counts
+            for side_labels, counts in zip(topics, self._counts, strict=True)
         ]
         used = sum(parts).tocsr()
         sizes = np.maximum(_row(used.sum(axis=1)), 1.0)
         used.data = used.data >= COMMON * np.repeat(sizes, np.diff(used.indptr))
-        found: NDArray[np.bool_] = _row(used.sum(axis=0)) > count / 2
-        return found
+        in_most: NDArray[np.bool_] = _row(used.sum(axis=0)) > count / 2
+        return in_most
 
 
 def _members(labels: Labels, regions: int) -> Any:

@@ -97,10 +97,10 @@ class ScoredCorpus(Corpus):
         plain = super().take(rows)
         assert isinstance(plain, ScoredCorpus)
         contexts: dict[int, InContext | InputError] = {
-            size: found
-            if isinstance(found, InputError)
-            else InContext(found.bits[rows], found.batches[rows])
-            for size, found in self.contexts.items()
+            size: in_context
+            if isinstance(in_context, InputError)
+            else InContext(in_context.bits[rows], in_context.batches[rows])
+            for size, in_context in self.contexts.items()
         }
         return replace(
             plain,
@@ -348,8 +348,8 @@ def read_unigram_entropy(pair: TextPair, options: Chosen) -> Score:
     entropies = formulas.unigram_entropy(corpus.tokens, corpus.starts)
     values = entropies / np.log(2) if unit == "bits" else entropies
     pins = {"unit": unit, "tokenizer": corpus.tokenizer}
-    found = _mean("unigram_entropy", values, corpus, pins)
-    return replace(found, reason="no text has a token") if np.isnan(found.value) else found
+    score = _mean("unigram_entropy", values, corpus, pins)
+    return replace(score, reason="no text has a token") if np.isnan(score.value) else score
 
 
 def read_conditional_surprise(pair: TextPair, options: Chosen) -> Score:
@@ -362,10 +362,10 @@ def read_decan(pair: TextPair, options: Chosen) -> Score:
 
 def _in_context(metric: str, pair: TextPair, size: int) -> Score:
     corpus = _scored(pair)
-    found = corpus.contexts.get(size) or InputError("texts were not read in one context")
-    if isinstance(found, InputError):
-        return _score(metric, np.nan, corpus, reason=str(found))
-    last, alone = _rates(corpus, found)
+    context = corpus.contexts.get(size) or InputError("texts were not read in one context")
+    if isinstance(context, InputError):
+        return _score(metric, np.nan, corpus, reason=str(context))
+    last, alone = _rates(corpus, context)
     there = ~np.isnan(last) & ~np.isnan(alone)
     pins = {"texts": size, "seed": pair.seed}
     if metric == "decan":
@@ -375,10 +375,10 @@ def _in_context(metric: str, pair: TextPair, size: int) -> Score:
     return _score(metric, value, corpus, per_sample=last, pins=pins)
 
 
-def _rates(corpus: ScoredCorpus, found: InContext) -> tuple[Floats, Floats]:
+def _rates(corpus: ScoredCorpus, context: InContext) -> tuple[Floats, Floats]:
     """Bits per byte of each text behind others of its set, and by itself; NaN where not scored."""
     alone = np.where(corpus.scores.tokens > 0, -corpus.by_text / np.log(2), np.nan)
-    return ratio(found.bits, corpus.sizes), ratio(alone, corpus.scored_sizes)
+    return ratio(context.bits, corpus.sizes), ratio(alone, corpus.scored_sizes)
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:
@@ -395,17 +395,17 @@ def _without_batches(
     measured: MeasuredTexts, value: Callable[[Floats, Floats], float]
 ) -> TextReplicates | None:
     corpus = _scored(measured)
-    found = corpus.contexts[int(measured.options["texts"])]
-    assert isinstance(found, InContext)
-    batches = int(found.batches.max()) + 1
+    context = corpus.contexts[int(measured.options["texts"])]
+    assert isinstance(context, InContext)
+    batches = int(context.batches.max()) + 1
     if batches < FEWEST_BATCHES:
         return None
     count = min(DEFAULT_BLOCKS, batches)
-    last, alone = _rates(corpus, found)
+    last, alone = _rates(corpus, context)
     there = ~np.isnan(last) & ~np.isnan(alone)
-    labels = found.batches % count
-    kept = [there & (labels != block) for block in range(count)]
-    return TextReplicates(texts=np.array([value(last[rows], alone[rows]) for rows in kept]))
+    labels = context.batches % count
+    row_sets = [there & (labels != block) for block in range(count)]
+    return TextReplicates(texts=np.array([value(last[rows], alone[rows]) for rows in row_sets]))
 
 
 # The decoder -------------------------------------------------------------------------------------
@@ -511,7 +511,7 @@ def _of_models(metric: str, pair: TextPair) -> Score:
     corpus = _scored(pair)
     sizes = {"n": len(pair.references), "m": len(corpus)}
     pins: dict[str, object] = {"estimator": "model", **corpus.pins, **sizes}
-    if left_out := sum(int((~kept).sum()) for kept in _possible(pair)):
+    if left_out := sum(int((~possible).sum()) for possible in _possible(pair)):
         pins["impossible"] = left_out
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
     frontier = _frontier(pair, rows[0], rows[1])
@@ -535,11 +535,11 @@ def _no_divergence(frontier: DivergenceFrontier, costs: tuple[float, float]) -> 
     """
     ratios = frontier.ratios
     logs = -np.logaddexp(0, ratios.log_generated), -np.logaddexp(0, -ratios.log_reference)
-    told = (
+    sides = (
         ("Q", "generated", "the model of --model than under their generator"),
         ("P'", "reference", "the generator than under the model of --model, which stands for them"),
     )
-    for cost, of, (name, side, likelier) in zip(costs, logs, told, strict=True):
+    for cost, of, (name, side, likelier) in zip(costs, logs, sides, strict=True):
         error = float(np.std(of)) / len(of) ** 0.5
         if cost < -ROUNDING and cost + SURE * error < 0:
             return (
@@ -566,15 +566,15 @@ def _models_replicates(metric: str, measured: MeasuredTexts) -> TextReplicates:
     from calipers.metrics.frontiers import SUMMARIES
 
     ours, theirs = measured.labels, measured.reference_labels
-    own, other = np.arange(len(ours)), np.arange(len(theirs))
+    our_rows, other = np.arange(len(ours)), np.arange(len(theirs))
 
     def value(reference: NDArray[np.intp], generated: NDArray[np.intp]) -> float:
         frontier = _frontier(measured, reference, generated)
         return float(SUMMARIES[metric](frontier, PAIRED_C["model"]))
 
     return TextReplicates(
-        texts=np.array([value(other, own[ours != b]) for b in range(DEFAULT_BLOCKS)]),
-        references=np.array([value(other[theirs != b], own) for b in range(DEFAULT_BLOCKS)]),
+        texts=np.array([value(other, our_rows[ours != b]) for b in range(DEFAULT_BLOCKS)]),
+        references=np.array([value(other[theirs != b], our_rows) for b in range(DEFAULT_BLOCKS)]),
     )
 
 
@@ -587,10 +587,10 @@ def _frontier(
 
     theirs, ours = _both(pair)
     sides = []
-    for corpus, taken, kept in zip(
+    for corpus, taken, possible in zip(
         (theirs, ours), (reference, generated), _possible(pair), strict=True
     ):
-        rows = taken[kept[taken]]
+        rows = taken[possible[taken]]
         sides.append((corpus.by_text[rows], corpus.by_generator[rows]))
     ratios = probability_ratios(sides[0], sides[1])
     return divergence_frontier(ratios, points=OWN_SIDE)
@@ -610,9 +610,9 @@ def _possible(pair: TextPair) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     Of more than :data:`MOST_IMPOSSIBLE` all are kept, and refused by the estimator.
     """
     theirs, ours = _both(pair)
-    found = []
+    masks = []
     for logs in (theirs.by_text, ours.by_generator):
-        kept = np.isfinite(logs)
-        few = (~kept).mean() <= MOST_IMPOSSIBLE
-        found.append(kept if few else np.ones(len(kept), bool))
-    return found[0], found[1]
+        finite = np.isfinite(logs)
+        few = (~finite).mean() <= MOST_IMPOSSIBLE
+        masks.append(finite if few else np.ones(len(finite), bool))
+    return masks[0], masks[1]

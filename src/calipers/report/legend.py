@@ -45,9 +45,22 @@ class HasWarnings(Protocol):
         """What is to be known of it."""
 
 
-def title(comparison: Comparison, *, said: Sequence[str] = ()) -> str:
-    """Say what was compared with what, and how; leave out what a caller has `said` before."""
-    reference, settings = comparison.reference, comparison.settings
+class HasSummary(HasWarnings, Protocol):
+    """A system by its set and what was measured of it, both of which may have warnings."""
+
+    @property
+    def summary(self) -> SetSummary:
+        """Its set."""
+
+
+def title_of(comparison: Comparison) -> str:
+    """Say what was compared with what, and how."""
+    head = title(comparison.reference, comparison.settings)
+    return " · ".join([head, *_given_prompts(comparison)])
+
+
+def title(reference: SetSummary, settings: Settings, *, said: Sequence[str] = ()) -> str:
+    """Say what was the reference, and how it was compared; leave out what a caller has `said`."""
     cut = f" of {reference.n_given}" if _is_cut(reference) else ""
     changed = [key for key in USUAL if is_changed(settings, key)]
     usual = ("embedder", "tokenizer", "seed", *changed)
@@ -55,7 +68,7 @@ def title(comparison: Comparison, *, said: Sequence[str] = ()) -> str:
     pins = [f"{key} {clean(settings[key])}" for key in keys]
     rows = [] if scaled_as_usual(settings) else [prepared(settings)]
     first = f"Reference: {short(reference.name)}, n = {reference.n}{cut}"
-    return " · ".join([first, *pins, *rows, *_given_prompts(comparison)])
+    return " · ".join([first, *pins, *rows])
 
 
 def prepared(settings: Settings) -> str:
@@ -297,7 +310,7 @@ def sets_with_warnings(result: Comparison | TextComparison) -> list[tuple[str, H
     ]
 
 
-def both(system: SystemResult | TextResult) -> tuple[HasWarnings, HasWarnings]:
+def both(system: HasSummary) -> tuple[HasWarnings, HasWarnings]:
     """Give what has the warnings of a system: its set, and what was measured of it."""
     return system.summary, system
 

@@ -237,11 +237,11 @@ class _Groups:
     keys: dict[bytes, int]
 
 
-def near_within(own: Corpus, settings: NearSettings) -> Near:
+def near_within(corpus: Corpus, settings: NearSettings) -> Near:
     """Hold the texts of one set against each other."""
-    groups = _group(own.ngrams(settings.order).within, 0, len(own))
+    groups = _group(corpus.ngrams(settings.order).within, 0, len(corpus))
     other, similarity = np.full(len(groups.first), -1), np.zeros(len(groups.first))
-    _search(own, groups.first, settings, 0, other, similarity)
+    _search(corpus, groups.first, settings, 0, other, similarity)
     defined = groups.of >= 0
     of, rows = groups.of[defined], np.flatnonzero(defined)
     first, size = groups.first[of], np.bincount(of)[of]
@@ -251,11 +251,11 @@ def near_within(own: Corpus, settings: NearSettings) -> Near:
     return _near(defined, (size > 1) | (near >= 0), source, shares)
 
 
-def near_references(own: Corpus, known: Corpus, settings: NearSettings) -> Near:
+def near_references(corpus: Corpus, known: Corpus, settings: NearSettings) -> Near:
     """Hold the texts of one set against those of another."""
-    both = join(own, known)
+    both = join(corpus, known)
     within = both.ngrams(settings.order).within
-    groups, others = _group(within, 0, len(own)), _group(within, len(own), len(both))
+    groups, others = _group(within, 0, len(corpus)), _group(within, len(corpus), len(both))
     asked = len(groups.first)
     equal = np.array([others.keys.get(key, -1) for key in groups.keys], np.int64)
     other, similarity = np.where(equal >= 0, asked + equal, -1), (equal >= 0).astype(float)
@@ -263,15 +263,15 @@ def near_references(own: Corpus, known: Corpus, settings: NearSettings) -> Near:
     _search(both, rows, settings, asked, other, similarity)
     defined = groups.of >= 0
     near = other[groups.of[defined]]
-    source = np.where(near >= 0, rows[near] - len(own), -1)
+    source = np.where(near >= 0, rows[near] - len(corpus), -1)
     return _near(defined, near >= 0, source, similarity[groups.of[defined]])
 
 
-def _near(defined: Flags, found: Flags, source: Longs, similarity: Floats) -> Near:
+def _near(defined: Flags, matched: Flags, source: Longs, similarity: Floats) -> Near:
     """Give the texts without n-grams their places back."""
     size = len(defined)
     near = Near(defined, np.zeros(size, bool), np.full(size, -1), np.zeros(size))
-    near.found[defined], near.source[defined] = found, source
+    near.found[defined], near.source[defined] = matched, source
     near.similarity[defined] = similarity
     return near
 
@@ -395,11 +395,11 @@ def near_duplicates(
     """
     settings = _settings(order, threshold, permutations, seed)
     if references is None:
-        own = as_corpus(texts, tokenizer)
-        return _score(own, near_within(own, settings), settings)
-    own, known = as_corpora(texts, references, tokenizer)
-    near = near_references(own, known, settings)
-    return replace(_score(own, near, settings, references=len(known)), better="lower")
+        corpus = as_corpus(texts, tokenizer)
+        return _score(corpus, near_within(corpus, settings), settings)
+    corpus, known = as_corpora(texts, references, tokenizer)
+    near = near_references(corpus, known, settings)
+    return replace(_score(corpus, near, settings, references=len(known)), better="lower")
 
 
 def near_duplicate_pairs(
@@ -463,13 +463,13 @@ def _settings(order: int, threshold: float, permutations: int, seed: int) -> Nea
     return NearSettings(order, float(threshold), permutations, chosen, int(seed))
 
 
-def _score(own: Corpus, near: Near, settings: NearSettings, **rest: Any) -> Score:
+def _score(corpus: Corpus, near: Near, settings: NearSettings, **rest: Any) -> Score:
     values = np.where(near.defined, near.found, np.nan)
     count, rows = settings.bands
     return mean_score(
         "near_duplicates",
         values,
-        own,
+        corpus,
         reason=too_short(settings.order),
         order=settings.order,
         threshold=settings.threshold,
@@ -490,8 +490,8 @@ def near_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     )
     defined = ~np.isnan(measured.by_text)
     if measured.against is None:
-        own = _clusters_without(pairs, defined, measured.labels)
-        return TextReplicates(texts=own, approximate=True)
+        shares = _clusters_without(pairs, defined, measured.labels)
+        return TextReplicates(texts=shares, approximate=True)
     mine = means_without(measured)
     if not measured.drawn:
         return TextReplicates(texts=mine, approximate=True)

@@ -179,23 +179,23 @@ def krippendorff_alpha(
     check_inner_share("level", level, "must lie between 0 and 1,")
     check_whole("draws", draws, 1)
     table = _table_of_ratings(ratings)
-    kept = table[:, np.isfinite(table).sum(axis=0) >= 2]
-    items = kept.shape[1]
+    rated = table[:, np.isfinite(table).sum(axis=0) >= 2]
+    items = rated.shape[1]
     if not items:
         return AgreementCoefficient(math.nan, None, 0, "no item has answers of two raters")
-    levels, counts = _counts(kept)
+    levels, counts = _counts(rated)
     if len(levels) < 2:
         reason = "all answers are the same: there is nothing to disagree about"
         return AgreementCoefficient(math.nan, None, items, reason)
     answered = counts.sum(axis=1)
     # Within an item of m answers each pair weighs 1/(m − 1), so that it weighs m in all
-    own = counts / (answered - 1)[:, None]
-    value = float(_alpha(kind, levels, counts, own, np.ones((1, items)))[0])
-    rng, found = np.random.default_rng(seed), []
+    pair_weights = counts / (answered - 1)[:, None]
+    value = float(_alpha(kind, levels, counts, pair_weights, np.ones((1, items)))[0])
+    rng, alphas = np.random.default_rng(seed), []
     for start in range(0, draws, CHUNK):
         often = rng.multinomial(items, np.full(items, 1 / items), min(CHUNK, draws - start))
-        found.append(_alpha(kind, levels, counts, own, often.astype(np.float64)))
-    return AgreementCoefficient(value, _percentiles(np.concatenate(found), items, level), items)
+        alphas.append(_alpha(kind, levels, counts, pair_weights, often.astype(np.float64)))
+    return AgreementCoefficient(value, _percentiles(np.concatenate(alphas), items, level), items)
 
 
 def _table_of_ratings(ratings: ArrayLike) -> Matrix:
@@ -220,19 +220,19 @@ def _counts(table: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _alpha(
-    kind: MeasurementLevel, levels: Matrix, counts: Matrix, own: Matrix, often: Matrix
+    kind: MeasurementLevel, levels: Matrix, counts: Matrix, pair_weights: Matrix, often: Matrix
 ) -> Matrix:
     """α of items that count so often, ``(draws, items)``; NaN where all answers are the same."""
     totals = often @ counts
     answers = totals.sum(axis=1)
-    found = np.empty(len(often))
+    alphas = np.empty(len(often))
     for draw, (weights, total, n) in enumerate(zip(often, totals, answers, strict=True)):
         apart = _distances(kind, levels, total)
         # Answers that are the same are 0 apart, so that each may be paired with itself
-        observed = float((weights @ (own * (counts @ apart))).sum())
+        observed = float((weights @ (pair_weights * (counts @ apart))).sum())
         expected = float(total @ apart @ total) / (n - 1)
-        found[draw] = 1 - observed / expected if expected > 0 else math.nan
-    return found
+        alphas[draw] = 1 - observed / expected if expected > 0 else math.nan
+    return alphas
 
 
 def _distances(kind: MeasurementLevel, levels: Matrix, totals: Matrix) -> Matrix:
@@ -245,11 +245,11 @@ def _distances(kind: MeasurementLevel, levels: Matrix, totals: Matrix) -> Matrix
     return apart
 
 
-def _percentiles(found: Matrix, items: int, level: float) -> tuple[float, float] | None:
-    found = found[np.isfinite(found)]
-    if items < 2 or not len(found):
+def _percentiles(alphas: Matrix, items: int, level: float) -> tuple[float, float] | None:
+    alphas = alphas[np.isfinite(alphas)]
+    if items < 2 or not len(alphas):
         return None
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(alphas, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -285,9 +285,9 @@ def share_of(
     for labels in clusters:
         groups = len(np.unique(labels))
         effective = effective_counts(inside, labels)[1]
-        found = share_interval(count / n, effective, quantile(max(groups - 1, 1), level))
-        if groups > 1 and found[1] - found[0] > best[1] - best[0]:
-            best = found
+        interval = share_interval(count / n, effective, quantile(max(groups - 1, 1), level))
+        if groups > 1 and interval[1] - interval[0] > best[1] - best[0]:
+            best = interval
     return ObservedShare(count / n, best, count, float(n))
 
 
@@ -297,9 +297,9 @@ def first_share(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
     It is near a half where sides were drawn at random and nobody follows them. Answers of one
     rater are alike, where there are several; of one item, where there is one rater.
     """
-    kept = pairs.select(pairs.prefers_first != 0)
+    decided = pairs.select(pairs.prefers_first != 0)
     reason = "no judgement says which text was shown first and prefers one"
-    return share_of(kept.prefers_first > 0, _clusters(kept), level=level, reason=reason)
+    return share_of(decided.prefers_first > 0, _clusters(decided), level=level, reason=reason)
 
 
 def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
@@ -598,13 +598,13 @@ def _squared_kappa(moments: Matrix) -> Matrix:
 
 def _by_item(pairs: RatedPairs) -> dict[str, list[tuple[str | None, int]]]:
     """Raters and outcomes of every item, the outcome of the system whose name comes first."""
-    found: dict[str, list[tuple[str | None, int]]] = {}
+    outcomes: dict[str, list[tuple[str | None, int]]] = {}
     for row in np.flatnonzero(pairs.item != UNKNOWN).tolist():
         turned = pairs.names[pairs.i[row]] > pairs.names[pairs.j[row]]
         outcome = int(pairs.outcome[row]) * (-1 if turned else 1)
         rater = pairs.raters[pairs.rater[row]] if pairs.rater[row] != UNKNOWN else None
-        found.setdefault(pairs.items[pairs.item[row]], []).append((rater, outcome))
-    return found
+        outcomes.setdefault(pairs.items[pairs.item[row]], []).append((rater, outcome))
+    return outcomes
 
 
 def _kappa(tables: Matrix) -> Matrix:

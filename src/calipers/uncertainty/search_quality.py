@@ -45,7 +45,7 @@ class SampledMean(Plain):
     @classmethod
     def mean(cls, several: Sequence[SampledMean]) -> SampledMean:
         """The mean of several of equal weight; its interval is as wide as theirs are on average."""
-        ends = [(each.value, each.low, each.high) for each in several]
+        ends = [(part.value, part.low, part.high) for part in several]
         return cls(*np.mean(ends, axis=0).tolist())
 
 
@@ -76,11 +76,11 @@ class SearchQuality(Plain):
     def mean(cls, several: Sequence[SearchQuality]) -> SearchQuality:
         """That of several files of a system, as the mean of their scores."""
         return cls(
-            SampledMean.mean([each.found for each in several]),
-            float(np.mean([each.members for each in several])),
-            SampledMean.mean([each.precision_error for each in several]),
-            SampledMean.mean([each.recall_error for each in several]),
-            sum(each.sampled for each in several),
+            SampledMean.mean([quality.found for quality in several]),
+            float(np.mean([quality.members for quality in several])),
+            SampledMean.mean([quality.precision_error for quality in several]),
+            SampledMean.mean([quality.recall_error for quality in several]),
+            sum(quality.sampled for quality in several),
         )
 
 
@@ -119,18 +119,18 @@ def measure_search(
     rows = [np.sort(rng.permutation(n)[: min(n, size)]) for n in sizes]
     with workers(threads) as pool:
         owners = [
-            _Owners(points, each.radii[:, k - 1], near, k, pool)
-            for points, each in zip(sets, balls, strict=True)
+            _Owners(points, side_balls.radii[:, k - 1], near, k, pool)
+            for points, side_balls in zip(sets, balls, strict=True)
         ]
-        found = [
-            (each.radii[chosen, :k] <= own.true_radii(chosen)[:, None]).mean(axis=1)
-            for each, own, chosen in zip(balls, owners, rows, strict=True)
+        hit_shares = [
+            (side_balls.radii[chosen, :k] <= owner.true_radii(chosen)[:, None]).mean(axis=1)
+            for side_balls, owner, chosen in zip(balls, owners, rows, strict=True)
         ]
         precision = _membership(owners[0], near.reference, sets[1], rows[1], k)
         recall = _membership(owners[1], near.generated, sets[0], rows[0], k)
     sampled, there = sum(map(len, rows)), precision.there + recall.there
     return SearchQuality(
-        found=_mean_share(np.concatenate(found), sum(sizes)),
+        found=_mean_share(np.concatenate(hit_shares), sum(sizes)),
         members=(precision.counted + recall.counted) / there if there else 1.0,
         precision_error=_mean_difference(precision.found, precision.true, sizes[1]),
         recall_error=_mean_difference(recall.found, recall.true, sizes[0]),
@@ -185,7 +185,7 @@ def _all_close(
     rows: Sieve, chosen: Longs, others: Sieve, limits: tuple[Floats, Floats], pool: Workers
 ) -> tuple[Longs, Longs, Floats]:
     parts = zip(*close_pairs(rows, chosen, others, limits, pool), strict=True)
-    place, other, squared = (np.concatenate(each) for each in parts)
+    place, other, squared = (np.concatenate(column) for column in parts)
     return place, other, squared
 
 
@@ -212,8 +212,8 @@ def _membership(owners: _Owners, balls: Balls, guests: Sieve, chosen: Longs, k: 
         ends = np.minimum(start[waiting] + width, stop[waiting])
         spans = zip(start[waiting], ends, strict=True)
         deepest = np.concatenate([np.arange(*span) for span in spans])
-        held = owners.hold(distance[deepest], owners.true_radii(owner[deepest]))
-        true[place[deepest[held]]] = True
+        within_ball = owners.hold(distance[deepest], owners.true_radii(owner[deepest]))
+        true[place[deepest[within_ball]]] = True
         start[waiting], width = ends, 2 * width
     return _Membership(inside > 0, true, int(inside.sum()), len(place))
 
@@ -226,13 +226,13 @@ def _mean_share(shares: Floats, population: int) -> SampledMean:
     return SampledMean(value, *_interval(value, len(shares), population))
 
 
-def _mean_difference(found: Flags, true: Flags, population: int) -> SampledMean:
+def _mean_difference(searched: Flags, true: Flags, population: int) -> SampledMean:
     """The mean of paired differences, by the intervals of the shares of either sign.
 
     They are put together by squares, as Newcombe does (Statistics in Medicine 1998).
     """
-    n = len(found)
-    up, down = float((found & ~true).mean()), float((true & ~found).mean())
+    n = len(searched)
+    up, down = float((searched & ~true).mean()), float((true & ~searched).mean())
     low_up, high_up = _interval(up, n, population)
     low_down, high_down = _interval(down, n, population)
     value = up - down

@@ -70,7 +70,7 @@ def values(system):
 
 @pytest.mark.slow
 def test_every_metric_in_every_view(reference, generated):
-    found = compare(reference, generated, metrics="all")
+    found = compare(reference, generated, metrics="all", floor=False)
     good = found["good"]
     assert len(good.scores) == 2 * len(METRICS)
     curves = ("prd", "frontier", "frontier_star")
@@ -83,7 +83,7 @@ def test_every_metric_in_every_view(reference, generated):
 @pytest.mark.slow
 def test_what_resamples_is_left_out_unless_it_is_asked_for(reference, generated):
     usual = compare(reference, generated)["good"].scores.keys()
-    every = compare(reference, generated, metrics="all")["good"].scores.keys()
+    every = compare(reference, generated, metrics="all", floor=False)["good"].scores.keys()
     asked = {name for name, metric in METRICS.items() if metric.on_request}
     assert {"topp", "midpoint", "ot", "mmd", "classifier_auc"} <= asked
     asked -= {"classifier_auc"}  # which stands beside the tests of every view
@@ -164,15 +164,15 @@ def test_metrics_by_name_and_view(reference, generated):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        (3, "metrics must be a list of keys, or one string; found 3"),
-        ([3], "metrics must be strings such as 'form.recall'; found 3"),
-        (["precison"], "unknown metric 'precison'; did you mean 'precision'"),
+        (3, "metrics .*list of keys, or one string.* 3"),
+        ([3], "metrics .*strings such as 'form.recall'.* 3"),
+        (["precison"], "metric 'precison'.*'precision'"),
         (["shape.precision"], "unknown view 'shape'"),
-        (["precision:5"], "metric 'precision' takes no option; found 'precision:5'$"),
-        (["near_copies:train"], r"takes no option; .*; a training set \(--train FILE, train=...\)"),
+        (["precision:5"], "metric 'precision' takes no option.* 'precision:5'$"),
+        (["near_copies:train"], r"takes no option; .*\(--train FILE, train=...\)"),
         (
             ["recall:group=x"],
-            r"takes no option; .*; a field of groups \(--group FIELD, group=...\)",
+            r"takes no option; .*\(--group FIELD, group=...\)",
         ),
         ([], "at least one metric"),
     ],
@@ -281,13 +281,13 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ({"k": 200}, "good: k = 200 needs at least 201 samples in every set; it has 120"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
+        ({"k": 0}, "k .*at least 1.* 0"),
+        ({"k": 200}, "good: k = 200 .*201 samples.* 120"),
+        ({"seed": -1}, "seed .*at least 0.* -1"),
+        ({"max_samples": 1}, "max_samples .*at least 2.* 1"),
         ({"ties": "half"}, "unknown value for ties 'half'"),
-        ({"buckets": 1}, "buckets must be 'auto'.* or a whole number from 2; found 1"),
-        ({"embedder": "minilmm"}, "no embedder 'minilmm'; did you mean 'minilm'"),
+        ({"buckets": 1}, "buckets .*'auto'.* or a whole number from 2.* 1"),
+        ({"embedder": "minilmm"}, "no embedder 'minilmm'.*'minilm'"),
     ],
 )
 def test_bad_options(reference, generated, change, words):
@@ -296,7 +296,7 @@ def test_bad_options(reference, generated, change, words):
 
 
 def test_bad_sets(rng, reference):
-    with pytest.raises(InputError, match="few: k = 4 needs at least 5 samples in every set"):
+    with pytest.raises(InputError, match=r"few: k = 4 .*5 samples"):
         compare(reference, {"few": texts(rng, 4)})
     with pytest.raises(InputError, match="at least one system; found none"):
         compare(reference, {})
@@ -305,7 +305,7 @@ def test_bad_sets(rng, reference):
         compare(reference, [System("x", (one,)), System("x", (one,))])
     with pytest.raises(InputError, match="holds texts and 'v' holds vectors"):
         compare(reference, {"v": rng.standard_normal((20, 3))})
-    with pytest.raises(InputError, match="as many columns as the reference's 3; found 4"):
+    with pytest.raises(InputError, match=r"columns .*3; found 4"):
         compare(rng.standard_normal((20, 3)), {"v": rng.standard_normal((20, 4))})
 
 
@@ -319,7 +319,7 @@ def views(given):
 def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference, projection):
     given = texts(rng, 130)
     chosen = {"k": 3, "seed": 2, "buckets": 11, "projection": projection}
-    found = compare(reference, {"x": given}, metrics="all", **chosen)["x"]
+    found = compare(reference, {"x": given}, metrics="all", floor=False, **chosen)["x"]
     for prefix, view in (("", "meaning"), ("form.", "form")):
         sets = views(reference)[view], views(given)[view]
         rows, axes = (metrics.preprocess(*sets, norm="l2", pca=pca) for pca in (None, 0.9))
@@ -390,14 +390,15 @@ def test_all_files_of_a_system_count_for_the_size_and_the_summary(rng, reference
     assert several.content_hash == "+".join(file)
     assert found["one"].seeds == ()
     tiny = SampleSet.from_texts(texts(rng, 4), name="x", source="tiny")
-    with pytest.raises(InputError, match="tiny: k = 4 needs at least 5 samples"):
+    with pytest.raises(InputError, match=r"tiny: k = 4 .*5 samples"):
         compare(reference, {"several": [sets[0], tiny]}, keep_sizes=True)
 
 
 def test_curves_of_seeds_are_averaged_and_a_reason_is_kept(rng, reference):
     sets = [SampleSet.from_texts(texts(rng, 80), name="s") for _ in range(2)]
-    found = compare(reference, {"x": sets}, metrics=["prd_f8"])["x"]
-    single = [compare(reference, {"x": one}, metrics=["prd_f8"])["x"] for one in sets]
+    options = {"metrics": ["prd_f8"], "floor": False}
+    found = compare(reference, {"x": sets}, **options)["x"]
+    single = [compare(reference, {"x": one}, **options)["x"] for one in sets]
     np.testing.assert_allclose(
         found.curves["prd"], (single[0].curves["prd"] + single[1].curves["prd"]) / 2
     )
@@ -489,13 +490,13 @@ def test_large_sets_have_all_threads_and_small_ones_a_thread_each(
     for module, name in ((pair_module, "neighbourhoods"), (estimates, "quantise")):
         monkeypatch.setattr(module, name, spy(getattr(module, name)))
     monkeypatch.setattr("calipers.evaluate.systems.SMALL", small)
-    compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3)
+    compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3, floor=False)
     assert set(asked) == {inside}
     assert len(asked) == 2 * 2 * 3
 
 
 def test_the_set_that_is_too_small_is_named_and_not_one_that_was_cut_to_it(rng, reference):
-    with pytest.raises(InputError, match=r"few: k = 4 needs at least 5 .* it has 4$"):
+    with pytest.raises(InputError, match=r"few: k = 4 .*5 .* 4$"):
         compare(reference, {"good": texts(rng, 50), "few": texts(rng, 4)})
     with pytest.raises(InputError, match="it has 50, cut to 4"):
         compare(reference, {"good": texts(rng, 50)}, max_samples=4)
@@ -519,7 +520,7 @@ def test_lists_of_paths_are_no_texts(tmp_path, reference):
 def test_metrics_in_one_string_and_by_view(reference, generated):
     found = compare(reference, generated, metrics="precision, form.mauve")["good"]
     assert set(found.scores) == {"precision", "form.precision", "form.mauve"} | AREAS
-    by_view = compare(reference, generated, metrics="form")["good"]
+    by_view = compare(reference, generated, metrics="form", floor=False)["good"]
     assert len(by_view.scores.keys() - AREAS) == len(METRICS) - 1
     assert all(key.startswith("form.") for key in by_view.scores.keys() - AREAS)
 

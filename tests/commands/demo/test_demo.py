@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers import demo
+from calipers.commands.demo.run import READING, demo
 from calipers.demo.corpora import LONGEST, SHORTEST, paragraphs, prose
 from calipers.demo.markov import fit, generate
 from calipers.demo.near_copies import near_copies
@@ -101,7 +101,7 @@ def test_the_paragraphs_are_the_same_each_time() -> None:
 
 def test_a_python_without_its_documentation_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
-    with pytest.raises(CalipersError, match=r"documentation inside Python \(the module pydoc_data"):
+    with pytest.raises(CalipersError, match="pydoc_data"):
         paragraphs()
 
 
@@ -254,13 +254,13 @@ def test_a_seed_decides_all_sets() -> None:
 
 @pytest.mark.parametrize("name", ["held_out", "markov_chain", "near_copies"])
 def test_the_reading_explains_every_system_once(name: str) -> None:
-    sentences = re.split(r"(?<=\.) ", demo.READING)
+    sentences = re.split(r"(?<=\.) ", READING)
     assert len(sentences) == 3
     assert sum(name in sentence for sentence in sentences) == 1
 
 
 def test_run_takes_the_options_of_compare() -> None:
-    options = inspect.signature(demo.run).parameters
+    options = inspect.signature(demo).parameters
     assert all(option.kind is option.KEYWORD_ONLY for option in options.values())
     assert options["seed"].default == 0
     assert options["dtype"].default == "float32"
@@ -274,7 +274,7 @@ def test_run_hands_the_sets_and_every_option_on(monkeypatch: pytest.MonkeyPatch)
         return "a comparison"
 
     monkeypatch.setattr("calipers.commands.compare.run.compare", compare)
-    result = demo.run(seed=1, cache=False, device="cpu", dtype="auto")
+    result = demo(seed=1, cache=False, device="cpu", dtype="auto")
     assert result == "a comparison"
     [(reference, generated, options)] = calls
     texts, expected = systems(1)

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import random
 import re
-import threading
 from dataclasses import replace
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +21,7 @@ from calipers.judgements.tables import read_judgements, write_judgements
 from calipers.language_model.judging import SIDES
 from calipers.language_model.model import Completion, LanguageModel
 from calipers.samples import SampleSet
+from services import running
 
 TRUTH = {"good": 1.0, "fair": 0.0, "poor": -1.0}
 """How good the texts of each system are, in log odds; every text names its system."""
@@ -324,12 +324,10 @@ def test_the_simulated_judge_of_the_documentation_is_exposed():
     spec = importlib.util.spec_from_file_location("simulated_judge", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    with ThreadingHTTPServer(("127.0.0.1", 0), module.Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), module.Handler)) as server:
         name = f"http://127.0.0.1:{server.server_port}/v1#simulated"
         found = run(name, per_pair=20, repeat_share=0)
         rated = run(name, task="quality", n=5)
-        server.shutdown()
     assert found["simulated"]["sensible"].first.interval[0] > 0.5
     assert "cannot be trusted without both orders" in found.warnings[-1]
     assert "<details open><summary>1 warning</summary>" in found._repr_html_()
@@ -538,7 +536,7 @@ def test_damaged_answers_are_refused_before_anything_is_asked(tmp_path, field, v
     damaged = [json.dumps({**json.loads(first), field: value}), *others[: len(others) // 2]]
     kept.write_text("".join(f"{line}\n" for line in damaged))
     before, model = kept.read_bytes(), FakeJudge()
-    with pytest.raises(InputError, match=rf"\.jsonl: line 1 is damaged: {field} must be "):
+    with pytest.raises(InputError, match=rf"\.jsonl: line 1 .*: {field} "):
         run(model, output=output, per_pair=4, price="1,2")
     assert (model.asked, kept.read_bytes()) == ([], before)
 
@@ -547,13 +545,13 @@ def test_a_file_of_another_origin_is_kept(tmp_path):
     output = tmp_path / "out.csv"
     output.write_text("mine")
     model = FakeJudge()
-    with pytest.raises(InputError, match="which calipers judge did not write; choose another"):
+    with pytest.raises(InputError, match="calipers judge did not write"):
         run(model, output=output, per_pair=4)
     assert (output.read_text(), model.asked) == ("mine", [])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv"]
-    with pytest.raises(InputError, match=r"judgements are written to a file ending in \.csv or"):
+    with pytest.raises(InputError, match=r"file ending in \.csv or"):
         run(model, output=tmp_path / "out.txt")
-    with pytest.raises(InputError, match="cannot be made, for the answers: No such file"):
+    with pytest.raises(InputError, match="answers: No such file"):
         run(model, output=tmp_path / "none" / "out.csv")
 
 
@@ -615,7 +613,7 @@ def test_bad_options_are_one_sentence_and_nothing_is_asked(options, words):
 
 
 def test_one_system_has_nobody_to_meet():
-    with pytest.raises(InputError, match="pairs are of two systems, but there is one; give anoth"):
+    with pytest.raises(InputError, match=r"two systems.* one"):
         judge(["a text", "another"], model=FakeJudge())
 
 

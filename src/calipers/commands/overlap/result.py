@@ -305,6 +305,7 @@ class Overlap(Result):
     """
 
     kind = "overlap"
+    _typed = True
 
     systems: tuple[OverlapSystem, ...]
     views: Mapping[str, OverlapView]

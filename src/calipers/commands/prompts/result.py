@@ -185,6 +185,7 @@ class ByPrompt(Result):
     """
 
     kind = "prompts"
+    _typed = True
     _needed = ("level", "view")
 
     prompts: tuple[str, ...]

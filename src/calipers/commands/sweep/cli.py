@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from calipers.cli.streams import calm
 from calipers.commands.sweep.options import SweepOptions
 from calipers.errors import InputError
 from calipers.options.option import OUTPUT
+
+if TYPE_CHECKING:
+    from calipers.commands.sweep.result import Sweep
 
 Plot = Annotated[
     str | None,
@@ -80,11 +83,11 @@ def sweep(
         from calipers.commands.sweep.run import sweep as run
 
         found = run(*read_sides(reference, generated, options), **options.keywords())
-    deliver(found, outputs, plot=lambda path: _draw(found.to_dict(), path))
+    deliver(found, outputs, plot=lambda path: _draw(found, path))
 
 
-def _draw(data: dict[str, Any], path: str) -> None:
+def _draw(result: Sweep, path: str) -> None:
     from calipers.commands.sweep.plot import sweep_plot
     from calipers.report.plots import save_figure
 
-    save_figure(sweep_plot(data).figure(), path)
+    save_figure(sweep_plot(result).figure(), path)

@@ -1,4 +1,4 @@
-"""A sweep as data ──► the figures 6 and B.1 of paper 000: metrics against k, or against n."""
+"""A sweep ──► the figures 6 and B.1 of paper 000: metrics against k, or against n."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from calipers.commands.sweep.document import Curve, curves, swept_views
+from calipers.commands.sweep.result import PlacedCurve, Sweep
 from calipers.report.names import label
-from calipers.report.plots.choosing import Data, drawable, floats
+from calipers.report.plots.choosing import drawable
 from calipers.report.plots.panels import Panel, Plot
 from calipers.report.plots.style import GREY, SHADE, Look, colour, line
+from calipers.report.shown import short
 
 AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
 PANEL = (3.6, 2.6)
@@ -25,7 +26,7 @@ METRICS_TOGETHER = 2
 
 
 def sweep_plot(
-    data: Data, *, view: str | None = None, metrics: Sequence[str] | None = None
+    sweep: Sweep, *, view: str | None = None, metrics: Sequence[str] | None = None
 ) -> Plot:
     """Show a sweep: a column of panels for each view, at most two metrics in a panel.
 
@@ -37,47 +38,51 @@ def sweep_plot(
 
     Parameters
     ----------
-    data
-        What ``Sweep.to_dict()`` gives, or the JSON that the command line wrote.
+    sweep
+        The curves of all systems.
     view, metrics
         Which view, and which metrics; all by default.
     """
-    views = swept_views(data) if view is None else [view]
-    shown = list(data["settings"]["metrics"] if metrics is None else metrics)
+    views = list(sweep.views) if view is None else [view]
+    shown = list(sweep.settings["metrics"] if metrics is None else metrics)
 
     def whole() -> Figure:
-        rows = _rows(data, shown)
+        rows = _rows(sweep, shown)
         size = (PANEL[0] * len(views) + LEGEND, PANEL[1] * len(rows))
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(len(rows), len(views), sharex=True, sharey="row", squeeze=False)
         for row, together in enumerate(rows):
             for panel, view in zip(panels[row], views, strict=True):
-                _draw_panel(panel, data, view, together)
+                _draw_panel(panel, sweep, view, together)
                 panel.label_outer()
-                if row == 0 and len(data["settings"]["views"]) > 1:
+                if row == 0 and len(sweep.settings["views"]) > 1:
                     panel.set_title(f"By {drawable(view)}", loc="left")
-        figure.legend(handles=_legend(data, shown), loc="outside right upper")
+        figure.legend(handles=_legend(sweep, shown), loc="outside right upper")
         return figure
 
     def draw(axes: Axes) -> None:
-        _draw_panel(axes, data, views[0], shown)
+        _draw_panel(axes, sweep, views[0], shown)
 
-    return Plot(whole, lambda: Panel(draw, PANEL, _legend(data, shown)))
-
-
-def _draw_panel(axes: Axes, data: Data, view: str, metrics: Sequence[str]) -> None:
-    shown = [curve for curve in curves(data) if curve.view == view and curve.metric in metrics]
-    for curve in shown:
-        _draw(axes, curve, data)
-    for curve in shown:
-        _mark_plateau(axes, curve, data)
-    _scale_x(axes, data)
-    _scale_y(axes, data, metrics)
+    return Plot(whole, lambda: Panel(draw, PANEL, _legend(sweep, shown)))
 
 
-def _rows(data: Data, metrics: Sequence[str]) -> list[list[str]]:
+def _draw_panel(axes: Axes, sweep: Sweep, view: str, metrics: Sequence[str]) -> None:
+    shown = [
+        placed
+        for placed in sweep.placed_curves()
+        if placed.view == view and placed.metric in metrics
+    ]
+    for placed in shown:
+        _draw(axes, placed, sweep)
+    for placed in shown:
+        _mark_plateau(axes, placed, sweep)
+    _scale_x(axes, sweep)
+    _scale_y(axes, sweep, metrics)
+
+
+def _rows(sweep: Sweep, metrics: Sequence[str]) -> list[list[str]]:
     """Give the metrics that share a panel: none that falls beside one that rises."""
-    falling = _falling(data)
+    falling = _falling(sweep)
     kinds = [[m for m in metrics if m not in falling], [m for m in metrics if m in falling]]
     return [
         kind[start : start + METRICS_TOGETHER]
@@ -86,33 +91,32 @@ def _rows(data: Data, metrics: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def _falling(data: Data) -> set[str]:
+def _falling(sweep: Sweep) -> set[str]:
     """Give the metrics that are better when lower."""
-    return {curve.metric for curve in curves(data) if curve.data["better"] == "lower"}
+    return {placed.metric for placed in sweep.placed_curves() if placed.curve.better == "lower"}
 
 
-def _draw(axes: Axes, curve: Curve, data: Data) -> None:
-    values, shade = curve.data["values"], colour(_systems(data).index(curve.system))
-    metric = data["settings"]["metrics"].index(curve.metric)
-    if curve.data["deviation"] is not None:
-        low, high = floats(curve.data["low"]), floats(curve.data["high"])
-        axes.fill_between(values, low, high, color=shade, alpha=SHADE, linewidth=0)
-    name, every = f"{curve.system}, {label(curve.metric)}", max(1, len(values) // 10)
-    means = floats(curve.data["mean"])
-    axes.plot(values, means, label=name, markevery=every, **line(shade, metric))
+def _draw(axes: Axes, placed: PlacedCurve, sweep: Sweep) -> None:
+    curve = placed.curve
+    values, shade = curve.values.tolist(), colour(_systems(sweep).index(placed.system))
+    metric = sweep.settings["metrics"].index(placed.metric)
+    if curve.low is not None and curve.high is not None:
+        axes.fill_between(values, curve.low, curve.high, color=shade, alpha=SHADE, linewidth=0)
+    name, every = f"{short(placed.system)}, {label(placed.metric)}", max(1, len(values) // 10)
+    axes.plot(values, curve.mean, label=name, markevery=every, **line(shade, metric))
 
 
-def _mark_plateau(axes: Axes, curve: Curve, data: Data) -> None:
-    start = curve.data["plateau"]["start"]
+def _mark_plateau(axes: Axes, placed: PlacedCurve, sweep: Sweep) -> None:
+    start = placed.curve.plateau.start
     if start is None:
         return
-    height = curve.data["mean"][curve.data["values"].index(start)]
-    shade = colour(_systems(data).index(curve.system))
+    height = float(placed.curve.mean[placed.curve.values.tolist().index(start)])
+    shade = colour(_systems(sweep).index(placed.system))
     axes.plot([start], [height], **_tick(shade), label="_plateau", clip_on=False)
 
 
-def _scale_x(axes: Axes, data: Data) -> None:
-    values, over = data["settings"]["values"], data["settings"]["over"]
+def _scale_x(axes: Axes, sweep: Sweep) -> None:
+    values, over = sweep.settings["values"], sweep.over
     axes.set_xlabel(AXIS[over])
     axes.set_xscale("log" if over == "n" else "linear")
     axes.xaxis.set_major_locator(FixedLocator(_ticks(values, over)))
@@ -120,12 +124,12 @@ def _scale_x(axes: Axes, data: Data) -> None:
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
-def _scale_y(axes: Axes, data: Data, metrics: Sequence[str]) -> None:
+def _scale_y(axes: Axes, sweep: Sweep, metrics: Sequence[str]) -> None:
     """Go from 0 to 1, or as far as a density passes it, or as a distance goes, in any view."""
-    same = [curve.data for curve in curves(data) if curve.metric in metrics]
-    tops = [top for curve in same for top in curve["high"] or curve["mean"] if top is not None]
-    reached = max((top for top in tops if top == top), default=0.0)
-    least = 0.0 if set(metrics) <= _falling(data) and reached > 0 else 1.0
+    same = [placed.curve for placed in sweep.placed_curves() if placed.metric in metrics]
+    tops = [curve.mean if curve.high is None else curve.high for curve in same]
+    reached = max((float(top) for curve in tops for top in curve if top == top), default=0.0)
+    least = 0.0 if set(metrics) <= _falling(sweep) and reached > 0 else 1.0
     axes.set_ylim(0.0, 1.03 * max(least, reached))
     names = [label(metric) for metric in metrics]
     axes.set_ylabel(" and ".join(names) if len(names) <= METRICS_TOGETHER else "Score")
@@ -142,25 +146,25 @@ def _ticks(values: Sequence[int], over: str) -> list[float]:
     return [float(values[0]), *inside, float(values[-1])]
 
 
-def _legend(data: Data, metrics: Sequence[str]) -> list[Artist]:
+def _legend(sweep: Sweep, metrics: Sequence[str]) -> list[Artist]:
     """Explain the colours, the markers and dashes, and the tick of a plateau."""
-    every = data["settings"]["metrics"]
+    every = sweep.settings["metrics"]
     gap = Line2D([], [], linestyle="", label=" ")
     systems = [
         Line2D([], [], color=colour(index), linewidth=4, label=drawable(name))
-        for index, name in enumerate(_systems(data))
+        for index, name in enumerate(map(short, _systems(sweep)))
     ]
     styles = [Line2D([], [], label=label(m), **line(GREY, every.index(m))) for m in metrics]
-    marked = any(curve.data["plateau"]["start"] is not None for curve in curves(data))
+    marked = any(placed.curve.plateau.start is not None for placed in sweep.placed_curves())
     tick = [gap, Line2D([], [], **_tick(GREY), label="plateau starts")] if marked else []
-    return [*systems, gap, *styles, *tick, *_band(data)]
+    return [*systems, gap, *styles, *tick, *_band(sweep)]
 
 
-def _band(data: Data) -> list[Patch]:
+def _band(sweep: Sweep) -> list[Patch]:
     """Explain the bands, where there are any."""
-    if all(curve.data["deviation"] is None for curve in curves(data)):
+    if all(placed.curve.deviation is None for placed in sweep.placed_curves()):
         return []
-    over = "orders" if data["settings"]["over"] == "n" else "files"
+    over = "orders" if sweep.over == "n" else "files"
     return [Patch(color=GREY, alpha=SHADE, linewidth=0, label=f"±1 SD ({over})")]
 
 
@@ -169,5 +173,5 @@ def _tick(shade: str) -> Look:
     return {"color": shade, "linestyle": "", **mark}
 
 
-def _systems(data: Data) -> list[str]:
-    return list(dict.fromkeys(curve.system for curve in curves(data)))
+def _systems(sweep: Sweep) -> list[str]:
+    return list(dict.fromkeys(placed.system for placed in sweep.placed_curves()))

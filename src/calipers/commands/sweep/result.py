@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,15 @@ class Curve(Plain):
         return {**data, "tolerance": found["tolerance"] if own else TOLERANCE}
 
 
+class PlacedCurve(NamedTuple):
+    """A curve, and whose it is by which view and metric."""
+
+    system: str
+    view: str
+    metric: str
+    curve: Curve
+
+
 @dataclass(frozen=True, eq=False)
 class SweptSystem(Plain):
     """The curves of one system.
@@ -173,6 +182,7 @@ class Sweep(Result):
     """
 
     kind = "sweep"
+    _typed = True
     _needed = ("values", "views", "metrics", "tolerance")
 
     over: Over
@@ -193,6 +203,20 @@ class Sweep(Result):
 
     def __len__(self) -> int:
         return len(self.systems)
+
+    def placed_curves(self) -> Iterator[PlacedCurve]:
+        """Give every curve: by view, then by system, then by metric."""
+        for place, view in enumerate(self.settings["views"]):
+            for system in self.systems:
+                for metric in self.settings["metrics"]:
+                    key = metric if place == 0 else f"{view}.{metric}"
+                    if key in system.curves:
+                        yield PlacedCurve(system.name, view, metric, system.curves[key])
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views that have curves."""
+        return tuple(dict.fromkeys(placed.view for placed in self.placed_curves()))
 
     def __repr__(self) -> str:
         names = ", ".join(repr(system.name) for system in self.systems)
@@ -254,7 +278,7 @@ class Sweep(Result):
         from calipers.commands.sweep.plot import sweep_plot
         from calipers.report.plots import save_figure
 
-        figure = sweep_plot(self.to_dict()).figure()
+        figure = sweep_plot(self).figure()
         if path is not None:
             save_figure(figure, path)
         return figure

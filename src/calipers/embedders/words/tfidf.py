@@ -196,8 +196,8 @@ def leading_axes(rows: Any, components: int) -> NDArray[np.float64]:
     for _ in range(_ROUNDS):
         span = basis(rows.T @ basis(rows @ span))
     span = basis(rows @ span)
-    found = svd(span.T @ rows, full_matrices=False, check_finite=False)[2]
-    return np.asarray(found[:components])
+    right_vectors = svd(span.T @ rows, full_matrices=False, check_finite=False)[2]
+    return np.asarray(right_vectors[:components])
 
 
 def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
@@ -299,10 +299,10 @@ def fit(samples: Iterable[Any], *, components: int) -> TfidfFit:
     return TfidfFit(vocabulary, (lower, upper), border, digest)
 
 
-def _too_small(found: int) -> InputError:
+def _too_small(words: int) -> InputError:
     return InputError(
         f"the embedder 'tfidf' must be fitted on a reference of at least {_LEAST} texts with "
-        f"different words, and hundreds to be of use; found {found}. Choose an embedder that is "
+        f"different words, and hundreds to be of use; found {words}. Choose an embedder that is "
         "not fitted, such as 'minilm'"
     )
 
@@ -311,10 +311,10 @@ def _read(samples: Iterable[Any]) -> tuple[list[Bag], list[str], str]:
     """Make bags of all samples, or of a random choice of many; give all words and the hash."""
     numbers: dict[str, int] = {}
     bags = Bags(lambda word: numbers.setdefault(word, len(numbers)))
-    digest, kept = hashlib.sha256(), list[Bag]()
+    digest, chosen_bags = hashlib.sha256(), list[Bag]()
     remaining, first = iter(samples), 1
     while block := list(islice(remaining, _AT_ONCE)):
-        kept += bags.of(block, first=first)
+        chosen_bags += bags.of(block, first=first)
         for sample in block:
             if isinstance(sample, str):
                 content = b"t" + sample.encode("utf-8", "surrogatepass")
@@ -322,9 +322,9 @@ def _read(samples: Iterable[Any]) -> tuple[list[Bag], list[str], str]:
                 content = b"i" + np.asarray(sample).astype("<i8").tobytes()
             digest.update(len(content).to_bytes(8, "little") + content)
         first += len(block)
-        if len(kept) > 2 * MOST_TEXTS:
-            kept = _chosen(kept)
-    return _chosen(kept), list(numbers), digest.hexdigest()
+        if len(chosen_bags) > 2 * MOST_TEXTS:
+            chosen_bags = _chosen(chosen_bags)
+    return _chosen(chosen_bags), list(numbers), digest.hexdigest()
 
 
 def _chosen(bags: list[Bag]) -> list[Bag]:
@@ -357,19 +357,19 @@ class FittedTfidf(Embedder):
     leaves_out = True
     kept = False
 
-    def __init__(self, found: TfidfFit) -> None:
+    def __init__(self, reference_fit: TfidfFit) -> None:
         import scipy
 
-        components = [len(half.axes) for half in found.halves]
-        self._bags = Bags(lambda word: found.vocabulary.get(word, UNKNOWN))
-        self._idf = [half.idf for half in found.halves]
-        self._axes = common_axes(found.halves)
-        self._border = found.border
-        self._sizes = np.array([word_count(word) for word in found.vocabulary], np.int64)
-        self.signature = {"embedder": self.name, "revision": found.digest[:12]}
+        components = [len(half.axes) for half in reference_fit.halves]
+        self._bags = Bags(lambda word: reference_fit.vocabulary.get(word, UNKNOWN))
+        self._idf = [half.idf for half in reference_fit.halves]
+        self._axes = common_axes(reference_fit.halves)
+        self._border = reference_fit.border
+        self._sizes = np.array([word_count(word) for word in reference_fit.vocabulary], np.int64)
+        self.signature = {"embedder": self.name, "revision": reference_fit.digest[:12]}
         self.view_signature = {"wording": f"svd_{sum(components)}_halves"}
         versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}"
-        self.identity = f"tfidf|{found.digest}|components:{components}|{CHOICES}|{versions}"
+        self.identity = f"tfidf|{reference_fit.digest}|components:{components}|{CHOICES}|{versions}"
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed texts or lists of token ids, each by the half of the reference it is not in.
@@ -389,11 +389,13 @@ class FittedTfidf(Embedder):
         counts = np.zeros((len(bags), 2), np.int32)
         for half in (0, 1):
             # The lower half is read by what was fitted on the upper one
-            own = [row for row, bag in enumerate(bags) if (bag.draw >= self._border) != bool(half)]
-            if own:
-                chosen = [bags[row] for row in own]
-                rows[own] = weigh(chosen, self._idf[half]).astype(np.float32) @ self._axes[half]
-                counts[own] = [self._read(bag, self._idf[half]) for bag in chosen]
+            in_half = [
+                row for row, bag in enumerate(bags) if (bag.draw >= self._border) != bool(half)
+            ]
+            if in_half:
+                chosen = [bags[row] for row in in_half]
+                rows[in_half] = weigh(chosen, self._idf[half]).astype(np.float32) @ self._axes[half]
+                counts[in_half] = [self._read(bag, self._idf[half]) for bag in chosen]
         return EncodedBatch(
             {"wording": rows},
             np.zeros(len(bags), np.bool_),
@@ -404,10 +406,10 @@ class FittedTfidf(Embedder):
         """Count the words of a text, and those that have no weight in a half."""
         words, unread = bag.reading
         lost = idf[bag.words] == 0
-        own = self._sizes[bag.words[lost]]
-        sizes = np.maximum(own, 1)  # punctuation is no word, unless it is unknown
+        word_sizes = self._sizes[bag.words[lost]]
+        sizes = np.maximum(word_sizes, 1)  # punctuation is no word, unless it is unknown
         times = bag.counts[lost]
-        every = words + int(times @ (sizes - own))
+        every = words + int(times @ (sizes - word_sizes))
         return every, min(every, unread + int(times @ sizes))
 
 

@@ -86,14 +86,14 @@ class Work:
         if blocks.halvings:  # enough that k of them lie in the same half, by every halving
             spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
-            kept = min(self.k_max + spare, others)
-            nearest = self._nearest_within(points, kept + mates, keep=keep)
+            neighbours = min(self.k_max + spare, others)
+            nearest = self._nearest_within(points, neighbours + mates, keep=keep)
             if labels is not None:
-                nearest = of_others(nearest, labels, kept)
+                nearest = of_others(nearest, labels, neighbours)
             radii, short = radii_of(
                 nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
             )
-            if short == 0 or kept == others or kept > MOST_KEPT:
+            if short == 0 or neighbours == others or neighbours > MOST_KEPT:
                 spread = common_radius(nearest, self.supports, self.distance)
                 median = median_radius(nearest.squared, self.supports.capped)
                 return BallSide(points, nearest, radii, self.k, median, spread)
@@ -129,8 +129,8 @@ class Work:
         if self.supports.across:  # so that as many of other strata are among them
             more = self.strata.largest
             kept = min(n, kept[0] + more[0]), min(m, kept[1] + more[1])
-        found = self.passes.count(reference, generated, closed=self.closed, kept=kept)
-        return without_mates(self.strata, (reference, generated), found, closed=self.closed)
+        settled = self.passes.count(reference, generated, closed=self.closed, kept=kept)
+        return without_mates(self.strata, (reference, generated), settled, closed=self.closed)
 
     def _nearest_across(self, owners: int, blocks: int) -> int:
         """How many nearest owners of every guest to keep."""
@@ -151,8 +151,8 @@ def _largest_k(
     """Return the largest k that is asked for, or say which set is too small for it."""
     largest = max(k, check_whole("k_max", k_max, 1))
     if strata is not None:
-        own = zip(("reference", "generated"), (reference, generated), strata.largest, strict=True)
-        for name, points, mates in own:
+        sides = zip(("reference", "generated"), (reference, generated), strata.largest, strict=True)
+        for name, points, mates in sides:
             if len(points) - mates < largest:
                 raise InputError(
                     f"k = {largest} needs at least {largest} samples of other strata for every "
@@ -348,19 +348,22 @@ class Neighbourhoods:
             If no counts of blocks were kept.
         """
         ours, theirs = self.reference_blocks, self.generated_blocks
-        own, other = self.reference, self.generated
+        balls, other = self.reference, self.generated
         if side == "generated":
-            ours, theirs, own, other = theirs, ours, other, own
+            ours, theirs, balls, other = theirs, ours, other, balls
         if not ours.count:
             raise InputError(f"the counts of the {side} set were not kept by block")
         keep = ours.labels != block
-        own, other = _owners_without(own, keep, block, k), _guests_without(other, keep, block, k)
+        balls, other = (
+            _owners_without(balls, keep, block, k),
+            _guests_without(other, keep, block, k),
+        )
         ours = Blocks(ours.labels[keep], ours.count)
         if side == "generated":
-            ours, theirs, own, other = theirs, ours, other, own
+            ours, theirs, balls, other = theirs, ours, other, balls
         return replace(
             self,
-            reference=own,
+            reference=balls,
             generated=other,
             k_max=k,
             reference_blocks=ours,
@@ -492,10 +495,10 @@ def measure_neighbourhoods(
         work.side(points[0], blocks[0], keep=True, labels=labels[0]),
         work.side(points[1], blocks[1], labels=labels[1]),
     ]
-    found = work.count_across(sides[0], sides[1])
+    settled = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
-        reference=_balls(work, sides[0], found[0], labels),
-        generated=_balls(work, sides[1], found[1], labels[::-1]),
+        reference=_balls(work, sides[0], settled[0], labels),
+        generated=_balls(work, sides[1], settled[1], labels[::-1]),
         ties=ties,
         distance=distance,
         supports=supports,
@@ -596,40 +599,40 @@ def _balls(
     """
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
-    found, (own, guests) = settled.counts, labels
+    counts, (owner_labels, guests) = settled.counts, labels
     beyond = beyond_without = capped = None
     if asked.across:
         others = settled
-        if own is not None and guests is not None:
-            others = nearest_others(settled, (own, guests))
+        if owner_labels is not None and guests is not None:
+            others = nearest_others(settled, (owner_labels, guests))
         beyond, beyond_without = (
             as_distance(squared, work.distance) for squared in others.across(side)
         )
     if asked.capped is not None:
         capped = capped_own(side, closed=work.closed)
-        if own is not None:
-            capped = capped_without_mates(capped, side, own, closed=work.closed)
+        if owner_labels is not None:
+            capped = capped_without_mates(capped, side, owner_labels, closed=work.closed)
     replicates = NeighbourReplicates(
-        found.held_without,
-        found.held_from,
-        found.inside_without,
+        counts.held_without,
+        counts.held_from,
+        counts.inside_without,
         as_distance(side.radii.without, work.distance),
         beyond_without,
         as_distance(side.radii.halves, work.distance),
-        found.held_halves,
-        found.inside_halves,
+        counts.held_halves,
+        counts.inside_halves,
     )
     return Balls(
         radii=as_distance(side.radii.squared, work.distance),
-        held=np.cumsum(found.held, axis=1, dtype=np.int32),
-        inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
+        held=np.cumsum(counts.held, axis=1, dtype=np.int32),
+        inside=np.cumsum(counts.inside, axis=1, dtype=np.int32),
         own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
         nearest=settled.nearest.index[:, 0],
         distance=as_distance(settled.nearest.squared[:, 0], work.distance),
-        capped=None if asked.capped is None else found.capped,
+        capped=None if asked.capped is None else counts.capped,
         capped_own=capped,
         realism=None if asked.smaller is None else root(settled.ratio),
-        missed=None if asked.spread is None else root(found.missed),
+        missed=None if asked.spread is None else root(counts.missed),
         across=beyond,
         replicates=replicates if side.radii.without.shape[1] else None,
     )

@@ -42,7 +42,9 @@ class SettledCounts:
     ) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
         candidates = counts.candidates
-        nearest = settle(candidates, guests.points, owners.points, candidates.k, pool, own=False)
+        nearest = settle(
+            candidates, guests.points, owners.points, candidates.k, pool, same_set=False
+        )
         return cls(counts, nearest, exact_ratio(owners, guests, counts))
 
     def across(self, owners: BallSide) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -125,8 +127,8 @@ class LocalPasses(Passes):
         total = empty_counts(reference, generated, kept)
 
         def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
-            found = count_tile(reference, generated, *tile, total, closed=closed)
-            return slice(*tile[0]), slice(*tile[1]), found
+            counted = count_tile(reference, generated, *tile, total, closed=closed)
+            return slice(*tile[0]), slice(*tile[1]), counted
 
         with workers(self.threads) as pool:
             size = self.block or block_of(n, m, self.threads)

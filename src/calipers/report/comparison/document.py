@@ -105,7 +105,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
         *together(*_remarks(comparison)),
         *_legend(comparison, metrics),
     )
-    return Document(legend.title(comparison), blocks, legend.made_by(comparison))
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
 def full(comparison: Comparison) -> Document:
@@ -128,7 +128,7 @@ def full(comparison: Comparison) -> Document:
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *_legend(comparison, columns),
     )
-    return Document(legend.title(comparison), blocks, legend.made_by(comparison))
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
 def summary(comparison: Comparison) -> Document:
@@ -154,7 +154,11 @@ def summary(comparison: Comparison) -> Document:
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *(table for table in more if table is not None),
     )
-    title = [legend.title(comparison), legend.sizes(comparison.systems), legend.made_by(comparison)]
+    title = [
+        legend.title_of(comparison),
+        legend.sizes(comparison.systems),
+        legend.made_by(comparison),
+    ]
     return Document(" · ".join(filter(None, title)), blocks, legend.made_by(comparison))
 
 
