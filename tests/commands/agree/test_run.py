@@ -248,9 +248,7 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
         agree(*sets, {"tfidf": choices[1], "two": stubs[0]}, processes=2)
     stubs[0].signature["device"] = "cuda"
     stubs[0].calls = stubs[1].calls = 0
-    with pytest.raises(
-        InputError, match="applies to the CPU only; leave it out, since 'minilm' runs on cuda"
-    ):
+    with pytest.raises(InputError, match=r"CPU only.*'minilm'.*cuda"):
         agree(*sets, choices[::-1], processes=2)
     assert stubs[1].calls == 0
 
@@ -258,19 +256,19 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"embedders": []}, "needs at least two; found 0: no embedder"),
-        ({"embedders": 3}, "embedders must be a list of embedders; found 3"),
-        ({"embedders": [3]}, "embedders must be names such as 'minilm', choices or embedders"),
+        ({"embedders": []}, "needs at least two.* 0: no embedder"),
+        ({"embedders": 3}, "embedders .*list of embedders.* 3"),
+        ({"embedders": [3]}, "embedders .*'minilm'"),
         ({"embedders": ["minilm", "minilm"]}, "the embedder 'minilm' is given twice"),
         ({"metrics": "left.recall"}, "'left.recall' names the view 'left'"),
-        ({"metrics": "text.self_bleu"}, "it does not depend on the embedder; use calipers text"),
-        ({"metrics": "recal"}, "unknown metric 'recal'; did you mean 'recall'"),
-        ({"metrics": ""}, "metrics must name at least one metric"),
+        ({"metrics": "text.self_bleu"}, "embedder; use calipers text"),
+        ({"metrics": "recal"}, "metric 'recal'.*'recall'"),
+        ({"metrics": ""}, "metrics .*at least one metric"),
         ({"k": 0}, "k must be"),
         ({"k": 60}, "k = 60 needs at least 61 samples"),
-        ({"generated": ["1 2 3"] * 60}, "needs at least two systems; found 'generated' only"),
+        ({"generated": ["1 2 3"] * 60}, "needs at least two systems.* 'generated' only"),
         ({"generated": {}}, "at least one system"),
-        ({"reference": np.ones((60, 3))}, "reference: holds vectors; agree embeds the samples"),
+        ({"reference": np.ones((60, 3))}, "reference: .*vectors"),
     ],
 )
 def test_bad_input(sets, stubs, change, message):
@@ -289,7 +287,7 @@ def test_embedders_that_are_one_and_the_same(sets):
 
 def test_an_embedder_of_other_samples(sets, stubs):
     stubs[1].reads = frozenset({"images"})
-    with pytest.raises(InputError, match="'one' does not read texts; leave it out"):
+    with pytest.raises(InputError, match=r"'one' .*texts"):
         agree(*sets, stubs, progress=Silent())
 
 

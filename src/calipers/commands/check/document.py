@@ -196,7 +196,7 @@ def _remarks(data: Data) -> Iterator[str]:
     if not all(row["paired"] for row in compared):
         yield (
             "the errors of both runs are taken as independent, which is too careful: what the "
-            "reference brings to both is in the zips of --save, and not in JSON or older zips"
+            "reference brings to both is in the zips of --save, and not in JSON"
         )
 
 
