@@ -89,10 +89,10 @@ class Command:
         return getattr(import_module(module), name)
 
     def names(self) -> Mapping[str, tuple[str, str]]:
-        """Give what the package ``calipers`` offers of it: names, and where each is found."""
+        """Give what the package ``calipers`` offers of it: names, with module and name."""
         classes = [*([self.result] if self.kind else []), *self.also_public]
-        found = {address.rpartition(":")[2]: self.address(address) for address in classes}
-        return {**found, **({self.public: self.address(self.run)} if self.public else {})}
+        names = {address.rpartition(":")[2]: self.address(address) for address in classes}
+        return {**names, **({self.public: self.address(self.run)} if self.public else {})}
 
 
 @cache
