@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 from calipers.options.engines import EngineSearch
 from calipers.options.inputs import Files, Labels, Sizes
 from calipers.options.measuring import Inference, Measuring
-from calipers.options.running import Seeded
+from calipers.options.running import Seeded, Tagged
 
 SHARED_PROMPTS = one_of("residual", "others", "ignore")
 
@@ -26,7 +26,7 @@ SHARED_PROMPTS = one_of("residual", "others", "ignore")
 
 
 @options_class
-class CompareOptions(EngineSearch, Seeded, Inference, Measuring, Labels, Sizes, Files):
+class CompareOptions(EngineSearch, Tagged, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
     shared_prompts: str = option(

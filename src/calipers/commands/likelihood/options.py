@@ -32,7 +32,7 @@ from calipers.commands.text.options import TextOptions
 from calipers.options.inputs import Labels, Sizes
 from calipers.options.language_models import LanguageModelling, Loading, decoding
 from calipers.options.rules import KEYS
-from calipers.options.running import Running, Seeded
+from calipers.options.running import Running, Seeded, Tagged
 
 
 def _check_model(name: str, value: Any) -> None:
@@ -64,7 +64,7 @@ MODEL = Rule("name a language model", lambda text: text if text.strip() else Non
 
 
 @options_class
-class LikelihoodOptions(Running, Loading, Seeded, Sizes):
+class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     """The options of ``likelihood``."""
 
     model: str | Path | LanguageModel = option(

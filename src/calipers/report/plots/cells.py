@@ -181,7 +181,7 @@ def _known(value: float) -> float:
 
 def _words(region: Region) -> str:
     """Name a region by its keywords, or by its cells where it has none."""
-    return drawable(name_of(vars(region), WORDS), WIDEST)
+    return drawable(name_of(region, WORDS), WIDEST)
 
 
 def _score_words(explanation: Explanation | None) -> str:

@@ -35,7 +35,6 @@ from calipers.report.plots.curves import (
 )
 from calipers.report.plots.panels import Plot, views_plot
 from calipers.results.comparison import Comparison
-from calipers.serialise import plain
 
 Scale = Literal["transformed", "raw"]
 
@@ -168,7 +167,7 @@ def _areas(comparison: Comparison, views: Sequence[str], key: str) -> list[str]:
     """Give the areas of all systems, view by view; a dash where there is none."""
     keys = [prefix(comparison, view) + key for view in views]
     return [
-        " / ".join(score_text(plain(system.scores.get(key))) for key in keys)
+        " / ".join(score_text(system.scores.get(key)) for key in keys)
         for system in comparison
     ]
 

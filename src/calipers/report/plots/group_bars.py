@@ -74,7 +74,7 @@ def group_bars_plot(
     shown = _metrics(comparison, before, metrics)
     names = chosen_systems(comparison, system)
     every = _groups(comparison)
-    groups = shown_groups(comparison.to_dict(), every, before=before)
+    groups = shown_groups(comparison, every, before=before)
     height = max(LEAST, len(groups) * max(LEAST_GROUP, BAR * (len(names) + 1)) + 0.9)
     room = legend_width([*names, INTERVAL])
 
