@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from calipers._version import __version__
 from calipers.errors import InputError, unknown_name
@@ -18,8 +18,7 @@ from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
-    from calipers.explain.map import Method
-    from calipers.report.plots import Axes
+    from calipers.explain.map import Method, Norm
     from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
@@ -123,6 +122,25 @@ class Advice(Plain):
     plateau: bool
 
 
+@dataclass(frozen=True)
+class Varied:
+    """What the systems of a comparison differ in by design, such as a parameter of decoding.
+
+    Attributes
+    ----------
+    names
+        All that varies.
+    values
+        Of the last of these, by system.
+    lines
+        What systems that differ in nothing but that have in common, by system.
+    """
+
+    names: tuple[str, ...]
+    values: Mapping[str, float]
+    lines: Mapping[str, str]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Several systems against one reference: print it, look scores up, save it.
@@ -181,6 +199,11 @@ class Comparison(Result):
             if system.name == name:
                 return system
         raise unknown_name("system", name, [system.name for system in self.systems])
+
+    @property
+    def varied(self) -> Varied | None:
+        """What its systems differ in by design; None where that is not known."""
+        return None
 
     def chosen(self, name: str | None = None) -> SystemResult:
         """Give the system of a name, or the only one.
@@ -282,45 +305,46 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        from calipers.report.page_data import report_data
-
-        return report_data(self, redact=redact, method=map_method)
+        data: Data = self._report("page_data")(self.explained(map_method=map_method), redact=redact)
+        return data
 
     def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:
         """Return the report as one HTML page that stands by itself and asks no host for anything.
 
         Parameters are those of :meth:`report_data`.
         """
-        from calipers.report.html import html_page
+        page: str = self._report("page")(self.explained(map_method=map_method), redact=redact)
+        return page
 
-        return html_page(self.report_data(redact=redact, map_method=map_method))
-
-    def plot(self, kind: str, *, axes: Axes | None = None, **options: Any) -> Axes:
+    def plot(self, kind: str, *, axes: Any = None, **options: Any) -> Any:
         """Draw one panel of a kind of plot, in a notebook or for a paper.
 
         Parameters
         ----------
         kind
-            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …: a key of
-            ``calipers.report.plot_kinds.KINDS``.
+            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …, as ``calipers plot --help``
+            lists them.
         axes
-            Where to draw; axes of a figure of their own by default, which is their ``.figure``.
+            The ``Axes`` of matplotlib to draw into; of a figure of their own by default, which is
+            their ``.figure``.
         options
             As :func:`calipers.report.plot_kinds.draw_axes` has them: ``view="form"``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
 
         Raises
         ------
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.report.page_data import picture_data
-        from calipers.report.plot_kinds import draw_axes
-
-        return draw_axes(kind, picture_data(self, kind), axes, **options)
+        return self._report("axes")(kind, self, axes, **options)
 
     def explained(
         self, *, map_method: Method | None = None, progress: Progress | None = None
-    ) -> Comparison:
+    ) -> Self:
         """Return the same with the explanation of every system by every view, and the maps.
 
         What was made before is kept. Systems whose samples are not known have no explanation.
@@ -332,16 +356,14 @@ class Comparison(Result):
         progress
             Shows how far it is; nothing does by default.
         """
-        from calipers.report.page_data import sample_maps
-
         steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:
             explained = self.with_explanations(advance)
-            maps = sample_maps(self, map_method)
+            mapped = explained.with_maps(map_method)
             advance(1)
-        return replace(explained, maps=maps)
+        return mapped
 
-    def with_explanations(self, advance: Callable[[int], None] | None = None) -> Comparison:
+    def with_explanations(self, advance: Callable[[int], None] | None = None) -> Self:
         """Return the same with the explanation of every system by every view.
 
         Parameters
@@ -358,6 +380,38 @@ class Comparison(Result):
                     advance(1)
             made.append(replace(system, explained=explained))
         return replace(self, systems=tuple(made))
+
+    def with_maps(self, method: Method | None = None) -> Self:
+        """Return the same with a map of all samples by every view.
+
+        Of a system of several files the samples of the first are laid out.
+
+        Parameters
+        ----------
+        method
+            As for :meth:`report_data`; maps that were made by it before are kept.
+        """
+        from calipers.explain import sample_map
+
+        if self.maps and method in (None, next(iter(self.maps.values())).method):
+            return self
+        reference = self.reference_samples
+        if reference is None or any(not system.samples for system in self.systems):
+            return replace(self, maps={})
+        sets = [reference, *(system.samples[0] for system in self.systems)]
+        # Runs that were kept before there was a choice scaled every row
+        norm: Norm = "none" if self.settings.get("normalise") == "none" else "l2"
+        seed = int(self.settings.get("seed") or 0)
+        maps = {
+            view: sample_map(
+                [samples.vectors[view] for samples in sets],
+                method=method or "pca",
+                normalise=norm,
+                seed=seed,
+            )
+            for view in reference.vectors
+        }
+        return replace(self, maps=maps)
 
     def inspect_records(
         self,

@@ -194,7 +194,10 @@ def _legend(comparison: Comparison, names: Sequence[str]) -> list[Artist]:
     """Explain the bars; of several systems each has its colour, and its name above."""
     look: Look = {"facecolor": "white", "edgecolor": GREY, "label": "the system named above, q"}
     if len(names) == 1:
-        look = {"color": colour(place_of(comparison, names[0])), "label": f"{drawable(names[0])}, q"}
+        look = {
+            "color": colour(place_of(comparison, names[0])),
+            "label": f"{drawable(names[0])}, q",
+        }
     return [Patch(color=PALE, label=REFERENCE), Patch(**look)]
 
 

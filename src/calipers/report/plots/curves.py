@@ -107,7 +107,10 @@ def curves_plot(
         axes.set_ylabel("Precision")
 
     return views_plot(
-        comparison, list(curves), draw, lambda views: curve_legend(comparison, views, curves, bands=bands)
+        comparison,
+        list(curves),
+        draw,
+        lambda views: curve_legend(comparison, views, curves, bands=bands),
     )
 
 
@@ -118,7 +121,9 @@ def check_curve(key: str, families: Sequence[str], kind: str) -> None:
         raise InputError(f"{key!r} names no {kind}: such keys begin with {known}")
 
 
-def chosen_curves(comparison: Comparison, view: str | None, key: str, kind: str, ask: str) -> Curves:
+def chosen_curves(
+    comparison: Comparison, view: str | None, key: str, kind: str, ask: str
+) -> Curves:
     """Give the curves of the views to draw: the one asked for, or all that have any.
 
     Parameters
@@ -128,7 +133,9 @@ def chosen_curves(comparison: Comparison, view: str | None, key: str, kind: str,
     kind, ask
         What to call them, and the metrics that bring them, where there are none.
     """
-    curves = {view: _read(comparison, prefix(comparison, view) + key) for view in views_of(comparison)}
+    curves = {
+        view: _read(comparison, prefix(comparison, view) + key) for view in views_of(comparison)
+    }
     having = [view for view, drawn in curves.items() if any(system.known for system in drawn)]
     views = chosen_views(comparison, view, having, _missing(comparison, view, key, kind, ask))
     return {view: curves[view] for view in views}
@@ -216,14 +223,14 @@ def curve_legend(
     """
     shown = [{drawn.index for drawn in curves[view] if drawn.known} for view in views]
     legend: list[Artist] = []
-    for i, (name, gap) in enumerate(zip(shown_names(comparison), gaps(comparison, views, shown), strict=True)):
+    for i, (name, gap) in enumerate(
+        zip(shown_names(comparison), gaps(comparison, views, shown), strict=True)
+    ):
         there = any(i in places for places in shown)
         area = f"  {areas[i]}" if areas and there else ""
         look = line(colour(i), i) if there else EMPTY
         legend.append(Line2D([], [], label=name + gap + area, **look))
-    if bands and any(
-        drawn.errors for view in views for drawn in curves[view] if drawn.known
-    ):
+    if bands and any(drawn.errors for view in views for drawn in curves[view] if drawn.known):
         name = f"{100 * level_of(comparison):.3g} % band"
         legend.append(Patch(color=GREY, alpha=SHADE, linewidth=0, label=name))
     return legend
@@ -233,7 +240,9 @@ def _read(comparison: Comparison, key: str) -> list[Drawn]:
     """Give the curves of all systems; without points where a system has none."""
     return [
         Drawn(place, name, _rows(system.curves.get(key)), _rows(system.curve_errors.get(key)))
-        for place, (system, name) in enumerate(zip(comparison, shown_names(comparison), strict=True))
+        for place, (system, name) in enumerate(
+            zip(comparison, shown_names(comparison), strict=True)
+        )
     ]
 
 

@@ -1,4 +1,4 @@
-"""A comparison ──► divergence frontiers: paper 004, figure 1; paper 000, figure A.3 on the right."""
+"""A comparison ──► divergence frontiers: paper 004, figure 1; paper 000, figure A.3, right."""
 
 from __future__ import annotations
 
@@ -149,7 +149,9 @@ def _usual_frontier(comparison: Comparison) -> str:
 def _scaling(comparison: Comparison, curve: str) -> float:
     """Give the constant c that the scores of a frontier were made with, from their signatures."""
     keys = [
-        prefix(comparison, view) + _read_from(curve, m) for view in views_of(comparison) for m in READ_WITH_C
+        prefix(comparison, view) + _read_from(curve, m)
+        for view in views_of(comparison)
+        for m in READ_WITH_C
     ]
     scores = [system.scores[key] for system in comparison for key in keys if key in system.scores]
     pins = [re.findall(r"\|c:([0-9.e+-]+)(?:\||$)", score.signature) for score in scores]
@@ -166,10 +168,7 @@ def _read_from(curve: str, metric: str) -> str:
 def _areas(comparison: Comparison, views: Sequence[str], key: str) -> list[str]:
     """Give the areas of all systems, view by view; a dash where there is none."""
     keys = [prefix(comparison, view) + key for view in views]
-    return [
-        " / ".join(score_text(system.scores.get(key)) for key in keys)
-        for system in comparison
-    ]
+    return [" / ".join(score_text(system.scores.get(key)) for key in keys) for system in comparison]
 
 
 def _draw(axes: Axes, drawn: Drawn, c: float | None, reach: float | None) -> None:

@@ -171,7 +171,9 @@ def shown_names(comparison: Comparison) -> list[str]:
     return [name if name.strip() else BLANK for name in names]
 
 
-def gaps(comparison: Comparison, views: Sequence[str], drawn: Sequence[Collection[int]]) -> list[str]:
+def gaps(
+    comparison: Comparison, views: Sequence[str], drawn: Sequence[Collection[int]]
+) -> list[str]:
     """Say of every system in which panels it is missing; nothing where it is in all.
 
     Parameters
