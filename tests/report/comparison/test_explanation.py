@@ -80,8 +80,8 @@ def data(make) -> Data:
     }
 
 
-def document(data: Data) -> Document:
-    """What is shown of report data with explanations."""
+def typed(data: Data) -> Comparison:
+    """The comparison of report data, with explanations."""
     comparison = Comparison.from_dict(data["comparison"])
     systems = (
         replace(
@@ -93,7 +93,12 @@ def document(data: Data) -> Document:
         )
         for system in comparison.systems
     )
-    return explain.document(replace(comparison, systems=tuple(systems)))
+    return replace(comparison, systems=tuple(systems))
+
+
+def document(data: Data) -> Document:
+    """What is shown of report data with explanations."""
+    return explain.document(typed(data))
 
 
 def lines(data: Data, width: int = 80) -> list[str]:
@@ -145,8 +150,8 @@ def test_the_worst_samples_stand_on_one_line_each(data):
 
 
 def test_without_texts_the_rows_are_named(data):
-    redacted = without_texts({**data, "excerpts": []})
-    text = " ".join(lines(redacted))
+    redacted = without_texts(typed(data))
+    text = " ".join(plain(explain.document(redacted), width=80).splitlines())
     assert "52 of 500; the worst are rows 30, 31, 32" in text
     assert "line one" not in text
     assert "goal cup" in text
