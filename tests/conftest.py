@@ -111,9 +111,12 @@ class StandInComparison:
     data: dict[str, Any] | None = None
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        if self.data is not None:
+            return self.data
         settings = {**self.settings, "per": per_sample}
         human = {**row("human"), "warnings": ["one text is empty"]}
-        quoted = {**row("model_b", 0.25), "confounders": {"language": {"example": EXAMPLE}}}
+        language = {"generated_foreign": 0.05, "expected": 0.0, "example": EXAMPLE}
+        quoted = {**row("model_b", 0.25), "confounders": {"language": language}}
         quoted["warnings"] = [f"in 5 % of its texts, such as {EXAMPLE!r}: they are foreign"]
         systems = [row("model_a", 0.75), quoted]
         data = {"calipers": "0.1.0", "settings": settings, "reference": human}
@@ -133,7 +136,7 @@ class StandInComparison:
         """The comparison that this stands for."""
         from calipers.results.comparison import Comparison
 
-        return Comparison.from_dict(self.data or self.to_dict())
+        return Comparison.from_dict(self.to_dict())
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StandInComparison:

@@ -23,11 +23,13 @@ SECRET = "secret text"
 @pytest.fixture(autouse=True)
 def plain_tables(monkeypatch, calls):
     """Stand in for what others make of the data, and show where it came from."""
-    monkeypatch.setattr("calipers.report.summary_of_data.summary", lambda data: data)
-    for name, function in (("markdown", "markdown"), ("latex", "latex"), ("csv", "scores_csv")):
+    for name in ("markdown", "latex"):
         monkeypatch.setattr(
-            f"calipers.report.render.{name}.{function}", lambda data, n=name: f"{n}: {data!r}\n"
+            f"calipers.report.render.{name}.{name}", lambda shown, n=name: f"{n}: {shown!r}\n"
         )
+    monkeypatch.setattr(
+        "calipers.report.render.csv.scores_csv", lambda result: f"csv: {result.to_dict()!r}\n"
+    )
 
 
 @pytest.mark.parametrize("command", [JOB, ("show", "run.zip"), ("demo",)])
