@@ -94,6 +94,9 @@ EXAMPLE = "A secret text of model_b"
 """What the warning of the second system quotes."""
 
 
+UNDECIDED: dict[str, Any] = {"shown": [], "findings": [], "verdict": {"cautions": []}}
+"""What the data hold before it is decided what is shown."""
+
 EXPLAINED: list[str | None] = []
 """With which maps a comparison was explained."""
 
@@ -120,7 +123,7 @@ class StandInComparison:
         quoted["warnings"] = [f"in 5 % of its texts, such as {EXAMPLE!r}: they are foreign"]
         systems = [row("model_a", 0.75), quoted]
         data = {"calipers": "0.1.0", "settings": settings, "reference": human}
-        return {**data, "systems": systems, "warnings": []}
+        return {**data, **UNDECIDED, "systems": systems, "warnings": []}
 
     def document(self, **options: Any) -> Any:
         from calipers.report.comparison.document import document
@@ -134,9 +137,10 @@ class StandInComparison:
 
     def typed(self) -> Any:
         """The comparison that this stands for."""
+        from calipers.evaluate.verdict import decided
         from calipers.results.comparison import Comparison
 
-        return Comparison.from_dict(self.to_dict())
+        return decided(Comparison.from_dict(self.to_dict()))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StandInComparison:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calipers.errors import InputError
-from calipers.report.names import clean
-from calipers.report.numbers import score_text
+from calipers.evaluate.verdict import decided
 from calipers.report.render.csv import COLUMNS, LONGEST, cell, scores_csv
 from calipers.report.render.html import html as html_of
 from calipers.report.render.latex import escape as escape_latex
@@ -31,11 +30,18 @@ from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.serialise import read
+from calipers.wording.names import clean
+from calipers.wording.numbers import score_text
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
 
 
 def result_of(data):
     """Give the comparison of some data; what is a result already is given back."""
-    return Comparison.from_dict(data) if isinstance(data, dict) else data
+    return comparison_of(data) if isinstance(data, dict) else data
 
 
 def csv_of(data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from calipers._version import __version__
@@ -12,7 +13,9 @@ from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
+from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
+from calipers.results.verdict import Verdict
 from calipers.score import Score
 from calipers.serialise import Plain, plain
 
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
     from calipers.report.plots import Axes
-    from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
@@ -155,6 +157,10 @@ class Comparison(Result):
         The maps of all samples that were kept with it, by view.
     cautions
         Those of its warnings that could change a verdict, the worst first; systems have their own.
+    shown
+        The scores of its table, which are those that are tested.
+    verdict
+        What was found, in the few sentences that a person reads first.
     """
 
     kind = "comparison"
@@ -175,6 +181,8 @@ class Comparison(Result):
     advice: tuple[Advice, ...] = ()
     maps: Mapping[str, SampleMap] = field(default_factory=dict, repr=False)
     cautions: tuple[Caution, ...] = ()
+    shown: tuple[ShownScore, ...] = ()
+    verdict: Verdict = field(default_factory=Verdict)
 
     def __getitem__(self, name: str) -> SystemResult:
         for system in self.systems:
@@ -221,15 +229,14 @@ class Comparison(Result):
         """
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
-    @property
-    def verdict(self) -> Verdict:
-        """What it found, in the few sentences that a person reads first."""
-        from calipers.report.verdict import verdict
-
-        return verdict(self)
-
     def _outline(self) -> Mapping[str, Any]:
-        return {**self._stamp(), "verdict": self.verdict.to_dict(), **self._measured()}
+        return {
+            **self._stamp(),
+            "verdict": self.verdict,
+            "findings": self.verdict.findings,
+            "shown": self.shown,
+            **self._measured(),
+        }
 
     def _measured(self) -> Mapping[str, Any]:
         return {
@@ -246,7 +253,8 @@ class Comparison(Result):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         scores = data["reference"].get("scores", {})
-        return {**super()._restored(data), "reference_scores": scores}
+        verdict = {"findings": data["findings"], "cautions": data["verdict"]["cautions"]}
+        return {**super()._restored(data), "reference_scores": scores, "verdict": verdict}
 
     def _check(self) -> None:
         super()._check()
@@ -282,18 +290,17 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        from calipers.report.page_data import report_data
-
-        return report_data(self, redact=redact, method=map_method)
+        data: Data = _of_report("page_data", "report_data")(self, redact=redact, method=map_method)
+        return data
 
     def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:
         """Return the report as one HTML page that stands by itself and asks no host for anything.
 
         Parameters are those of :meth:`report_data`.
         """
-        from calipers.report.html import html_page
-
-        return html_page(self.report_data(redact=redact, map_method=map_method))
+        data = self.report_data(redact=redact, map_method=map_method)
+        page: str = _of_report("html", "html_page")(data)
+        return page
 
     def plot(self, kind: str, *, axes: Axes | None = None, **options: Any) -> Axes:
         """Draw one panel of a kind of plot, in a notebook or for a paper.
@@ -313,10 +320,9 @@ class Comparison(Result):
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.report.page_data import picture_data
-        from calipers.report.plot_kinds import draw_axes
-
-        return draw_axes(kind, picture_data(self, kind), axes, **options)
+        data = _of_report("page_data", "picture_data")(self, kind)
+        drawn: Axes = _of_report("plot_kinds", "draw_axes")(kind, data, axes, **options)
+        return drawn
 
     def explained(
         self, *, map_method: Method | None = None, progress: Progress | None = None
@@ -332,12 +338,10 @@ class Comparison(Result):
         progress
             Shows how far it is; nothing does by default.
         """
-        from calipers.report.page_data import sample_maps
-
         steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:
             explained = self.with_explanations(advance)
-            maps = sample_maps(self, map_method)
+            maps = _of_report("page_data", "sample_maps")(self, map_method)
             advance(1)
         return replace(explained, maps=maps)
 
@@ -410,6 +414,11 @@ class Comparison(Result):
         found = replace(found, **parts_of(found, archive))
         check_fits(found)
         return found
+
+
+def _of_report(module: str, name: str) -> Any:
+    """What the report makes of a comparison, found when it is asked for, as by a record."""
+    return getattr(import_module(f"calipers.report.{module}"), name)
 
 
 def with_cautions(comparison: Comparison, cautions: Iterable[Caution]) -> Comparison:

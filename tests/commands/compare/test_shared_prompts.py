@@ -10,8 +10,8 @@ import pytest
 
 import calipers
 from calipers.commands.rank.scores import Column, ranking_values
-from calipers.report.numbers import leaders_of
 from calipers.results import Comparison
+from calipers.results.ranking import leaders_of
 from calipers.samples import SampleSet
 from calipers.score import Score
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from calipers.evaluate.verdict import decided
 from calipers.explain.model import Explanation, Topic
 from calipers.report.comparison import explanation as explain
 from calipers.report.redacted import without_texts
@@ -16,6 +17,12 @@ from calipers.report.render.text import plain
 from calipers.report.table import Data, Document
 from calipers.report.topics import name_of, outcome, ratio_words, times
 from calipers.results.comparison import Comparison
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
+
 
 WORDS = ("goal", "cup", "season", "league", "champions", "final", "team", "players", "coach")
 
@@ -82,7 +89,7 @@ def data(make) -> Data:
 
 def document(data: Data) -> Document:
     """What is shown of report data with explanations."""
-    comparison = Comparison.from_dict(data["comparison"])
+    comparison = comparison_of(data["comparison"])
     systems = (
         replace(
             system,

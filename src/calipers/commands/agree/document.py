@@ -8,13 +8,9 @@ from collections.abc import Iterator, Sequence
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.shown import UNRANKED
 from calipers.report import legend
-from calipers.report.names import VIEWS, clean, label, meaning, shorten
-from calipers.report.numbers import MISSING, best_of, score_text
 from calipers.report.of_data import of_data, score_of
-from calipers.report.shown import lead_columns, short
+from calipers.report.shown import lead_columns
 from calipers.report.table import (
-    ARROWS,
-    BEST,
     BEST_STYLE,
     METRIC,
     SYSTEM,
@@ -34,6 +30,11 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.results.ranking import best_of
+from calipers.wording.marks import ARROWS, BEST
+from calipers.wording.names import VIEWS, clean, label, meaning, shorten
+from calipers.wording.numbers import MISSING, score_text
+from calipers.wording.words import short
 
 WIDEST_EMBEDDER = 24
 MOST_PAIRS = 6

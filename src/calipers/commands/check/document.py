@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from calipers.report import legend
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING, about, number
 from calipers.report.of_data import of_data
-from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
     Block,
@@ -25,6 +22,9 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.names import clean
+from calipers.wording.numbers import MISSING, about, number
+from calipers.wording.words import short
 
 STYLES = {"passes": "", "fails": "bold", "inconclusive": "yellow"}
 ENDS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from calipers.commands.check.document import sentence
-from calipers.report.names import clean
 from calipers.report.table import Data
+from calipers.wording.names import clean
 
 
 def junit(data: Data) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from calipers.report import legend
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING, number
 from calipers.report.of_data import of_data
 from calipers.report.table import (
     BEST_STYLE,
@@ -25,6 +23,8 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.names import clean
+from calipers.wording.numbers import MISSING, number
 
 MORE = "All numbers: --json FILE, or .to_dict() in Python."
 ITEMS = {

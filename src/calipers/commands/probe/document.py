@@ -6,10 +6,7 @@ from collections.abc import Iterator
 
 from calipers.catalogue.embeddings import METRICS
 from calipers.report import legend
-from calipers.report.names import VIEWS, clean, label, meaning
-from calipers.report.numbers import MISSING, number
 from calipers.report.of_data import of_data
-from calipers.report.shown import short
 from calipers.report.table import (
     BEST_STYLE,
     METRIC,
@@ -28,6 +25,9 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.names import VIEWS, clean, label, meaning
+from calipers.wording.numbers import MISSING, number
+from calipers.wording.words import short
 
 UNCHANGED = "unchanged"
 STYLES = {"sees": "bold", "hardly": "", "blind": "yellow"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from calipers.evaluate.standing import all_marks
 from calipers.report import legend
 from calipers.report.comparison.screen import (
     auc_key,
@@ -23,25 +24,15 @@ from calipers.report.comparison.tests import (
     reference_table,
     seeds_table,
 )
-from calipers.report.inference import (
-    against_reference,
-    all_marks,
-    interval_notes,
-    is_tested,
-    mark_notes,
-)
+from calipers.report.inference import interval_notes, mark_notes
 from calipers.report.shown import (
-    Metric,
+    column,
     lead_columns,
     metric_of,
     reference_cell,
     score_cells,
-    scores_of,
-    short,
-    shown_metrics,
 )
 from calipers.report.table import (
-    BEST,
     REFERENCE,
     SYSTEM,
     Block,
@@ -53,13 +44,16 @@ from calipers.report.table import (
     Text,
     by_group,
     glossary,
-    said,
     singles,
     together,
     without_row,
 )
-from calipers.report.verdict import verdict
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import scores_of
+from calipers.results.shown import ShownScore
+from calipers.results.significance import against_reference, is_tested
+from calipers.wording.marks import BEST
+from calipers.wording.words import said, short
 
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
@@ -78,7 +72,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
     metrics, marks, shown = _marked(comparison)
     asked = (groups_table(comparison), copies_table(comparison), advice_table(comparison))
     first: tuple[Block, ...] = (
-        *together(*verdict_notes(verdict(comparison))),
+        *together(*verdict_notes(comparison.verdict)),
         *view_tables(comparison, metrics, marks),
         *together(*legend.reasons(comparison, metrics)),
         *(table for table in asked if table is not None),
@@ -147,7 +141,7 @@ def summary(comparison: Comparison) -> Document:
     meanings = {metric.label: metric.meaning for metric in metrics}
     more = (groups_table(comparison, meanings), copies_table(comparison, meanings))
     blocks: tuple[Block, ...] = (
-        *together(*verdict_notes(verdict(comparison))),
+        *together(*verdict_notes(comparison.verdict)),
         _without_stated(comparison, scores_table(comparison, columns, own)),
         *together(*signs),
         *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
@@ -162,22 +156,22 @@ def summary(comparison: Comparison) -> Document:
     return Document(" · ".join(filter(None, title)), blocks, legend.made_by(comparison))
 
 
-def _marked(comparison: Comparison) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
+def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, ...]], set[str]]:
     """Give what is shown, the marks of each column, and which marks there are."""
-    metrics = shown_metrics(comparison)
+    metrics = list(comparison.shown)
     marks = all_marks(comparison, metrics)
     return metrics, marks, {mark for column in marks for mark in column}
 
 
 def with_auc(
-    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
-) -> tuple[list[Metric], list[Sequence[str]]]:
+    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
+) -> tuple[list[ShownScore], list[Sequence[str]]]:
     """Put the area of the tests against the reference behind the scores of each view.
 
     Systems are not tested against each other by it, so that it has no marks.
     """
     tested = {test.score for test in against_reference(comparison)}
-    columns: list[Metric] = []
+    columns: list[ShownScore] = []
     own: list[Sequence[str]] = []
     known = {metric.key for metric in metrics}
     for view in dict.fromkeys(metric.view for metric in metrics):
@@ -194,11 +188,11 @@ def with_auc(
 
 
 def scores_table(
-    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
 ) -> Table:
     """Give the main table: the reference and the systems down, the metrics by view across."""
     columns = [
-        metric.column((reference_cell(comparison, metric), *score_cells(comparison, metric, each)))
+        column(metric, (reference_cell(comparison, metric), *score_cells(comparison, metric, each)))
         for metric, each in zip(metrics, marks, strict=True)
     ]
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
@@ -213,7 +207,7 @@ def sets_table(comparison: Comparison) -> Table:
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 
 
-def _hidden(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
+def _hidden(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[str]:
     """Name what only the details show."""
     warnings = len(list(legend.warnings(comparison, legend.sets_with_warnings(comparison))))
     if warnings:
@@ -238,7 +232,7 @@ def _mark_notes(comparison: Comparison, shown: set[str]) -> Iterator[Note]:
         yield Note("mark", "best in its column", BEST)
 
 
-def _legend(comparison: Comparison, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
+def _legend(comparison: Comparison, metrics: Sequence[ShownScore]) -> tuple[Notes, ...]:
     meanings = glossary(legend.meanings(comparison, metrics))
     return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
 

@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
 from calipers.catalogue.shown import views_of
 from calipers.report import legend
-from calipers.report.inference import (
-    FLOOR_MARK,
-    against_reference,
-    floor_of,
-    level_of,
-    mark_notes,
-    percent,
-)
-from calipers.report.names import clean
-from calipers.report.numbers import APPROXIMATE, bounds_of, gap_of, is_share, value_of
-from calipers.report.shown import Metric, lead_columns, metric_of, named, reference_cell, scores_of
+from calipers.report.inference import mark_notes
+from calipers.report.shown import lead_columns, metric_of, reference_cell
 from calipers.report.table import (
-    BEST,
     BEST_STYLE,
     REFERENCE,
     SYSTEM,
@@ -37,9 +28,24 @@ from calipers.report.table import (
     Text,
     singles,
 )
-from calipers.report.verdict import CLOSENESS, DIVERSITY, QUALITY, Verdict, brief_text
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import scores_of
+from calipers.results.shown import ShownScore
+from calipers.results.significance import against_reference, level_of
+from calipers.results.verdict import Verdict
 from calipers.score import Score
+from calipers.wording.marks import BEST, FLOOR_MARK
+from calipers.wording.names import clean
+from calipers.wording.numbers import (
+    APPROXIMATE,
+    bounds_of,
+    floor_of,
+    gap_of,
+    is_share,
+    percent,
+    value_of,
+)
+from calipers.wording.words import named
 
 AUC = "classifier_auc"
 NARROW = 0.0025
@@ -61,7 +67,7 @@ def verdict_notes(verdict: Verdict) -> Iterator[Note]:
 
 
 def view_tables(
-    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
 ) -> Iterator[Table]:
     """Give a table for each view."""
     for view in dict.fromkeys(metric.view for metric in metrics):
@@ -70,12 +76,12 @@ def view_tables(
 
 
 def _view_table(
-    comparison: Comparison, view: str, shown: Sequence[tuple[Metric, Sequence[str]]]
+    comparison: Comparison, view: str, shown: Sequence[tuple[ShownScore, Sequence[str]]]
 ) -> Table:
     systems = comparison.systems
     own = [reference_cell(comparison, metric) for metric, _ in shown]
     with_reference = any(cell != Text() for cell in own)
-    roles = [ROLES.get(metric.metric.partition(":")[0], "") for metric, _ in shown]
+    roles = [ROLES.get(metric.base, "") for metric, _ in shown]
     head = legend.head_of_view(comparison.settings, view)
     group = head if all(roles) else ""
     names: list[Cell] = [Text(named(system.name, 5)) for system in systems]
@@ -113,7 +119,7 @@ def _above(column: Column, cell: Cell) -> Column:
     return replace(column, cells=(cell, *column.cells))
 
 
-def _cells(comparison: Comparison, metric: Metric, marks: Sequence[str]) -> Iterator[ScoreCell]:
+def _cells(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> Iterator[ScoreCell]:
     scores = scores_of(comparison, metric)
     decimals = _decimals(scores)
     for row, (score, mark) in enumerate(zip(scores, marks, strict=True)):
@@ -121,7 +127,7 @@ def _cells(comparison: Comparison, metric: Metric, marks: Sequence[str]) -> Iter
         inside = FLOOR_MARK if floor and floor.inside else ""
         spread = _interval(metric, score, decimals)
         yield ScoreCell(
-            brief_text(metric, score, value_of(score), decimals),
+            metric.brief(score, value_of(score), decimals),
             spread,
             approximate=bool(spread and score and score.approximate),
             mark=inside + mark,
@@ -137,12 +143,12 @@ def _decimals(scores: Sequence[Score | None]) -> int:
     return 2 if halves and min(halves) >= NARROW else 3
 
 
-def _interval(metric: Metric, score: Score | None, decimals: int) -> str:
+def _interval(metric: ShownScore, score: Score | None, decimals: int) -> str:
     """Write the bounds of an interval: of shares as .07, and the ends as 0 and 1."""
     bounds = bounds_of(score)
     if bounds is None:
         return ""
-    low, high = (brief_text(metric, score, bound, decimals) for bound in bounds)
+    low, high = (metric.brief(score, bound, decimals) for bound in bounds)
     if score and is_share(score):
         low, high = (f"{float(text):g}" if float(text) in (0, 1) else text for text in (low, high))
         low, high = (text.removeprefix("0") or "0" for text in (low, high))
@@ -165,7 +171,7 @@ def auc_key(comparison: Comparison, view: str) -> str:
 
 
 def how_to_read(
-    comparison: Comparison, metrics: Sequence[Metric], shown: set[str], hidden: Iterable[str]
+    comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str], hidden: Iterable[str]
 ) -> tuple[Block, ...]:
     """Explain the marks, say what was compared, and where the rest is.
 

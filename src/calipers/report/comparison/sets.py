@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from calipers.catalogue.shown import views_of
-from calipers.report.names import clean, label, shorten
-from calipers.report.numbers import MISSING, best_of, score_text, size_text, value_of
 from calipers.report.shown import REFERENCE, interval_of
 from calipers.report.table import (
     BEST_STYLE,
@@ -20,8 +18,11 @@ from calipers.report.table import (
     texts,
 )
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import best_of
 from calipers.results.system import SystemResult
 from calipers.score import Score
+from calipers.wording.names import clean, label, shorten
+from calipers.wording.numbers import MISSING, score_text, size_text, value_of
 
 MOST = 50
 """Groups that are all shown; of more, only the worst."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from calipers.catalogue.shown import views_of
+from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Explanation
 from calipers.report.html.texts import Shown, Texts
 from calipers.report.html.wording import count
-from calipers.report.names import VIEWS, clean, shorten
-from calipers.report.numbers import MISSING, share
 from calipers.report.of_data import comparison_of, explanation_of
-from calipers.report.shown import short
 from calipers.report.table import Data
 from calipers.report.topics import outcome, ratio_words
-from calipers.report.verdict import furthest_first
+from calipers.wording.names import VIEWS, clean, shorten
+from calipers.wording.numbers import MISSING, share
+from calipers.wording.words import short
 
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""

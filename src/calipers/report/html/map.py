@@ -13,8 +13,8 @@ from calipers.report.html.pictures import (
     shown_names,
     systems_of,
 )
-from calipers.report.shown import short
 from calipers.report.table import Data
+from calipers.wording.words import short
 
 STEPS = 9999
 """Largest coordinate: four digits, finer than a pixel up to tenfold zoom."""

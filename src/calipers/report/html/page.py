@@ -38,11 +38,11 @@ from calipers.report.html.tables import (
     written,
 )
 from calipers.report.html.texts import fitting
-from calipers.report.names import VIEWS, clean
 from calipers.report.of_data import comparison_of
 from calipers.report.redacted import without_texts
-from calipers.report.table import Data, Name, ScoreCell, Words, said
-from calipers.report.verdict import verdict
+from calipers.report.table import Data, ScoreCell
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.words import Name, Words, said
 
 PURPOSE = "the HTML report"
 SCRIPT = "plotly.min.js"
@@ -134,7 +134,7 @@ def _said(comparison: Data) -> dict[str, Any]:
         "tab": said(heading),
         "about": document.title,
         "version": comparison.get("calipers") or "",
-        "verdict": verdict(comparison_of(comparison)),
+        "verdict": comparison_of(comparison).verdict,
         "scores": scores_of(document, comparison),
         "views": defaultdict(str, VIEWS),
         "places": places(comparison),

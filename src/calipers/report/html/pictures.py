@@ -17,14 +17,15 @@ from statistics import NormalDist
 from typing import Any
 
 from calipers.catalogue.estimation import DIVERGENCE
+from calipers.catalogue.shown import TEXT
+from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Topic
-from calipers.report.names import MADE_BY, VIEWS, clean, shorten
 from calipers.report.of_data import comparison_of, explanation_of
-from calipers.report.shown import TEXT, short
 from calipers.report.table import Data
 from calipers.report.topics import ratio_words
-from calipers.report.verdict import furthest_first
 from calipers.score import WIDTH
+from calipers.wording.names import MADE_BY, VIEWS, clean, shorten
+from calipers.wording.words import short
 
 SCRIPTS = (
     "charts_kit.js",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.names import WIDEST_NAME, clean, shorten
+from calipers.wording.names import WIDEST_NAME, clean, shorten
 
 Data = Mapping[str, Any]
 

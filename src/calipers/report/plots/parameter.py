@@ -38,7 +38,7 @@ from calipers.report.plots.choosing import (
 )
 from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import COLOURS, EDGE, SHADE, Look, colour, dashes, marker
-from calipers.report.shown import Metric, shown_metrics
+from calipers.results.shown import ShownScore
 
 X = str | Mapping[str, float]
 By = str | Mapping[str, str]
@@ -187,18 +187,14 @@ def _of_tuning(tuned: Data) -> tuple[dict[str, float], dict[str, str], str]:
     return x, by, last
 
 
-def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[Metric]:
+def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[ShownScore]:
     """Choose the metrics, each by one view."""
     if asked is None:
-        return [
-            metric
-            for metric in shown_metrics(comparison_of(compared(runs[0])))
-            if metric.view == view
-        ]
+        return [metric for metric in comparison_of(compared(runs[0])).shown if metric.view == view]
     return [_metric(runs, view, name) for name in asked]
 
 
-def _metric(runs: Sequence[Data], view: str, name: str) -> Metric:
+def _metric(runs: Sequence[Data], view: str, name: str) -> ShownScore:
     """Find a metric by its key, or by its name in the view."""
     scores = all_scores(*runs)
     first, dot, rest = name.partition(".")
@@ -207,7 +203,7 @@ def _metric(runs: Sequence[Data], view: str, name: str) -> Metric:
     key = prefix(runs[0], of) + base
     if key not in scores:
         raise unknown_name("metric", name, scores)
-    return Metric(of, base, key, scores[key].get("better") or "higher")
+    return ShownScore(of, base, key, scores[key].get("better") or "higher")
 
 
 def _x_label(x: X) -> str:
@@ -312,7 +308,7 @@ def _read(value: object) -> float | None:
 # One panel
 
 
-def _draw(axes: Axes, placed: Sequence[Point], metric: Metric) -> None:
+def _draw(axes: Axes, placed: Sequence[Point], metric: ShownScore) -> None:
     """Draw the lines of one metric, with bands or bars, and what the reference itself scores."""
     for index, line in enumerate(_by_line(placed).values()):
         _draw_line(axes, line, metric.key, index)
@@ -358,7 +354,7 @@ def _spread(score: Data) -> tuple[float, float] | None:
     return None
 
 
-def _references(placed: Sequence[Point], metric: Metric) -> set[float]:
+def _references(placed: Sequence[Point], metric: ShownScore) -> set[float]:
     """Give what the reference itself scores, where the metric is a property of one set."""
     scores = [point.scores.get(metric.key) or {} for point in placed]
     return {score["reference"] for score in scores if score.get("reference") is not None}
@@ -374,7 +370,7 @@ def _look(index: int, *, joined: bool) -> Look:
     }
 
 
-def _legend(placed: Sequence[Point], metrics: Sequence[Metric]) -> list[Artist]:
+def _legend(placed: Sequence[Point], metrics: Sequence[ShownScore]) -> list[Artist]:
     """Explain the lines, the bands and the reference."""
     legend: list[Artist] = [
         Line2D([], [], label=drawable(name), **_look(index, joined=len(line) > 1))

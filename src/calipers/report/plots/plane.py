@@ -15,7 +15,6 @@ from matplotlib.patches import Ellipse, Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.names import label
 from calipers.report.plots.choosing import (
     Data,
     all_scores,
@@ -34,6 +33,7 @@ from calipers.report.plots.curves import GREY, deviations
 from calipers.report.plots.labels import label_points
 from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
 from calipers.report.plots.style import EDGE, Look, colour, marker
+from calipers.wording.names import label
 
 Families = str | Sequence[Sequence[str]]
 Span = tuple[float, float]

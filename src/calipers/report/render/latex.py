@@ -12,9 +12,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calipers.report.inference import FLOOR_MARK
-from calipers.report.names import clean
-from calipers.report.numbers import APPROXIMATE, MISSING
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import (
     DAGGERS,
@@ -30,17 +27,11 @@ from calipers.report.render.printed import (
     value_of,
     written,
 )
-from calipers.report.table import (
-    BEST,
-    FAMILY,
-    FLOOR,
-    Cell,
-    Column,
-    Document,
-    Table,
-    Text,
-    said,
-)
+from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Table, Text
+from calipers.wording.marks import BEST, FLOOR_MARK
+from calipers.wording.names import clean
+from calipers.wording.numbers import APPROXIMATE, MISSING
+from calipers.wording.words import said
 
 MOST_FLOATS = 10
 """Floats after which pages are printed: LaTeX stops where more than 18 wait for a place."""

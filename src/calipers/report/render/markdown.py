@@ -12,8 +12,6 @@ from itertools import groupby
 
 from rich.cells import cell_len
 
-from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import APPROXIMATE
 from calipers.report.render.printed import (
     DAGGERS,
     REMARKS,
@@ -28,7 +26,6 @@ from calipers.report.render.printed import (
     value_of,
 )
 from calipers.report.table import (
-    BEST,
     FAMILY,
     FLOOR,
     SYSTEM,
@@ -39,8 +36,11 @@ from calipers.report.table import (
     Notes,
     Table,
     Text,
-    said,
 )
+from calipers.wording.marks import BEST
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import APPROXIMATE
+from calipers.wording.words import said
 
 WIDTH = 110
 """Characters of a table that GitHub shows without a scroll bar."""

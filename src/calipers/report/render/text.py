@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from calipers.report.names import WIDEST_NAME, shorten, shorten_names
 from calipers.report.render.layout import (
     FIXED,
     TINY_NAME,
@@ -43,15 +42,14 @@ from calipers.report.table import (
     Cell,
     Column,
     Document,
-    Name,
     Note,
     Notes,
     ScoreCell,
     Table,
     Text,
-    Words,
-    said,
 )
+from calipers.wording.names import WIDEST_NAME, shorten, shorten_names
+from calipers.wording.words import Name, Words, said
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
