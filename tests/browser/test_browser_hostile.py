@@ -9,7 +9,7 @@ import pytest
 from calipers.evaluate.verdict import decided
 from calipers.report.render.html import html
 from calipers.report.render.markdown import markdown
-from calipers.report.summary_of_data import summary
+from calipers.report.scored import summary
 from calipers.results.comparison import Comparison
 
 

@@ -24,7 +24,7 @@ from calipers.report.render.latex import latex as latex_of
 from calipers.report.render.markdown import escape
 from calipers.report.render.markdown import escape as markdown
 from calipers.report.render.markdown import markdown as markdown_of
-from calipers.report.summary_of_data import summary
+from calipers.report.scored import summary
 from calipers.results import SetSummary
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison, TextResult
@@ -580,7 +580,7 @@ def test_raw_text_is_aligned_and_ends_with_one_line_break(two_systems):
 
 
 def test_data_of_something_else_are_refused_as_markdown():
-    with pytest.raises(InputError, match=r"result of compare.*found dict"):
+    with pytest.raises(InputError, match=r"a summary is made of a result.*found dict"):
         markdown_of(summary({"curves": {}}))
     with pytest.raises(InputError, match="found list"):
         markdown_table([])

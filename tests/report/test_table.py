@@ -16,7 +16,7 @@ from calipers.report.render.html import html
 from calipers.report.render.latex import latex
 from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
-from calipers.report.summary_of_data import summary
+from calipers.report.scored import summary
 from calipers.report.table import Column, Document, Note, Notes, ScoreCell, Table, Text
 from calipers.results.comparison import Comparison
 from calipers.wording.words import Name

@@ -19,7 +19,7 @@ from calipers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from calipers.report.summary_of_data import Scored
+    from calipers.report.scored import Scored
     from calipers.report.table import Document
     from calipers.results.comparison import Comparison
     from calipers.results.result import Result

@@ -197,16 +197,16 @@ class _Judged:
         Of one with several options the first that was asked for, and one that averages over a
         single side, as the papers do, only where there is no other.
         """
-        own: dict[str, ShownScore] = {}
-        for metric in sorted(self.metrics, key=lambda each: _one_sided(each.metric)):
+        by_name: dict[str, ShownScore] = {}
+        for metric in sorted(self.metrics, key=lambda metric: _one_sided(metric.metric)):
             if metric.view == view:
-                own.setdefault(metric.base, metric)
-        return next((own[name] for name in names if name in own), None)
+                by_name.setdefault(metric.base, metric)
+        return next((by_name[name] for name in names if name in by_name), None)
 
     def all_of(self, names: Sequence[str], view: str) -> list[ShownScore]:
         """Those of several metrics that are shown by a view, the one to speak of first before."""
-        own = {m.base: m for m in self.metrics if m.view == view}
-        return [own[name] for name in names if name in own]
+        by_name = {metric.base: metric for metric in self.metrics if metric.view == view}
+        return [by_name[name] for name in names if name in by_name]
 
     @cached_property
     def views(self) -> list[str]:
@@ -243,9 +243,9 @@ class _Judged:
             self._untested(first),
         )
         if not same:
-            for lead, found in zip(leads[1:], others, strict=True):
-                if found.best and (found.best, found.tied) != (first.best, first.tied):
-                    words = joined(words, self._by_other(lead, found))
+            for lead, other in zip(leads[1:], others, strict=True):
+                if other.best and (other.best, other.tied) != (first.best, first.tied):
+                    words = joined(words, self._by_other(lead, other))
         if not is_tested(self.comparison):
             words = (*words, ", untested")
         rows = (*first.best, *self.ranked(leads[0], first.tied))
@@ -278,10 +278,12 @@ class _Judged:
     def _praise(self, row: int) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
         quality = self.all_of(QUALITY, self.views[0])[:1]
-        found = ["best in quality"] if any(self._is_clearly_best(m, row) for m in quality) else []
+        praise = ["best in quality"] if any(self._is_clearly_best(m, row) for m in quality) else []
         if self._is_most_diverse(row):
-            found.append("the most diverse")
-        return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
+            praise.append("the most diverse")
+        return (
+            (f", {', '.join(praise)}",) if praise[1:] else (f" and {praise[0]}",) if praise else ()
+        )
 
     def _is_most_diverse(self, row: int) -> bool:
         """Whether a system is clearly the best by a score of diversity, and worse by none."""
@@ -290,20 +292,20 @@ class _Judged:
         return clear and not any(self._is_worse(metric, row) for metric in shown)
 
     def _is_worse(self, metric: ShownScore, row: int) -> bool:
-        found = standing(self.comparison, metric)
-        return row in (*found.worse, *found.undecided)
+        place = standing(self.comparison, metric)
+        return row in (*place.worse, *place.undecided)
 
     def _is_clearly_best(self, metric: ShownScore, row: int) -> bool:
         """Whether a system is the best, and all others are significantly worse."""
-        found = standing(self.comparison, metric)
-        return found.best == (row,) and found.is_clear
+        place = standing(self.comparison, metric)
+        return place.best == (row,) and place.is_clear
 
-    def _untested(self, found: Standing) -> Words:
-        if not found.untested or not is_tested(self.comparison):
+    def _untested(self, place: Standing) -> Words:
+        if not place.untested or not is_tested(self.comparison):
             return ()
-        verb = " was" if len(found.untested) == 1 else " were"
+        verb = " was" if len(place.untested) == 1 else " were"
         text = f"{verb} not tested against it"
-        return joined(("; ",), in_speech([self.systems[row] for row in found.untested]), (text,))
+        return joined(("; ",), in_speech([self.systems[row] for row in place.untested]), (text,))
 
     def _tied(self, metric: ShownScore, rows: Sequence[int]) -> Words:
         if not rows:
@@ -333,27 +335,27 @@ class _Judged:
         ]
         return spoken_list(parts)
 
-    def _by_other(self, metric: ShownScore, found: Standing) -> Words:
-        verb = "is" if len(found.best) == 1 else "are"
-        more = f", {len(found.tied)} tied" if found.tied else ""
-        more += f", {len(found.undecided)} undecided" if found.undecided else ""
+    def _by_other(self, metric: ShownScore, place: Standing) -> Words:
+        verb = "is" if len(place.best) == 1 else "are"
+        more = f", {len(place.tied)} tied" if place.tied else ""
+        more += f", {len(place.undecided)} undecided" if place.undecided else ""
         return joined(
             (f"; by {clean(metric.view)} it {verb} ",),
-            in_speech([self.systems[row] for row in found.best]),
-            (f" ({self.shown(metric, found.best[0])}{more})",),
+            in_speech([self.systems[row] for row in place.best]),
+            (f" ({self.shown(metric, place.best[0])}{more})",),
         )
 
     def _best(self, metric: ShownScore) -> Iterator[Finding]:
         """Say who is best by a score that is not one of closeness."""
-        found = standing(self.comparison, metric)
-        if found.best:
-            names = [self.systems[row] for row in found.best]
-            verb = " has" if len(found.best) == 1 else " share"
-            text = f"{verb} the best {metric.label} ({self.shown(metric, found.best[0])})"
-            words = joined(in_speech(names), (text,), self._tied(metric, found.tied), (".",))
-            rows = (*found.best, *self.ranked(metric, found.tied))
+        place = standing(self.comparison, metric)
+        if place.best:
+            names = [self.systems[row] for row in place.best]
+            verb = " has" if len(place.best) == 1 else " share"
+            text = f"{verb} the best {metric.label} ({self.shown(metric, place.best[0])})"
+            words = joined(in_speech(names), (text,), self._tied(metric, place.tied), (".",))
+            rows = (*place.best, *self.ranked(metric, place.tied))
             yield Finding("closest", tuple(self.systems[row] for row in rows), words)
-            yield from self._undecided(metric, found.undecided)
+            yield from self._undecided(metric, place.undecided)
 
     # -------------------------------------------------------------- one system
 
@@ -361,10 +363,10 @@ class _Judged:
         view = self.views[0] if self.views else ""
         lead = self.first_of(CLOSENESS, view)
         kinds = (lead, self.first_of(QUALITY, view), *self.all_of(DIVERSITY, view))
-        found = [metric for metric in kinds if metric]
-        if not found:
+        metrics = [metric for metric in kinds if metric]
+        if not metrics:
             return
-        scores = ", ".join(f"{metric.label} {self.shown(metric, 0)}" for metric in found)
+        scores = ", ".join(f"{metric.label} {self.shown(metric, 0)}" for metric in metrics)
         by = f" by {clean(view)}" if len(views_of(self.comparison.settings)) > 1 else ""
         reference = named(self.comparison.reference.name)
         words = (named(self.systems[0]), " against ", reference, f"{by}: {scores}.")
@@ -382,12 +384,12 @@ class _Judged:
         if len(self.systems) == 1:
             yield from self._lost_by_one() if rows else ()
             return
-        found = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
-        worst = sorted(found, key=lambda row: found[row].share)
+        lowest = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
+        worst = sorted(lowest, key=lambda row: lowest[row].share)
         if not worst:
             return
-        parts = [joined((named(self.systems[r]),), (f" ({found[r].words})",)) for r in worst]
-        sizes = {found[row].size for row in worst[: 1 if worst[3:] else 3]}
+        parts = [joined((named(self.systems[r]),), (f" ({lowest[r].words})",)) for r in worst]
+        sizes = {lowest[row].size for row in worst[: 1 if worst[3:] else 3]}
         at = f" at {sizes.pop():,} samples" if len(sizes) == 1 else ""
         text = f"diversity beyond the noise floor{at}"
         if worst[3:]:
@@ -404,12 +406,12 @@ class _Judged:
             return
         several, parts, size = len(views_of(self.comparison.settings)) > 1, [], None
         for side, names in sides.items():
-            found = self._below(0, names, every=True)
-            if found:
-                views = dict.fromkeys(clean(each.metric.view) for each in found)
+            below = self._below(0, names, every=True)
+            if below:
+                views = dict.fromkeys(clean(low.metric.view) for low in below)
                 by = f" by {' and '.join(views)}" if several else ""
-                parts.append(f"{side}{by} ({found[0].words})")
-                size = found[0].size
+                parts.append(f"{side}{by} ({below[0].words})")
+                size = below[0].size
         if parts:
             text = f"It loses {' and '.join(parts)} beyond the noise floor at {size:,} samples."
             yield Finding("lost", (self.systems[0],), (text,))
@@ -422,9 +424,9 @@ class _Judged:
 
         By the main view, or by `every` one; the lowest by the first of these views leads.
         """
-        found = []
+        below = []
         for view in self.views if every else self.views[:1]:
-            own = []
+            of_view = []
             for metric in self.all_of(names, view):
                 score = self.values(metric)[row]
                 floor = floor_of(score)
@@ -433,9 +435,9 @@ class _Judged:
                         metric.brief(score, number) for number in (floor.beside, floor.value)
                     )
                     words = f"{metric.spoken} {beside}, floor {value}"
-                    own.append(_Below(metric, floor.beside / floor.value, words, floor.size))
-            found += sorted(own, key=lambda each: each.share)
-        return found
+                    of_view.append(_Below(metric, floor.beside / floor.value, words, floor.size))
+            below += sorted(of_view, key=lambda low: low.share)
+        return below
 
     # -------------------------------------------------------------- who has collapsed
 
@@ -445,12 +447,12 @@ class _Judged:
         Of quality it is the first that is shown.
         """
         shown = self.all_of(names, self.views[0]) if self.views else []
-        found = [
+        shares = [
             (share, metric)
             for metric in (shown[:1] if names is QUALITY else shown)
             if (share := self._share(row, metric)) is not None
         ]
-        return min(found, key=lambda each: each[0], default=None)
+        return min(shares, key=lambda pair: pair[0], default=None)
 
     def _share(self, row: int, metric: ShownScore) -> float | None:
         score = self.values(metric)[row]
@@ -460,8 +462,8 @@ class _Judged:
         return score.value if floor is None or not floor.value else floor.beside / floor.value
 
     def _is_low(self, row: int, names: Sequence[str]) -> bool:
-        found = self._shares(row, names)
-        return found is not None and found[0] < COLLAPSED
+        lowest = self._shares(row, names)
+        return lowest is not None and lowest[0] < COLLAPSED
 
     @cached_property
     def _distant_rows(self) -> list[int]:
@@ -509,9 +511,9 @@ class _Judged:
             yield Finding("collapsed", names, joined(spoken_list(parts), (" have collapsed.",)))
 
     def _evidence(self, row: int, *, whole: bool = False) -> Iterator[str]:
-        found = self._shares(row, DIVERSITY)
-        if found:
-            yield f"{found[1].spoken} {self.shown(found[1], row)}"
+        lowest = self._shares(row, DIVERSITY)
+        if lowest:
+            yield f"{lowest[1].spoken} {self.shown(lowest[1], row)}"
         duplicates = self._duplicates(row)
         if duplicates >= WORTH_SAYING:
             checks = self.comparison.systems[row].confounders or {}
@@ -528,7 +530,9 @@ class _Judged:
             return
         parts = []
         for row in rows:
-            shown = [found for names in (QUALITY, DIVERSITY) if (found := self._shares(row, names))]
+            shown = [
+                lowest for names in (QUALITY, DIVERSITY) if (lowest := self._shares(row, names))
+            ]
             evidence = ", ".join(f"{m.spoken} {self.shown(m, row)}" for _, m in shown)
             parts.append(joined((named(self.systems[row]),), (f" ({evidence})",)))
         verb = " lies" if len(rows) == 1 else " lie"
@@ -553,9 +557,13 @@ class _Judged:
         significant = {test.a for test in tests if is_significant(test, alpha)}
         apart = [name for name in names if name in significant]
         alike = [name for name in names if name not in apart]
-        yield Finding("distinguishable", tuple(apart), (*self._told(apart, alike, tests), "."))
+        yield Finding(
+            "distinguishable", tuple(apart), (*self._distinguished(apart, alike, tests), ".")
+        )
 
-    def _told(self, apart: list[str], alike: list[str], tests: Sequence[SignificanceTest]) -> Words:
+    def _distinguished(
+        self, apart: list[str], alike: list[str], tests: Sequence[SignificanceTest]
+    ) -> Words:
         if len(self.systems) == 1:
             best = min(tests, key=lambda test: test.adjusted_p_value)
             p = p_text(best.adjusted_p_value, alpha_of(self.comparison), at_limit=best.at_limit)

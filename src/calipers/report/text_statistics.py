@@ -133,10 +133,10 @@ def _suite_table(result: TextComparison) -> Table:
     lead.append(Column("words", texts([_median(row) for row in rows])))
     run = []
     for key, head in SUITE.items():
-        found = [scores.get(key) for _, _, scores in sets]
+        scores = [scores.get(key) for _, _, scores in sets]
         cells = [
             ScoreCell("" if score is None else value_text(score, whole=_whole(result, key)))
-            for score in found
+            for score in scores
         ]
         run.append(Column(head, tuple(cells), key=key))
     return Table(
@@ -151,10 +151,12 @@ def _statistics(result: TextComparison) -> Table:
         families.setdefault(family_of(key), []).append(key)
     rows = [row for keys in families.values() for row in (None, *keys)]
     kinds = tuple(FAMILY if row is None else METRIC for row in rows)
-    own = (_reference_column(result, rows),) if _has_gaps(result) else ()
+    reference = (_reference_column(result, rows),) if _has_gaps(result) else ()
     runs = tuple(_system_run(result, rows, place) for place in range(len(result)))
     heading = "Every score with its interval" if _is_suite(result) else ""
-    return Table((_label_column(result, rows), *own), runs, kinds, id="scores", heading=heading)
+    return Table(
+        (_label_column(result, rows), *reference), runs, kinds, id="scores", heading=heading
+    )
 
 
 def _label_column(result: TextComparison, rows: Rows) -> Column:

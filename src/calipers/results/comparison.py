@@ -201,7 +201,7 @@ class Comparison(Result):
         if name is not None:
             return self[name]
         if len(self.systems) > 1:
-            names = ", ".join(repr(each.name) for each in self.systems)
+            names = ", ".join(repr(system.name) for system in self.systems)
             raise InputError(f"system must name one of the {len(self.systems)} systems: {names}")
         return self.systems[0]
 
@@ -410,10 +410,10 @@ class Comparison(Result):
 
         data = archive.json("comparison.json")
         archive.check_arrays(data)
-        found = cls.from_dict(data)
-        found = replace(found, **parts_of(found, archive))
-        check_fits(found)
-        return found
+        comparison = cls.from_dict(data)
+        comparison = replace(comparison, **parts_of(comparison, archive))
+        check_fits(comparison)
+        return comparison
 
 
 def _of_report(module: str, name: str) -> Any:

@@ -15,7 +15,7 @@ from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
 from calipers.report.render.html import html
 from calipers.report.render.text import Screen, plain
-from calipers.report.summary_of_data import summary
+from calipers.report.scored import summary
 from calipers.results.comparison import Comparison
 
 
@@ -459,5 +459,5 @@ def test_formulas_of_names_are_not_typeset(two_systems):
 
 
 def test_data_of_something_else_are_refused():
-    with pytest.raises(InputError, match=r"result of compare.*found dict"):
+    with pytest.raises(InputError, match=r"a summary is made of a result.*found dict"):
         summary({"systems": [{"name": "a"}]})

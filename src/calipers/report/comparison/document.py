@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from calipers.evaluate.standing import all_marks
 from calipers.report import legend
+from calipers.report.comparison.areas import Marked, with_areas
 from calipers.report.comparison.screen import (
-    auc_key,
     how_to_read,
     verdict_notes,
     view_tables,
@@ -28,7 +28,6 @@ from calipers.report.inference import interval_notes, mark_notes
 from calipers.report.shown import (
     column,
     lead_columns,
-    metric_of,
     reference_cell,
     score_cells,
 )
@@ -49,7 +48,6 @@ from calipers.report.table import (
     without_row,
 )
 from calipers.results.comparison import Comparison
-from calipers.results.ranking import scores_of
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, is_tested
 from calipers.wording.marks import BEST
@@ -114,13 +112,13 @@ def full(comparison: Comparison) -> Document:
         groups_table(comparison),
         copies_table(comparison),
     )
-    columns, own = with_auc(comparison, metrics, marks)
+    columns = with_areas(comparison, metrics, marks)
     blocks: tuple[Block, ...] = (
-        scores_table(comparison, columns, own),
+        scores_table(comparison, columns),
         *together(*interval_notes(comparison, metrics), *_mark_notes(comparison, shown)),
         *(table for table in further if table is not None),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
-        *_legend(comparison, columns),
+        *_legend(comparison, [metric for metric, _ in columns]),
     )
     return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
@@ -132,9 +130,9 @@ def summary(comparison: Comparison) -> Document:
     with the systems at its size.
     """
     metrics, marks, shown = _marked(comparison)
-    columns, own = with_auc(comparison, metrics, marks)
+    columns = with_areas(comparison, metrics, marks)
     signs = (
-        *legend.arrows(columns),
+        *legend.arrows([metric for metric, _ in columns]),
         *mark_notes(comparison, shown),
         *interval_notes(comparison, metrics),
     )
@@ -142,7 +140,7 @@ def summary(comparison: Comparison) -> Document:
     more = (groups_table(comparison, meanings), copies_table(comparison, meanings))
     blocks: tuple[Block, ...] = (
         *together(*verdict_notes(comparison.verdict)),
-        _without_stated(comparison, scores_table(comparison, columns, own)),
+        _without_stated(comparison, scores_table(comparison, columns)),
         *together(*signs),
         *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
@@ -163,37 +161,13 @@ def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, .
     return metrics, marks, {mark for column in marks for mark in column}
 
 
-def with_auc(
-    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
-) -> tuple[list[ShownScore], list[Sequence[str]]]:
-    """Put the area of the tests against the reference behind the scores of each view.
-
-    Systems are not tested against each other by it, so that it has no marks.
-    """
-    tested = {test.score for test in against_reference(comparison)}
-    columns: list[ShownScore] = []
-    own: list[Sequence[str]] = []
-    known = {metric.key for metric in metrics}
-    for view in dict.fromkeys(metric.view for metric in metrics):
-        for metric, mark in zip(metrics, marks, strict=True):
-            if metric.view == view:
-                columns.append(metric)
-                own.append(mark)
-        key = auc_key(comparison, view)
-        area = metric_of(comparison, key)
-        if key in tested and key not in known and any(scores_of(comparison, area)):
-            columns.append(area)
-            own.append(("",) * len(comparison))
-    return columns, own
-
-
-def scores_table(
-    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
-) -> Table:
+def scores_table(comparison: Comparison, marked: Sequence[Marked]) -> Table:
     """Give the main table: the reference and the systems down, the metrics by view across."""
     columns = [
-        column(metric, (reference_cell(comparison, metric), *score_cells(comparison, metric, each)))
-        for metric, each in zip(metrics, marks, strict=True)
+        column(
+            metric, (reference_cell(comparison, metric), *score_cells(comparison, metric, marks))
+        )
+        for metric, marks in marked
     ]
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     lead = tuple(lead_columns(comparison))
@@ -242,9 +216,9 @@ def _without_stated(comparison: Comparison, table: Table) -> Table:
     left_out = STATED if legend.sizes(comparison.systems) else STATED[1:]
     first, *others = (column for column in table.lead if column.head not in left_out)
     first = replace(first, cells=tuple(_whole(cell) for cell in first.cells))
-    own = any(column.cells[0] != Text() for column in table.scores)
+    has_values = any(column.cells[0] != Text() for column in table.scores)
     table = replace(table, lead=(first, *others))
-    return table if own else without_row(table, 0)
+    return table if has_values else without_row(table, 0)
 
 
 def _whole(cell: Text | ScoreCell) -> Text | ScoreCell:

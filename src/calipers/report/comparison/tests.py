@@ -161,9 +161,10 @@ def advice_table(comparison: Comparison) -> Table | None:
         return None
     shown = advice[:MOST_ADVICE]
     rest = f"{len(advice) - MOST_ADVICE} more in the JSON (--json FILE)"
-    systems = tuple(Text(named(each.system, 4)) for each in shown)
+    systems = tuple(Text(named(advised.system, 4)) for advised in shown)
     scores = tuple(
-        Text(Name(spoken(comparison, metric_of(comparison, each.score)), 3, None)) for each in shown
+        Text(Name(spoken(comparison, metric_of(comparison, advised.score)), 3, None))
+        for advised in shown
     )
     caption = (
         "limit: where the scores of smaller samples lead with ever more of them, settings held; "
@@ -192,8 +193,8 @@ def _verdicts(
     comparison: Comparison, metric: ShownScore, names: Sequence[str]
 ) -> tuple[Column, Column]:
     """Give the column of a statistic, and the one that says whether it tells."""
-    found = {t.a: t for t in against_reference(comparison) if t.score == metric.key}
-    tests = [found.get(name) for name in names]
+    by_system = {t.a: t for t in against_reference(comparison) if t.score == metric.key}
+    tests = [by_system.get(name) for name in names]
     values = [
         as_scores(comparison, metric.key, test.difference if test else None) or MISSING
         for test in tests
@@ -223,15 +224,15 @@ def _floor_rows(
         for row in range(len(comparison))
     ]
     keys = [tuple("" if c is None else c.value + c.spread for c in cells) for cells in floors]
-    held = sorted((row for row, key in enumerate(keys) if any(key)), key=lambda row: keys[row])
-    for _, members in groupby(held, key=lambda row: keys[row]):
+    measured = sorted((row for row, key in enumerate(keys) if any(key)), key=lambda row: keys[row])
+    for _, members in groupby(measured, key=lambda row: keys[row]):
         systems = sorted(members)
         cells = tuple(cell or ScoreCell(MISSING, style="dim") for cell in floors[systems[0]])
         size = _floor_size(comparison, metrics, systems[0])
         yield FLOOR, Text(FLOOR, "dim"), Text(f"2x{size}", "dim"), cells
         for row in systems:
             beside = tuple(
-                _beside_floor(scores_of(comparison, each)[row], each) for each in metrics
+                _beside_floor(scores_of(comparison, metric)[row], metric) for metric in metrics
             )
             yield SYSTEM, Text(clean(comparison.systems[row].name)), Text(str(size)), beside
 
@@ -251,22 +252,22 @@ def _floor_size(comparison: Comparison, metrics: Sequence[ShownScore], row: int)
 
 def _inside(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
     """Say by which scores a system is within the noise floor."""
-    told: dict[str, list[Name]] = {}
+    about: dict[str, list[Name]] = {}
     for row, system in enumerate(comparison.systems):
         floors = [floor_of(scores_of(comparison, metric)[row]) for metric in metrics]
         inside = [m for m, floor in zip(metrics, floors, strict=True) if floor and floor.inside]
         if inside:
             every = len(inside) == len(metrics) > 1
             words = f"all {len(inside)} scores" if every else spoken_all(comparison, inside)
-            told.setdefault(words, []).append(named(system.name))
-    for words, systems in told.items():
+            about.setdefault(words, []).append(named(system.name))
+    for words, systems in about.items():
         more = f": within the noise floor by {words}"
         yield Note("finding", (*listed(systems), more), about=tuple(map(str, systems)))
 
 
 def _floor_caption(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
-    found = (floor_of(score) for metric in metrics for score in scores_of(comparison, metric))
-    floors = [floor for floor in found if floor]
+    every = (floor_of(score) for metric in metrics for score in scores_of(comparison, metric))
+    floors = [floor for floor in every if floor]
     alike = any(floor.inside for floor in floors)
     mark = f" {FLOOR_MARK}{FIXED}{_reach(floors)}." if alike else ""
     return (
@@ -286,8 +287,8 @@ def _reach(floors: Sequence[NoiseFloor]) -> str:
 
 def _differences(comparison: Comparison, metric: ShownScore, pairs: Sequence[Pair]) -> Column:
     """Give the differences by one score with their p."""
-    found = {(t.a, t.b): t for t in between_systems(comparison) if t.score == metric.key}
-    cells = tuple(_difference(comparison, metric.key, found.get(pair)) for pair in pairs)
+    by_pair = {(t.a, t.b): t for t in between_systems(comparison) if t.score == metric.key}
+    cells = tuple(_difference(comparison, metric.key, by_pair.get(pair)) for pair in pairs)
     return Column(metric.label, cells, group=clean(metric.view), key=metric.key)
 
 
@@ -310,9 +311,9 @@ def _separating(
 ) -> Iterator[Note]:
     """Say of the two closest systems how many samples would distinguish them."""
     cheapest = [(_cheapest(comparison, metrics, pair), pair) for pair in pairs]
-    known = [(found, pair) for found, pair in cheapest if found is not None]
+    known = [(size, pair) for size, pair in cheapest if size is not None]
     if known:
-        (n, metric), (a, b) = max(known, key=lambda each: each[0][0])
+        (n, metric), (a, b) = max(known, key=lambda pair: pair[0][0])
         closest = "closest: " if pairs[1:] else ""
         more = (
             f"; {about(n)} samples in every set would be needed to distinguish them by "
@@ -378,12 +379,12 @@ def _seeds_cell(system: SystemResult, metric: ShownScore) -> ScoreCell:
 
 
 def _advice_run(comparison: Comparison, advice: Sequence[Advice]) -> tuple[Column, ...]:
-    rows = [_advice_texts(comparison, each) for each in advice]
+    rows = [_advice_texts(comparison, advised) for advised in advice]
     headers = ("n", "now", "limit", "bias", "spread")
     columns = [
         Column(header, texts([row[place] for row in rows])) for place, header in enumerate(headers)
     ]
-    plateau = texts(["reached" if each.plateau else "not reached" for each in advice])
+    plateau = texts(["reached" if advised.plateau else "not reached" for advised in advice])
     return (*columns, Column("plateau", plateau, align="left"))
 
 

@@ -27,7 +27,9 @@ from calipers.report.render.printed import (
     value_of,
     written,
 )
+from calipers.report.scored import document_of
 from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Table, Text
+from calipers.results.result import Result
 from calipers.wording.marks import BEST, FLOOR_MARK
 from calipers.wording.names import clean
 from calipers.wording.numbers import APPROXIMATE, MISSING
@@ -111,14 +113,14 @@ _DASHES = re.compile(r"-(?=-)")
 """A dash before another one: together they would be printed as one long dash."""
 
 
-def latex(document: Document) -> str:
-    r"""Write the tables of a document as LaTeX floats, ready for a paper.
+def latex(shown: Document | Result) -> str:
+    r"""Write the tables of a document, or of a result's summary, as LaTeX floats for a paper.
 
     Needs ``\usepackage{booktabs}``. The first caption says how it was measured. A table stands in
     one ``tabular``, with a rule over the columns of each view, or in several where it would be too
     wide. What is said beside tables stands below the last.
     """
-    floats: list[str] = []
+    document, floats = document_of(shown), list[str]()
     for place, table in enumerate(_drawn(document), start=1):
         words = [_said(document)] if place == 1 else []
         words += [f"{escape(table.heading)}."] if table.heading else []

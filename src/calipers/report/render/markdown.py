@@ -25,6 +25,7 @@ from calipers.report.render.printed import (
     spread_of,
     value_of,
 )
+from calipers.report.scored import document_of
 from calipers.report.table import (
     FAMILY,
     FLOOR,
@@ -37,6 +38,7 @@ from calipers.report.table import (
     Table,
     Text,
 )
+from calipers.results.result import Result
 from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
@@ -54,13 +56,14 @@ _MENTION = re.compile(r"(?<![^\W_])(&#64;)(?=\w)")
 _WORD_JOINER = "\N{WORD JOINER}"
 
 
-def markdown(document: Document) -> str:
-    """Write a document as Markdown, ready for an issue or a README.
+def markdown(shown: Document | Result) -> str:
+    """Write a document, or the summary of a result, as Markdown, ready for an issue or a README.
 
     A table that would be too wide stands in one for each view (system, for text statistics); the
     best of a column is bold. What the marks mean, why values are missing, and all warnings stand
     where the document has them.
     """
+    document = document_of(shown)
     blocks = [escape(document.title)]
     for block in document.blocks:
         blocks += _notes(block.notes) if isinstance(block, Notes) else _table(block)

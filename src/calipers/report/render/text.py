@@ -35,6 +35,7 @@ from calipers.report.render.layout import (
     total_width,
     wrapped,
 )
+from calipers.report.scored import document_of
 from calipers.report.table import (
     FAMILY,
     FLOOR,
@@ -48,6 +49,7 @@ from calipers.report.table import (
     Table,
     Text,
 )
+from calipers.results.result import Result
 from calipers.wording.names import WIDEST_NAME, shorten, shorten_names
 from calipers.wording.words import Name, Words, said
 
@@ -105,20 +107,20 @@ class Screen:
             yield RichText.assemble(*line, overflow="fold", no_wrap=False, end="\n")
 
 
-def plain(document: Document, *, width: int = 100) -> str:
-    """Write a document as plain text: aligned, without colours or box drawing.
+def plain(shown: Document | Result, *, width: int = 100) -> str:
+    """Write a document, or that of a result, as aligned text without colours or box drawing.
 
     Where the views of a table do not fit side by side, every line names its view, so that
     ``grep model_a`` keeps its sense.
 
     Parameters
     ----------
-    document
-        What is shown.
+    shown
+        A document, or a result, of which it is what the screen shows.
     width
         Cells that a line may take; longer single words, such as paths, are left whole.
     """
-    return as_text(document_lines(document, width, plain=True))
+    return as_text(document_lines(document_of(shown, whole=True), width, plain=True))
 
 
 def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
