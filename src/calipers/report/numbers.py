@@ -22,6 +22,17 @@ _MANY = 10_000_000
 _RANKED_BY = {"higher": "value", "lower": "value", "closest": "gap"}
 
 
+def defined(value: float | None) -> float | None:
+    """Give a number; None where there is none, or none that is finite.
+
+    Examples
+    --------
+    >>> defined(0.5), defined(None), defined(math.nan), defined(math.inf)
+    (0.5, None, None, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
 def score_text(score: Mapping[str, Any] | None) -> str:
     """Write the value of a score, or a dash where it has none.
 
