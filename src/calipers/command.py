@@ -57,6 +57,8 @@ class Command:
         What makes the tables and notes of its result: a function of the result and ``details``.
     summarised
         What makes the document for a paper or a notebook; `document` if empty.
+    plot
+        What draws its result, a function of it that gives a ``Plot``.
     also_public
         Further functions or classes that the package ``calipers`` offers.
     """
@@ -73,6 +75,7 @@ class Command:
     kind: str = ""
     document: str = ""
     summarised: str = ""
+    plot: str = ""
     also_public: tuple[str, ...] = ()
 
     def address(self, address: str) -> tuple[str, str]:

@@ -172,6 +172,13 @@ class SystemResult(Plain):
             raise unknown_name(f"score of {self.name!r}", key, self.scores)
         return self.scores[key]
 
+    @property
+    def explainable(self) -> tuple[str, ...]:
+        """The views by which it can be explained; none where its samples were not kept."""
+        if self.against is None or not self.samples or self.withheld is not None:
+            return ()
+        return tuple(self.samples[0].vectors)
+
     def explain(self, view: str | None = None) -> Explanation:
         """Tell which samples and topics cause its gap to the reference.
 

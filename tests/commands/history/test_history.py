@@ -145,7 +145,7 @@ def test_a_tag_is_kept_by_the_run_that_it_names():
     run_of_rows = calipers.compare(rows[0], {"m": rows[1]}, level=None, tag="v1")
     assert run_of_rows.settings["tag"] == "v1"
     assert calipers.measure_texts({"m": ["a b", "c d"]}, tag="v2").settings["tag"] == "v2"
-    with pytest.raises(InputError, match="tag must be a name that is not blank.*' '"):
+    with pytest.raises(InputError, match=r"tag must be .*' '"):
         calipers.compare(rows[0], {"m": rows[1]}, tag=" ")
 
 

@@ -58,8 +58,7 @@ def _title(probe: Probe) -> str:
     halves = f"{settings['seeds']} random splits into {settings['half']} + {settings['half']}"
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed")]
     name = short(probe.samples.name)
-    about = {"settings": settings}
-    rows = [] if legend.scaled_as_usual(about) else [legend.prepared(about)]
+    rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join(
         [f"What {clean(settings['embedder'])} detects in {name}", halves, *pins, *rows]
     )

@@ -409,12 +409,7 @@ class Ranking(Result):
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the correlations as a heat map; keep it as .png, .pdf or .svg if asked."""
-        from calipers.commands.rank.plot import heat_map_plot
-        from calipers.report.plots import save_figure
-
-        figure = heat_map_plot(self).figure()
-        if path is not None:
-            save_figure(figure, path)
+        figure: Figure = self._figure(path)
         return figure
 
 
