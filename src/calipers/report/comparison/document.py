@@ -30,6 +30,7 @@ from calipers.report.shown import (
     lead_columns,
     reference_cell,
     score_cells,
+    sets_of,
 )
 from calipers.report.table import (
     REFERENCE,
@@ -170,13 +171,13 @@ def scores_table(comparison: Comparison, marked: Sequence[Marked]) -> Table:
         for metric, marks in marked
     ]
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
-    lead = tuple(lead_columns(comparison))
+    lead = tuple(lead_columns(sets_of(comparison)))
     return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
 
 
 def sets_table(comparison: Comparison) -> Table:
     """Give the sizes and lengths of all sets."""
-    lead = lead_columns(comparison)
+    lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 

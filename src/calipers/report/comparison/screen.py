@@ -13,7 +13,7 @@ from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
 from calipers.report import legend
 from calipers.report.comparison.areas import AUC, Marked, with_areas
 from calipers.report.inference import mark_notes
-from calipers.report.shown import lead_columns, metric_of, reference_cell
+from calipers.report.shown import lead_columns, metric_of, reference_cell, sets_of
 from calipers.report.table import (
     BEST_STYLE,
     REFERENCE,
@@ -88,7 +88,7 @@ def _view_table(
     names: list[Cell] = [Text(named(system.name, 5)) for system in systems]
     lead = [Column("" if group else head, tuple(names), group=group, align="left", share=5)]
     if len({system.summary.n for system in systems}) > 1:
-        sizes = next(column for column in lead_columns(comparison) if column.head == "n")
+        sizes = next(column for column in lead_columns(sets_of(comparison)) if column.head == "n")
         lead.append(Column("n", sizes.cells[1:]))
     columns = [
         Column(
