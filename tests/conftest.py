@@ -95,12 +95,16 @@ EXAMPLE = "A secret text of model_b"
 LANGUAGE = {"generated_foreign": 0.05, "expected": 0.0, "example": EXAMPLE}
 
 
+UNDECIDED: dict[str, Any] = {"shown": [], "findings": [], "verdict": {"cautions": []}}
+"""What the data hold before it is decided what is shown."""
+
 EXPLAINED: list[str | None] = []
 """With which maps a comparison was explained."""
 
 
 def stand_in_comparison() -> Any:
     """A comparison as the command line sees one; what takes time and room is left out."""
+    from calipers.evaluate.verdict import decided
     from calipers.results.comparison import Comparison
 
     class StandIn(Comparison):
@@ -117,7 +121,7 @@ def stand_in_comparison() -> Any:
     settings = {"embedder": "minilm", "views": ["meaning"], "seed": 0}
     data = {"calipers": "0.1.0", "kind": "comparison", "settings": settings, "reference": human}
     systems = [row("model_a", 0.75), quoted]
-    return StandIn.from_dict({**data, "systems": systems, "warnings": []})
+    return decided(StandIn.from_dict({**data, **UNDECIDED, "systems": systems, "warnings": []}))
 
 
 def stand_in_page(comparison: Any, *, redact: bool = False) -> str:

@@ -15,6 +15,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from types import UnionType
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -386,12 +387,22 @@ def _converter() -> Any:
 
         return structure
 
+    def of_text_or_class(kind: Any) -> Callable[[Any, Any], Any]:
+        (other,) = (each for each in get_args(kind) if each is not str)
+        hook = made.get_structure_hook(other)
+
+        def structure(data: Any, _: Any) -> Any:
+            return data if isinstance(data, str) else hook(data, other)
+
+        return structure
+
     def is_of(origin: Any) -> Callable[[Any], bool]:
         return lambda kind: get_origin(kind) is origin
 
     made.register_structure_hook_factory(dataclasses.is_dataclass, of_class)
     made.register_structure_hook_factory(is_of(Mapping), of_mapping)
     made.register_structure_hook_factory(is_of(tuple), of_tuple)
+    made.register_structure_hook_factory(_is_text_or_class, of_text_or_class)
     made.register_structure_hook_func(lambda kind: kind == tuple[float, float], _bounds)
     made.register_structure_hook_func(is_of(np.ndarray), _array)
     made.register_structure_hook_func(is_of(Literal), _choice)
@@ -416,6 +427,12 @@ def _fields(kind: type) -> tuple[set[str], list[str]]:
     for each in fields:  # cattrs takes types that were resolved before
         each.type = hints.get(each.name, object)
     return apart, [each.name for each in fields if each.name not in optional]
+
+
+def _is_text_or_class(kind: Any) -> bool:
+    """Whether a type is of a text, or of an object of one class."""
+    kinds = get_args(kind) if get_origin(kind) is UnionType else ()
+    return len(kinds) == 2 and str in kinds and any(map(dataclasses.is_dataclass, kinds))
 
 
 def _key_of(kind: Any) -> str:

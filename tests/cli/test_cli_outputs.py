@@ -23,7 +23,6 @@ SECRET = "secret text"
 @pytest.fixture(autouse=True)
 def plain_tables(monkeypatch, calls):
     """Stand in for what others make of the data, and show where it came from."""
-    monkeypatch.setattr("calipers.report.summary_of_data.summary", lambda data: data)
     for name in ("markdown", "latex"):
         monkeypatch.setattr(
             f"calipers.report.render.{name}.{name}", lambda data, n=name: f"{n}: {data!r}\n"

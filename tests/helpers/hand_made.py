@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calipers.evaluate.verdict import decided
 from calipers.explain.map import SampleMap
 from calipers.explain.model import Explanation
 from calipers.results.comparison import Comparison
@@ -72,7 +73,7 @@ EXPLANATION = {
 def comparison_of(data: Data) -> Comparison:
     """Make a comparison of report data, or of its JSON."""
     report = data if "comparison" in data else {"comparison": data}
-    found = Comparison.from_dict(comparison_data(report["comparison"]))
+    found = decided(Comparison.from_dict(comparison_data(report["comparison"])))
     settings = dict(found.settings)
     if report.get("command"):
         settings["command"] = report["command"]
@@ -92,6 +93,7 @@ def comparison_data(data: Data) -> dict[str, Any]:
     """Give the JSON of a comparison with all that it must have."""
     tests = [_test(test) for test in data.get("tests") or ()]
     return {
+        "shown": [], "findings": [], "verdict": {"cautions": []},
         "calipers": "0.1.0",
         "kind": "comparison",
         "warnings": [],

@@ -37,6 +37,9 @@ def comparison(systems: list[Data], **settings: Any) -> Data:
         "reference": reference,
         "systems": systems,
         "warnings": [],
+        "shown": [],
+        "findings": [],
+        "verdict": {"cautions": []},
     }
 
 

@@ -28,11 +28,10 @@ from calipers.report.html.page import Pictures
 from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
 from calipers.report.html.wording import count, listing
-from calipers.report.numbers import defined, share
 from calipers.report.redacted import file_names, without_texts
-from calipers.report.shown import named
-from calipers.report.table import FLOOR, said
-from calipers.results.comparison import Comparison
+from calipers.report.table import FLOOR
+from calipers.wording.numbers import defined, share
+from calipers.wording.words import named, said
 from hand_made import comparison_of, explanation_of
 
 Data = dict[str, Any]
@@ -620,7 +619,7 @@ def test_phrases_of_scripts_without_spaces_are_no_keywords(four_sure: Data) -> N
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    result = Comparison.from_dict(two_systems)
+    result = comparison_of(two_systems)
     found = scores_of(compare.full(result), result)
     assert found.table.groups == [("meaning", 4), ("form", 4)]
     first = found.table.scores[0].cells[1]
@@ -638,7 +637,7 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    result = Comparison.from_dict(data)
+    result = comparison_of(data)
     reference, system = scores_of(compare.full(result), result).table.scores[0].cells
     assert system.number == 6.0
     assert reference.value == "9.000"
@@ -647,7 +646,7 @@ def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    result = Comparison.from_dict(data)
+    result = comparison_of(data)
     found = scores_of(compare.full(result), result)
     cell = found.table.scores[0].cells[1]
     assert (cell.value, cell.number) == ("–", None)
@@ -655,23 +654,19 @@ def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
 
 
 def test_the_floor_stands_apart_from_scores_of_another_size(four_sure: Data) -> None:
-    result = Comparison.from_dict(four_sure)
+    result = comparison_of(four_sure)
     found = scores_of(compare.full(result), result)
     assert found.has_floor
     assert FLOOR not in found.table.kinds
     (floor,) = [
-        table
-        for table, _ in parts(compare.full(Comparison.from_dict(four_sure)))
-        if table.id == "floor"
+        table for table, _ in parts(compare.full(comparison_of(four_sure))) if table.id == "floor"
     ]
     sizes = [written(cell) for cell in floor.lead[1].cells]
     assert sizes == ["2x950", *["950"] * 4]
 
 
 def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
-    found = {
-        part.id: tables for part, tables in parts(compare.full(Comparison.from_dict(four_sure)))
-    }
+    found = {part.id: tables for part, tables in parts(compare.full(comparison_of(four_sure)))}
     assert list(found) == ["against-reference", "floor", "pairs", "seeds", "advice"]
     pairs = found["pairs"][0].columns
     assert len(pairs[0].cells) == 6
@@ -682,7 +677,7 @@ def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
 
 @pytest.mark.parametrize("name", ["a", "a system with a very long name indeed, longer than any"])
 def test_pairs_are_broken_by_view_whatever_the_names(make: Any, name: str) -> None:
-    document = compare.full(Comparison.from_dict(make["sure"]([name, "b", "c"])))
+    document = compare.full(comparison_of(make["sure"]([name, "b", "c"])))
     (broken,) = [pieces for part, pieces in parts(document) if part.id == "pairs"]
     assert [{str(column.group) for column in each.scores} for each in broken] == [
         {"meaning"},
@@ -809,7 +804,7 @@ def test_lists_of_names() -> None:
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    result = Comparison.from_dict(data)
+    result = comparison_of(data)
     assert len(scores_of(compare.full(result), result).names[1]) == 40
     topic = {"keywords": ["y" * 999], "direction": "over", "share": 0.5, "significant": True}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}

@@ -9,28 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.evaluate.standing import all_marks
+from calipers.evaluate.verdict import decided, verdict
 from calipers.report.comparison import document as compare
-from calipers.report.inference import all_marks, mark_notes
-from calipers.report.numbers import (
-    about,
-    below_value,
-    beside_value,
-    half_text,
-    p_text,
-    signed,
-)
+from calipers.report.inference import mark_notes
 from calipers.report.render.text import plain
-from calipers.report.shown import Metric
-from calipers.report.verdict import verdict
 from calipers.results.comparison import Comparison, SignificanceTest
 from calipers.results.sets import SetSummary
+from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
 from calipers.score import Score
+from calipers.wording.numbers import about, below_value, beside_value, half_text, p_text, signed
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
 
 
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(Comparison.from_dict(data)), width=width)
+    return plain(compare.full(comparison_of(data)), width=width)
 
 
 def lines(notes):
@@ -38,7 +37,7 @@ def lines(notes):
     return [f"{note.sign} {note}" for note in notes]
 
 
-RECALL = Metric("meaning", "recall", "recall", "higher")
+RECALL = ShownScore("meaning", "recall", "recall", "higher")
 
 
 def column(scores, tests, *, metric=RECALL, **settings_):
@@ -103,12 +102,12 @@ def test_intervals_with_no_value_in_common_leave_it_open():
     assert column([score(0.5, None), score(0.9)], chance) == ("≈", "*")
     assert column([score(0.5), score(0.9, None)], chance) == ("≈", "*")
     assert column([score(0.5, interval=(-math.inf, 0.6)), score(0.9)], chance) == ("≈", "*")
-    low = Metric("meaning", "frechet_distance", "frechet_distance", "lower")
+    low = ShownScore("meaning", "frechet_distance", "frechet_distance", "lower")
     assert column([score(0.5), score(0.541)], chance, metric=low) == ("*", "?")
 
 
 def test_intervals_of_values_on_both_sides_of_the_reference_say_nothing_of_their_gaps():
-    near = Metric("texts", "mean_length", "mean_length", "closest")
+    near = ShownScore("texts", "mean_length", "mean_length", "closest")
     pair = [score(9.0, reference=10.0), score(11.1, reference=10.0)]
     assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("*", "≈")
     assert column(pair, {(0, 1): outcome(0.01, 0.2)}, metric=near) == ("*", "?")
@@ -159,7 +158,7 @@ def columns(draw):
 @settings(max_examples=300)
 def test_laws_of_marks(given_, ranked):
     scores, tests = given_
-    metric = Metric("meaning", ranked[0], ranked[0], ranked[1])
+    metric = ShownScore("meaning", ranked[0], ranked[0], ranked[1])
     marks = column(scores, tests, metric=metric)
     values = {i: s.value for i, s in enumerate(scores) if s and not math.isnan(s.value)}
     if not tests:
@@ -225,13 +224,13 @@ def test_tables_and_verdicts_say_which_are_equal(make):
     text = plain_text(data)
     assert "0.700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
-    assert verdict(Comparison.from_dict(data)).sentences[0].endswith("; a (0.70) is tied with it.")
+    assert verdict(comparison_of(data)).sentences[0].endswith("; a (0.70) is tied with it.")
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
     assert "0.700?" in plain_text(data)
-    found = verdict(Comparison.from_dict(data))
+    found = verdict(comparison_of(data))
     assert found.sentences[0] == "b is closest to human (MAUVE* 0.72)."
     assert found.sentences[1] == "Undecided: whether a (0.70) is tied with it or worse."
     assert (found.closest, found.undecided) == (("b",), ("a",))

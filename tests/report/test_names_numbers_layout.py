@@ -12,24 +12,31 @@ from rich.cells import cell_len
 from calipers.catalogue.choosing import find
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import DIVERGENCE, ESTIMATOR, SMOOTHING
+from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
-from calipers.report.names import clean, label, meaning, shorten
-from calipers.report.numbers import best_of, number, score_text, words_text
 from calipers.report.render.layout import Grid, Strip, Written, packed, rows, total_width
 from calipers.report.render.text import Screen, plain
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import best_of
 from calipers.results.sets import SetSummary
 from calipers.score import Score
+from calipers.wording.names import clean, label, meaning, shorten
+from calipers.wording.numbers import number, score_text, words_text
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
 
 
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(Comparison.from_dict(data)), width=width)
+    return plain(compare.full(comparison_of(data)), width=width)
 
 
 def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.full(Comparison.from_dict(data)), width=width)
+    return Screen(compare.full(comparison_of(data)), width=width)
 
 
 @pytest.mark.parametrize(

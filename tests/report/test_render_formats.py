@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calipers.errors import InputError
-from calipers.report.names import clean
-from calipers.report.numbers import score_text
+from calipers.evaluate.verdict import decided
 from calipers.report.render.csv import COLUMNS, LONGEST, cell, scores_csv
 from calipers.report.render.html import html as html_of
 from calipers.report.render.latex import escape as escape_latex
@@ -25,17 +24,24 @@ from calipers.report.render.latex import latex as latex_of
 from calipers.report.render.markdown import escape
 from calipers.report.render.markdown import escape as markdown
 from calipers.report.render.markdown import markdown as markdown_of
-from calipers.report.summary_of_data import summary
+from calipers.report.scored import summary
 from calipers.results import SetSummary
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.serialise import read
+from calipers.wording.names import clean
+from calipers.wording.numbers import score_text
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
 
 
 def result_of(data):
     """Give the comparison of some data; what is a result already is given back."""
-    return Comparison.from_dict(data) if isinstance(data, dict) else data
+    return comparison_of(data) if isinstance(data, dict) else data
 
 
 def csv_of(data):
@@ -574,7 +580,7 @@ def test_raw_text_is_aligned_and_ends_with_one_line_break(two_systems):
 
 
 def test_data_of_something_else_are_refused_as_markdown():
-    with pytest.raises(InputError, match=r"result of compare.*found dict"):
+    with pytest.raises(InputError, match=r"a summary is made of a result.*found dict"):
         markdown_of(summary({"curves": {}}))
     with pytest.raises(InputError, match="found list"):
         markdown_table([])

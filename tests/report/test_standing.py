@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
-from calipers.report.inference import all_marks
-from calipers.report.shown import shown_metrics
-from calipers.report.standing import Standing, standing
-from calipers.report.verdict import decisive, verdict
+from calipers.evaluate.standing import Standing, all_marks, standing
+from calipers.evaluate.verdict import decided, decisive, verdict
 from calipers.results.comparison import Comparison
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
+
 
 Make = dict[str, Any]
 
@@ -30,7 +34,7 @@ def comparison(make: Make) -> Comparison:
         test("a", "e", "mauve_star", 0.20, None),
     ]
     data = make["comparison"](systems, views=["meaning"]) | {"tests": tests}
-    return Comparison.from_dict(data)
+    return comparison_of(data)
 
 
 def test_every_system_stands_somewhere(comparison: Comparison) -> None:
@@ -42,7 +46,7 @@ def test_every_system_stands_somewhere(comparison: Comparison) -> None:
 
 
 def test_the_marks_and_the_verdict_agree(comparison: Comparison) -> None:
-    (marks,) = all_marks(comparison, shown_metrics(comparison))
+    (marks,) = all_marks(comparison, comparison.shown)
     assert marks == ("*", "≈", "?", "", "#")
     said = verdict(comparison)
     assert said.closest == ("a", "b")
@@ -66,7 +70,7 @@ def test_a_single_value_has_nothing_to_be_better_than(make: Make) -> None:
         make["system"]("a", {"mauve_star": make["score"](0.9)}),
         make["system"]("b", {"mauve_star": make["score"](None)}),
     ]
-    comparison = Comparison.from_dict(make["comparison"](systems, views=["meaning"]))
+    comparison = comparison_of(make["comparison"](systems, views=["meaning"]))
     lead = decisive(comparison)
     assert lead is not None
     assert standing(comparison, lead) == Standing()

@@ -11,12 +11,12 @@ from rich.console import Console
 
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.report import text_statistics as texts
-from calipers.report.names import text_label, text_meaning
-from calipers.report.numbers import gap_text, value_text
 from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
+from calipers.wording.names import text_label, text_meaning
+from calipers.wording.numbers import gap_text, value_text
 
 
 def text_table(data, *, width=100):

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.report.table import Name
-from calipers.report.verdict import Verdict, verdict
+from calipers.evaluate.verdict import decided, verdict
 from calipers.results.comparison import Comparison
+from calipers.results.verdict import Verdict
+from calipers.wording.words import Name
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
+
 
 Data = dict[str, Any]
 Make = dict[str, Callable[..., Data]]
@@ -27,7 +34,7 @@ def build(
 
 
 def verdict_of(data: Data) -> Verdict:
-    return verdict(Comparison.from_dict(data))
+    return verdict(comparison_of(data))
 
 
 def said(data: Data) -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 import calipers
 from calipers.embedders.embedder import EncodedBatch
 from calipers.errors import CalipersError, InputError
+from calipers.evaluate.verdict import decided
 from calipers.explain import sample_map
 from calipers.report.placed import EXCERPT, shown_rows
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
@@ -151,7 +152,7 @@ def test_a_damaged_array_is_noticed(comparison, tmp_path):
 
 
 def test_printing_shows_the_table(comparison):
-    shown = str(comparison)
+    shown = str(decided(comparison))
     assert "human" in shown
     assert "0.750" in shown
 

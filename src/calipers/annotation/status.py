@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
-from calipers.report.names import clean
 from calipers.samples.wording import counted
+from calipers.wording.names import clean
 
 Judged = Sequence[PairJudgement] | Sequence[Rating]
 

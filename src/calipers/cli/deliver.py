@@ -171,7 +171,7 @@ def _texts(
 
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
-        from calipers.report.summary_of_data import Scored
+        from calipers.report.scored import Scored
 
         return scores_csv(shown) if isinstance(shown, Scored) else tables_csv(shown.summary())
 

@@ -116,7 +116,7 @@ def complete_list(*values: str) -> Completer:
 def complete_metrics(incomplete: str) -> list[str]:
     """Offer metrics and families, for the last of a list; after a colon, options."""
     from calipers.catalogue.embeddings import FAMILIES, METRICS
-    from calipers.report.names import LABELS
+    from calipers.wording.names import LABELS
 
     head, colon, _ = incomplete.rpartition(",")[2].rpartition(":")
     words = [f"{head}:{word}" for word in LABELS] if colon else ["all", *FAMILIES, *METRICS]

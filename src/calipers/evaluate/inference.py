@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
-from calipers.catalogue.shown import COUNTING, shown_keys, views_of
 from calipers.errors import InputError
 from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
 from calipers.evaluate.cautions.texts import fold
@@ -83,7 +82,7 @@ def with_inference(
     Parameters
     ----------
     comparison
-        With all its scores and settings, which say what its table shows: that is tested.
+        With all its scores, and those of them that its table shows: they are tested.
     inputs, embedded
         Both sides, as they are compared.
     choices
@@ -93,14 +92,7 @@ def with_inference(
     """
     systems, small = inputs.systems, few_samples(inputs)
     inputs, embedded = _readable(comparison, inputs, embedded)
-    settings = comparison.settings
-    shown = shown_keys(
-        (key for system in comparison.systems for key in system.scores),
-        views_of(settings),
-        settings.get("metrics_shown"),
-        settings.get("estimator", COUNTING),
-    )
-    keys = [score.key for score in shown]
+    keys = [score.key for score in comparison.shown]
     # Halves and parts of sets do not answer the same prompts, and are held against nothing here
     shared = any(file.shared for _, file in inputs.named)
     measured = [choice for choice in choices if not (shared and choice.name in TESTS)]

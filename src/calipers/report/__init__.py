@@ -1,6 +1,6 @@
 """Results ──► what a person or a program reads. Computes nothing.
 
-``documents/`` makes of the data that ``to_dict()`` of a result gives what is shown, as values
+``comparison/``, and the document of each command, make of a result what is shown, as values
 (``table.py``); ``render/`` writes that in each format. ``html/`` and ``plots/`` draw.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from calipers.report.render.latex import latex as latex
     from calipers.report.render.markdown import markdown as markdown
     from calipers.report.render.text import plain as plain
-    from calipers.report.summary_of_data import summary as summary
+    from calipers.report.scored import summary as summary
 
 WHERE = {
     "json_text": "render.json",
@@ -23,7 +23,7 @@ WHERE = {
     "markdown": "render.markdown",
     "plain": "render.text",
     "scores_csv": "render.csv",
-    "summary": "summary_of_data",
+    "summary": "scored",
 }
 """Public name to the module that has it, which is loaded when the name is first used."""
 

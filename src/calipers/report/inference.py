@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calipers.report.names import clean
-from calipers.report.numbers import (
+from calipers.report.shown import metric_of, spoken
+from calipers.report.table import Note, ScoreCell
+from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.ranking import scores_of
+from calipers.results.shown import ShownScore
+from calipers.results.significance import between_systems, is_against_reference, level_of
+from calipers.score import Score
+from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
+from calipers.wording.names import clean
+from calipers.wording.numbers import (
     APPROXIMATE,
     MISSING,
     PLUS_MINUS,
-    best_of,
     bounds_of,
     defined,
-    gap_of,
+    floor_of,
     half_text,
     is_asymmetric,
-    leaders_of,
-    value_of,
+    percent,
 )
-from calipers.report.shown import Metric, listed, metric_of, named, scores_of, spoken
-from calipers.report.table import BEST, Note, ScoreCell, Words
-from calipers.results.comparison import REFERENCE, Comparison, SignificanceTest
-from calipers.score import NoiseFloor, Score
+from calipers.wording.words import Words, listed, named
 
-ALIKE = "≈"
-EQUAL = "≡"
-OPEN = "?"
-UNTESTED = "#"
-FLOOR_MARK = "✓"
 BRIEF = {
     BEST: "best",
     EQUAL: "equal within the margin",
@@ -37,88 +35,8 @@ BRIEF = {
     UNTESTED: "untested",
 }
 """What the marks mean, in a word or two."""
-Tested = Mapping[frozenset[str], SignificanceTest]
-"""The tests by one score, by the names of both systems."""
-AGAINST_REFERENCE = frozenset({"classifier_auc", "mmd"})
-"""Scores by which a system is tested against the reference."""
-USUAL_LEVEL = 0.95
 BOUNDS = "[low,high]"
 COVERS = "of the score's average at these sizes; bias comes on top"
-
-
-def level_of(comparison: Comparison) -> float:
-    """Give the confidence level of a comparison: that of its settings, else of its scores."""
-    scores = (score for system in comparison.systems for score in system.scores.values())
-    levels = (score.level for score in scores)
-    return float(comparison.settings.get("level") or next(filter(None, levels), USUAL_LEVEL))
-
-
-def alpha_of(comparison: Comparison) -> float:
-    """Give the p-value below which two are distinguishable."""
-    return round(1 - level_of(comparison), 12)
-
-
-def percent(level: float) -> str:
-    """Write a level.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.999)
-    ('95 %', '99.9 %')
-    """
-    return f"{round(100 * level, 10):g} %"
-
-
-def between_systems(comparison: Comparison) -> list[SignificanceTest]:
-    """Give the tests of pairs of systems."""
-    return [test for test in comparison.tests if not is_against_reference(comparison, test)]
-
-
-def is_tested(comparison: Comparison) -> bool:
-    """Tell whether systems were tested against each other."""
-    return bool(between_systems(comparison))
-
-
-def against_reference(comparison: Comparison) -> list[SignificanceTest]:
-    """Give the tests of systems against the reference."""
-    return [test for test in comparison.tests if is_against_reference(comparison, test)]
-
-
-def is_against_reference(comparison: Comparison, test: SignificanceTest) -> bool:
-    """Tell a test against the reference from one against a system that is called so."""
-    if test.b != REFERENCE:
-        return False
-    if all(system.name != REFERENCE for system in comparison.systems):
-        return True
-    score = test.score.partition(":")[0].rpartition(".")[2]
-    return score in AGAINST_REFERENCE and test.interval is None
-
-
-def is_significant(test: SignificanceTest, alpha: float) -> bool:
-    """Tell whether a test found a difference, adjusted over its family."""
-    p = defined(test.adjusted_p_value)
-    return p is not None and p < alpha
-
-
-def all_marks(comparison: Comparison, metrics: Sequence[Metric]) -> list[tuple[str, ...]]:
-    """Give for each column a mark for every system.
-
-    The best; equal to it within a margin; not distinguishable from it; open, where it differs from
-    the best by itself but not once all tests are allowed for, or the two intervals have no value in
-    common; not tested; and none for what is worse than the best. Without tests only the best is
-    marked, and none where the best are alike as shown. With tests those that are best alike are not
-    distinguishable from the best, which is each of them.
-    """
-    if not is_tested(comparison):
-        return [_best_only(comparison, metric) for metric in metrics]
-    names, alpha = [system.name for system in comparison.systems], alpha_of(comparison)
-    by_score: dict[str, dict[frozenset[str], SignificanceTest]] = {}
-    for test in between_systems(comparison):
-        by_score.setdefault(test.score, {})[frozenset((test.a, test.b))] = test
-    return [
-        _column(comparison, metric, names, by_score.get(metric.key, {}), alpha)
-        for metric in metrics
-    ]
 
 
 def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) -> Iterator[Note]:
@@ -142,7 +60,7 @@ def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) 
 
 
 def interval_notes(
-    comparison: Comparison, metrics: Sequence[Metric], *, brackets: bool = False
+    comparison: Comparison, metrics: Sequence[ShownScore], *, brackets: bool = False
 ) -> Iterator[Note]:
     """Say what ± and the brackets hold, where there are any; `brackets` if nothing stands as ±."""
     columns = [
@@ -188,12 +106,7 @@ def pair_name(pair: tuple[str, str]) -> Words:
     return named(pair[0], 6), " - ", named(pair[1], 6)
 
 
-def floor_of(score: Score | None) -> NoiseFloor | None:
-    """Give the noise floor beside a score."""
-    return None if score is None else score.floor
-
-
-def floor_cell(score: Score | None, metric: Metric) -> ScoreCell | None:
+def floor_cell(score: Score | None, metric: ShownScore) -> ScoreCell | None:
     """Write the floor beside a score, and its spread; None where there is none."""
     if score is None or score.floor is None:
         return None
@@ -202,7 +115,7 @@ def floor_cell(score: Score | None, metric: Metric) -> ScoreCell | None:
     return ScoreCell(text, "" if spread is None else half_text(spread, text), style="dim")
 
 
-def floor_splits(comparison: Comparison, metrics: Sequence[Metric]) -> str:
+def floor_splits(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
     """Say over how many random halves the floor is a mean."""
     floors = [floor_of(score) for metric in metrics for score in scores_of(comparison, metric)]
     return " or ".join(map(str, sorted({floor.splits for floor in floors if floor})))
@@ -211,60 +124,6 @@ def floor_splits(comparison: Comparison, metrics: Sequence[Metric]) -> str:
 def _how(comparison: Comparison) -> str:
     tests = between_systems(comparison)
     return f"at {percent(level_of(comparison))}{family(tests)}"
-
-
-def _best_only(comparison: Comparison, metric: Metric) -> tuple[str, ...]:
-    scores = scores_of(comparison, metric)
-    best = best_of(scores, metric.direction)
-    return tuple(BEST if row == best else "" for row in range(len(scores)))
-
-
-def _column(
-    comparison: Comparison,
-    metric: Metric,
-    names: Sequence[str],
-    tested: Tested,
-    alpha: float,
-) -> tuple[str, ...]:
-    scores = scores_of(comparison, metric)
-    leaders = leaders_of(scores, metric.direction)
-    if not leaders:
-        return ("",) * len(scores)
-    best = scores[leaders[0]]
-    marks = [
-        _mark(score, best, tested.get(frozenset((names[row], names[leaders[0]]))), alpha)
-        for row, score in enumerate(scores)
-    ]
-    for row in leaders:
-        marks[row] = BEST if len(leaders) == 1 else ALIKE
-    return tuple(marks)
-
-
-def _mark(
-    score: Score | None, best: Score | None, test: SignificanceTest | None, alpha: float
-) -> str:
-    if score is None or value_of(score) is None:
-        return ""
-    if test is None or defined(test.adjusted_p_value) is None:
-        return UNTESTED
-    if is_significant(test, alpha):
-        return ""
-    near = defined(test.equivalence)
-    if near is not None and near < alpha:
-        return EQUAL
-    alone = defined(test.p_value)
-    differs = alone is not None and alone < alpha
-    return OPEN if differs or _are_disjoint(score, best) else ALIKE
-
-
-def _are_disjoint(score: Score, best: Score | None) -> bool:
-    """Whether two scores that are ranked by their value have intervals without one in common."""
-    if gap_of(score) is not None:  # ranked by that; values may lie on either side
-        return False
-    here, there = bounds_of(score), bounds_of(best)
-    if here is None or there is None:
-        return False
-    return here[1] < there[0] or there[1] < here[0]
 
 
 def _sides(comparison: Comparison, test: SignificanceTest) -> Words:

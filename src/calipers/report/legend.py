@@ -7,17 +7,20 @@ from numbers import Integral
 from typing import Any, Protocol
 
 from calipers.catalogue.embeddings import METRICS
-from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import MISSING, defined, score_text
-from calipers.report.shown import Metric, metric_of, scores_of, sets_of, short
+from calipers.report.shown import metric_of, sets_of
 from calipers.report.table import Note
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import scores_of
 from calipers.results.result import Result
 from calipers.results.sets import SetSummary
+from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import MISSING, defined, score_text
+from calipers.wording.words import short
 
 Settings = Mapping[str, Any]
 """The choices of a run, as plain data."""
@@ -207,7 +210,7 @@ def is_changed(settings: Settings, key: str) -> bool:
 def remarks(comparison: Comparison) -> Iterator[Note]:
     """Say how the sets were cut and held together, and what stands behind the scores."""
     for texts in (
-        cut_notes(comparison),
+        cut_notes(comparison.settings, sets_of(comparison)),
         seed_notes(comparison.systems),
         scope_note(comparison),
         cluster_note(comparison),
@@ -216,14 +219,14 @@ def remarks(comparison: Comparison) -> Iterator[Note]:
     yield from detail_notes(comparison.systems, lambda key: metric_of(comparison, key).label)
 
 
-def cut_notes(comparison: Comparison) -> Iterator[str]:
-    """Say which sets were cut, and to what."""
-    limit, (_, *sets) = comparison.settings.get("max_samples"), sets_of(comparison)
-    if limit and any(row.n_given > limit for row in [comparison.reference, *sets]):
+def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
+    """Say which sets, the reference first, were cut, and to what."""
+    limit, (_, *generated) = settings.get("max_samples"), sets
+    if limit and any(row.n_given > limit for row in sets):
         yield f"larger sets cut to {limit} (--max-samples)"
-    cut = [row for row in sets if row.n < min(row.n_given, limit or row.n_given)]
+    cut = [row for row in generated if row.n < min(row.n_given, limit or row.n_given)]
     if cut:
-        smallest = [row for row in sets if row.n_given == row.n]
+        smallest = [row for row in generated if row.n_given == row.n]
         reason = f", the smallest ({_names(smallest)})" if smallest else ""
         yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes leaves them"
 
@@ -260,7 +263,7 @@ def cluster_note(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def reasons(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Note]:
+def reasons(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
     """Say for every dash in the table why there is no value."""
     about: dict[tuple[str, str], list[str]] = {}
     for row, system in enumerate(comparison.systems):
@@ -338,7 +341,7 @@ def detail_notes(
                 yield Note("detail", text, about=(system.name, key))
 
 
-def meanings(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
+def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
     if any(row.words for row in sets_of(comparison)):
         yield "words", "median length of a sample"
@@ -348,13 +351,13 @@ def meanings(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[tupl
             yield view, f"scores by {VIEWS[view]}"
 
 
-def arrows(metrics: Sequence[Metric]) -> Iterator[Note]:
+def arrows(metrics: Sequence[ShownScore]) -> Iterator[Note]:
     """Explain the arrows."""
     shown = {metric.arrow for metric in metrics}
     yield from (Note("mark", text, sign) for sign, text in DIRECTIONS.items() if sign in shown)
 
 
-def more(metrics: Sequence[Metric]) -> Note:
+def more(metrics: Sequence[ShownScore]) -> Note:
     """Say where the rest is that the table leaves out."""
     rest = "Full precision and signatures: --json FILE, or .to_dict() in Python."
     complete = {metric.metric for metric in metrics} >= METRICS.keys()
@@ -381,7 +384,7 @@ def reason_of(score: Score | None) -> str:
 
 
 def _reasons_of(
-    comparison: Comparison, metrics: Sequence[Metric], row: int
+    comparison: Comparison, metrics: Sequence[ShownScore], row: int
 ) -> dict[str, list[str]]:
     missing: dict[str, list[str]] = {}
     for metric in metrics:

@@ -10,12 +10,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from calipers.evaluate.verdict import decided
 from calipers.explain.model import Copy, Explanation, Neighbour, Outlier, Region, Sample, Topic
 from calipers.results.caution import Caution
 from calipers.results.comparison import Advice, Comparison, SignificanceTest
 from calipers.results.prompts import PromptOverlap
 from calipers.results.sets import SetSummary
+from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
+from calipers.results.verdict import Verdict
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import read
 
@@ -24,7 +27,8 @@ Data = Mapping[str, Any]
 ABSENT: Data = {
     **dict.fromkeys(("warnings", "cautions", "seeds", "systems", "keywords", "cells"), ()),
     **dict.fromkeys(("words", "train", "clusters", "groups"), None),
-    "settings": {}, "scores": {},
+    "settings": {},
+    "scores": {},
 }
 """What is read of a field that the data lack."""
 
@@ -32,8 +36,13 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     Score: {"floor": NoiseFloor},
     SystemResult: {"prompts": PromptOverlap, "cautions": Caution, "scores": Score},
     Comparison: {
-        "reference": SetSummary, "train": SetSummary, "systems": SystemResult,
-        "tests": SignificanceTest, "advice": Advice, "cautions": Caution,
+        "reference": SetSummary,
+        "train": SetSummary,
+        "systems": SystemResult,
+        "tests": SignificanceTest,
+        "advice": Advice,
+        "cautions": Caution,
+        "shown": ShownScore,
     },
     Explanation: {"topics": Topic, "cells": Region, "outside": Outlier, "copies": Copy},
     Outlier: {"nearest": Neighbour},
@@ -89,9 +98,14 @@ def score_of(data: Data | None) -> Any:
 def comparison_of(data: Data) -> Comparison:
     """Give a comparison by its data."""
     scores = {"reference_scores": (data.get("reference") or {}).get("scores") or {}}
-    found: Comparison = _made(Comparison, {**data, **scores, "version": data.get("calipers") or ""})
+    about = {"version": data.get("calipers") or "", "verdict": None}
+    found: Comparison = _made(Comparison, {**data, **scores, **about})
+    if data.get("findings"):
+        known = {"findings": data["findings"], "cautions": data["verdict"]["cautions"]}
+        found = dataclasses.replace(found, verdict=read(Verdict, known))
     made = {key: _made(Score, score) for key, score in found.reference_scores.items()}  # type: ignore[arg-type]
-    return dataclasses.replace(found, reference_scores=made)
+    found = dataclasses.replace(found, reference_scores=made)
+    return found if found.shown and found.verdict.findings else decided(found)
 
 
 def explanation_of(data: Data) -> Explanation:

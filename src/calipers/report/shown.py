@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.shown import COUNTING, UNRANKED, shown_keys, views_of
-from calipers.report.names import (
-    WIDEST_NAME,
+from calipers.catalogue.shown import views_of
+from calipers.report.table import BEST_STYLE, Align, Cell, Column, ScoreCell, Text, texts
+from calipers.results.comparison import Comparison
+from calipers.results.ranking import scores_of
+from calipers.results.sets import SetSummary
+from calipers.results.shown import ShownScore
+from calipers.score import Better, Score
+from calipers.wording.marks import BEST
+from calipers.wording.names import (
     clean,
-    is_unranked,
-    label,
-    meaning,
-    shorten,
-    text_label,
-    text_meaning,
 )
-from calipers.report.numbers import (
+from calipers.wording.numbers import (
     below_value,
     beside_value,
     defined,
@@ -26,137 +25,30 @@ from calipers.report.numbers import (
     is_asymmetric,
     is_share,
     number,
-    score_text,
     size_text,
     value_of,
-    value_text,
     words_text,
 )
-from calipers.report.table import (
-    ARROWS,
-    BEST,
-    BEST_STYLE,
-    Align,
-    Cell,
-    Column,
-    Name,
-    ScoreCell,
-    Text,
-    Words,
-    texts,
-)
-from calipers.results.comparison import Comparison
-from calipers.results.sets import SetSummary
-from calipers.score import Score
-
-Write = Callable[[Score | None], str]
 
 REFERENCE = "reference"
 TEXT = "text"
 """The view of statistics that need no embeddings; metrics of its names may mean others there."""
 
 
-@dataclass(frozen=True)
-class Metric:
-    """One metric by one view: where its scores stand, and how they are read."""
-
-    view: str
-    metric: str
-    key: str
-    better: str
-
-    @property
-    def ranked(self) -> bool:
-        """Whether the best of several values can be told."""
-        if self.view == TEXT:
-            return self.better == "closest" or not is_unranked(self.metric)
-        return self.metric.partition(":")[0] not in UNRANKED
-
-    @property
-    def direction(self) -> str:
-        """Where it is better, ``"higher"``, ``"lower"`` or ``"closest"``; empty where unranked."""
-        return self.better if self.ranked else ""
-
-    @property
-    def label(self) -> str:
-        """Name the metric; one of texts that has a namesake on embeddings says so."""
-        if self.view != TEXT:
-            return label(self.metric)
-        namesake = self.metric.partition(":")[0] in METRICS
-        return f"{'Text ' if namesake else ''}{text_label(self.metric)}"
-
-    @property
-    def spoken(self) -> str:
-        """Name the metric in a sentence, in full: ``clipped coverage`` for ``Clip C``."""
-        base = self.metric.partition(":")[0]
-        if self.view == TEXT or base not in METRICS:
-            return self.label.lower()
-        return self.label.replace(METRICS[base].label, base.replace("_", " "), 1).lower()
-
-    @property
-    def meaning(self) -> str:
-        """Say what it tells; empty for a metric that is not known."""
-        base = self.metric.partition(":")[0]
-        if self.view == TEXT:
-            return text_meaning(self.metric)
-        return meaning(self.metric) if base in METRICS else ""
-
-    @property
-    def arrow(self) -> str:
-        """Where it is better; nothing where neither end is."""
-        return ARROWS.get(self.direction, "")
-
-    @property
-    def write(self) -> Write:
-        """What writes its values."""
-        return value_text if self.view == TEXT else score_text
-
-    def column(self, cells: Sequence[Cell], *, align: Align = "value") -> Column:
-        """Give its column, which holds scores."""
-        return Column(
-            self.label,
-            tuple(cells),
-            arrow=self.arrow,
-            group=clean(self.view),
-            align=align,
-            key=self.key,
-            meaning=self.meaning,
-            direction=self.direction,
-        )
-
-
-def shown_metrics(comparison: Comparison) -> list[Metric]:
-    """Give what the table shows: what was asked for, else the headline, by every view."""
-    settings = comparison.settings
-    chosen = shown_keys(
-        (key for system in comparison.systems for key in system.scores),
-        views_of(settings),
-        settings.get("metrics_shown"),
-        settings.get("estimator", COUNTING),
-    )
-    return [
-        Metric(shown.view, shown.metric, shown.key, _better(comparison, shown.key) or "higher")
-        for shown in chosen
-    ]
-
-
-def metric_of(comparison: Comparison, key: str) -> Metric:
+def metric_of(comparison: Comparison, key: str) -> ShownScore:
     """Read the key of a score; one that no system has is known by its name alone."""
     view, dot, rest = key.partition(".")
     main, *others = views_of(comparison.settings)
     known = bool(dot) and view in (main, *others)
     better = _better(comparison, key)
     if better is not None and not known:
-        return Metric(main, key, key, better)
-    return Metric(view if known else main, rest if known else key, key, better or "higher")
+        return ShownScore(main, key, key, better)
+    return ShownScore(view if known else main, rest if known else key, key, better or "higher")
 
 
-def scores_of(comparison: Comparison, metric: Metric) -> list[Score | None]:
-    """Give the score of every system by one metric, in the order of the systems."""
-    return [system.scores.get(metric.key) for system in comparison.systems]
-
-
-def score_cells(comparison: Comparison, metric: Metric, marks: Sequence[str]) -> list[ScoreCell]:
+def score_cells(
+    comparison: Comparison, metric: ShownScore, marks: Sequence[str]
+) -> list[ScoreCell]:
     """Give the cells of all systems by one metric, their intervals in one style.
 
     As ±, or as bounds where one of them is asymmetric.
@@ -169,7 +61,7 @@ def score_cells(comparison: Comparison, metric: Metric, marks: Sequence[str]) ->
     ]
 
 
-def reference_cell(comparison: Comparison, metric: Metric) -> Cell:
+def reference_cell(comparison: Comparison, metric: ShownScore) -> Cell:
     """Give what the reference itself scores, where the metric is a property of one set."""
     values = {
         metric.write(replace(score, value=score.reference))
@@ -184,9 +76,8 @@ def interval_of(score: Score | None, value: str) -> str:
     return (beside_value(score, value) or below_value(score)).removesuffix("~")
 
 
-def lead_columns(comparison: Comparison) -> list[Column]:
-    """Give the columns before the scores: name, size and length."""
-    sets = sets_of(comparison)
+def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
+    """Give the columns before the scores, of the reference first: name, size and length."""
     names = (REFERENCE, *(clean(row.name) for row in sets[1:]))
     lead = [
         Column("system", _first_faint(names), align="left"),
@@ -202,23 +93,26 @@ def sets_of(comparison: Comparison) -> list[SetSummary]:
     return [comparison.reference, *(system.summary for system in comparison.systems)]
 
 
-def short(name: object) -> str:
-    """Write the name of a set on one line, not too long."""
-    return shorten(clean(name), WIDEST_NAME)
+def column(metric: ShownScore, cells: Sequence[Cell], *, align: Align = "value") -> Column:
+    """Give the column of a score."""
+    return Column(
+        metric.label,
+        tuple(cells),
+        arrow=metric.arrow,
+        group=clean(metric.view),
+        align=align,
+        key=metric.key,
+        meaning=metric.meaning,
+        direction=metric.direction,
+    )
 
 
-def named(name: object, share: int = 3) -> Name:
-    """Give the name of a set, which a narrow line may shorten further."""
-    return Name(clean(name), share)
-
-
-def spoken(comparison: Comparison, metric: Metric) -> str:
+def spoken(comparison: Comparison, metric: ShownScore) -> str:
     """Name a score in a sentence, with its view where there are several."""
-    several = len(views_of(comparison.settings)) > 1 and metric.view
-    return f"{metric.label} ({clean(metric.view)})" if several else metric.label
+    return metric.named(several=len(views_of(comparison.settings)) > 1)
 
 
-def spoken_all(comparison: Comparison, metrics: Sequence[Metric]) -> str:
+def spoken_all(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
     """List several scores, each view named once."""
     if len(views_of(comparison.settings)) < 2:
         return ", ".join(metric.label for metric in metrics)
@@ -227,15 +121,6 @@ def spoken_all(comparison: Comparison, metrics: Sequence[Metric]) -> str:
         words = ", ".join(metric.label for metric in metrics if metric.view == view)
         parts.append(f"{words} ({clean(view)})" if view else words)
     return "; ".join(parts)
-
-
-def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
-    """Join names, or sentences with names in them."""
-    parts: list[str | Name] = []
-    for place, name in enumerate(names):
-        parts += [between] if place else []
-        parts += [name] if isinstance(name, Name) else name
-    return tuple(parts)
 
 
 def as_scores(comparison: Comparison, key: str, value: float | None) -> str:
@@ -258,7 +143,7 @@ def _first_faint(values: Sequence[str]) -> tuple[Text, ...]:
 
 
 def _score_cell(
-    metric: Metric, score: Score | None, mark: str, row: int, *, bounds: bool
+    metric: ShownScore, score: Score | None, mark: str, row: int, *, bounds: bool
 ) -> ScoreCell:
     text = metric.write(score)
     style = BEST_STYLE if mark == BEST else ""
@@ -276,7 +161,7 @@ def _score_cell(
     )
 
 
-def _better(comparison: Comparison, key: str) -> str | None:
+def _better(comparison: Comparison, key: str) -> Better | None:
     """Where a score is better; None where no system has it."""
     scores = (system.scores.get(key) for system in comparison.systems)
     return next((score.better for score in scores if score is not None), None)

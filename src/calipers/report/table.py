@@ -13,16 +13,14 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any, Literal
 
-from calipers.report.names import shorten
-from calipers.report.numbers import APPROXIMATE, MISSING
+from calipers.wording.marks import BEST
+from calipers.wording.numbers import APPROXIMATE, MISSING
+from calipers.wording.words import Name, Words, said
 
 Data = Mapping[str, Any]
 """What ``to_dict()`` of a result gives."""
 
-BEST = "*"
 BEST_STYLE = "bold"
-ARROWS = {"higher": "↑", "lower": "↓", "closest": "→"}
-"""Where a metric is better to the sign that stands behind its name."""
 
 SYSTEM, REFERENCE, FLOOR, FAMILY, METRIC = "system", "reference", "floor", "family", "metric"
 """What a row of a table is."""
@@ -55,32 +53,6 @@ what was found; the same of the things that it is about; a point of a list, and 
 a table holds; a sentence of the verdict; what could change it; a mark in a word or two; where more
 is to be found.
 """
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name that a narrow line may shorten.
-
-    Attributes
-    ----------
-    text
-        The whole name.
-    share
-        How many such names a line has room for; 0 for what is left beside the lead columns.
-    most
-        Characters that it may have on a wide line; None for any number.
-    """
-
-    text: str
-    share: int = 3
-    most: int | None = 40
-
-    def __str__(self) -> str:
-        return self.text if self.most is None else shorten(self.text, self.most)
-
-
-Words = tuple[str | Name, ...]
-"""A sentence with names in it."""
 
 
 @dataclass(frozen=True)
@@ -340,11 +312,6 @@ def _written(document: Document, format: str, function: str) -> str:
     module = import_module(f"calipers.report.render.{format}")
     text: str = getattr(module, function)(document)
     return text
-
-
-def said(text: str | Name | Words) -> str:
-    """Write a sentence in full."""
-    return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
 
 
 def notes(kind: Kind, texts: Iterable[str | Words]) -> Iterator[Note]:

@@ -7,24 +7,9 @@ from dataclasses import replace
 
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, STATISTICS
 from calipers.catalogue.texts import TEXT_FAMILIES
-from calipers.report import legend, numbers
-from calipers.report.inference import percent
-from calipers.report.names import clean, family_of, is_unranked, text_label, text_meaning
-from calipers.report.numbers import (
-    APPROXIMATE,
-    MISSING,
-    PLUS_MINUS,
-    gap_of,
-    gap_text,
-    is_asymmetric,
-    median_of,
-    size_text,
-    value_of,
-    value_text,
-)
-from calipers.report.shown import interval_of, short
+from calipers.report import legend
+from calipers.report.shown import interval_of
 from calipers.report.table import (
-    BEST,
     BEST_STYLE,
     FAMILY,
     METRIC,
@@ -33,7 +18,6 @@ from calipers.report.table import (
     Cell,
     Column,
     Document,
-    Name,
     Note,
     Notes,
     Run,
@@ -44,9 +28,26 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.results.ranking import best_of
 from calipers.results.sets import SetSummary
 from calipers.results.texts import TextComparison
 from calipers.score import Score
+from calipers.wording.marks import BEST
+from calipers.wording.names import clean, family_of, is_unranked, text_label, text_meaning
+from calipers.wording.numbers import (
+    APPROXIMATE,
+    MISSING,
+    PLUS_MINUS,
+    gap_of,
+    gap_text,
+    is_asymmetric,
+    median_of,
+    percent,
+    size_text,
+    value_of,
+    value_text,
+)
+from calipers.wording.words import Name, short
 
 SUITE = {
     "perplexity": "Perplexity",
@@ -132,10 +133,10 @@ def _suite_table(result: TextComparison) -> Table:
     lead.append(Column("words", texts([_median(row) for row in rows])))
     run = []
     for key, head in SUITE.items():
-        found = [scores.get(key) for _, _, scores in sets]
+        scores = [scores.get(key) for _, _, scores in sets]
         cells = [
             ScoreCell("" if score is None else value_text(score, whole=_whole(result, key)))
-            for score in found
+            for score in scores
         ]
         run.append(Column(head, tuple(cells), key=key))
     return Table(
@@ -150,10 +151,12 @@ def _statistics(result: TextComparison) -> Table:
         families.setdefault(family_of(key), []).append(key)
     rows = [row for keys in families.values() for row in (None, *keys)]
     kinds = tuple(FAMILY if row is None else METRIC for row in rows)
-    own = (_reference_column(result, rows),) if _has_gaps(result) else ()
+    reference = (_reference_column(result, rows),) if _has_gaps(result) else ()
     runs = tuple(_system_run(result, rows, place) for place in range(len(result)))
     heading = "Every score with its interval" if _is_suite(result) else ""
-    return Table((_label_column(result, rows), *own), runs, kinds, id="scores", heading=heading)
+    return Table(
+        (_label_column(result, rows), *reference), runs, kinds, id="scores", heading=heading
+    )
 
 
 def _label_column(result: TextComparison, rows: Rows) -> Column:
@@ -229,10 +232,10 @@ def _best_of(result: TextComparison, key: str) -> int | None:
     scores, whole = [system.scores.get(key) for system in result.systems], _whole(result, key)
     if any(score is not None and score.reference is not None for score in scores):
         shown = [gap_text(score, whole=whole) for score in scores]
-        return numbers.best_of(scores, "closest", shown=shown)
+        return best_of(scores, "closest", shown=shown)
     side = next((_side(score, key) for score in scores if score is not None), "")
     shown = [value_text(score, whole=whole) for score in scores]
-    return numbers.best_of(scores, side, shown=shown)
+    return best_of(scores, side, shown=shown)
 
 
 def _median(row: SetSummary) -> str:

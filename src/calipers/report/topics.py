@@ -7,8 +7,7 @@ which of its topics are significant.
 from __future__ import annotations
 
 from calipers.explain.model import Explanation, Region, Topic
-from calipers.report.inference import percent
-from calipers.report.numbers import defined
+from calipers.wording.numbers import defined, percent
 
 UNDER, OVER = "under-represented", "over-represented"
 

@@ -12,14 +12,15 @@ from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
+from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
+from calipers.results.verdict import Verdict
 from calipers.score import Score
 from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method, Norm
-    from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
@@ -173,6 +174,10 @@ class Comparison(Result):
         The maps of all samples that were kept with it, by view.
     cautions
         Those of its warnings that could change a verdict, the worst first; systems have their own.
+    shown
+        The scores of its table, which are those that are tested.
+    verdict
+        What was found, in the few sentences that a person reads first.
     """
 
     kind = "comparison"
@@ -193,6 +198,8 @@ class Comparison(Result):
     advice: tuple[Advice, ...] = ()
     maps: Mapping[str, SampleMap] = field(default_factory=dict, repr=False)
     cautions: tuple[Caution, ...] = ()
+    shown: tuple[ShownScore, ...] = ()
+    verdict: Verdict = field(default_factory=Verdict)
 
     def __getitem__(self, name: str) -> SystemResult:
         for system in self.systems:
@@ -216,7 +223,7 @@ class Comparison(Result):
         if name is not None:
             return self[name]
         if len(self.systems) > 1:
-            names = ", ".join(repr(each.name) for each in self.systems)
+            names = ", ".join(repr(system.name) for system in self.systems)
             raise InputError(f"system must name one of the {len(self.systems)} systems: {names}")
         return self.systems[0]
 
@@ -244,15 +251,14 @@ class Comparison(Result):
         """
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
-    @property
-    def verdict(self) -> Verdict:
-        """What it found, in the few sentences that a person reads first."""
-        from calipers.report.verdict import verdict
-
-        return verdict(self)
-
     def _outline(self) -> Mapping[str, Any]:
-        return {**self._stamp(), "verdict": self.verdict.to_dict(), **self._measured()}
+        return {
+            **self._stamp(),
+            "verdict": self.verdict,
+            "findings": self.verdict.findings,
+            "shown": self.shown,
+            **self._measured(),
+        }
 
     def _measured(self) -> Mapping[str, Any]:
         return {
@@ -269,7 +275,8 @@ class Comparison(Result):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         scores = data["reference"].get("scores", {})
-        return {**super()._restored(data), "reference_scores": scores}
+        verdict = {"findings": data["findings"], "cautions": data["verdict"]["cautions"]}
+        return {**super()._restored(data), "reference_scores": scores, "verdict": verdict}
 
     def _check(self) -> None:
         super()._check()
@@ -460,10 +467,10 @@ class Comparison(Result):
 
         data = archive.json("comparison.json")
         archive.check_arrays(data)
-        found = cls.from_dict(data)
-        found = replace(found, **parts_of(found, archive))
-        check_fits(found)
-        return found
+        comparison = cls.from_dict(data)
+        comparison = replace(comparison, **parts_of(comparison, archive))
+        check_fits(comparison)
+        return comparison
 
 
 def with_cautions(comparison: Comparison, cautions: Iterable[Caution]) -> Comparison:

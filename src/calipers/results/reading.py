@@ -106,7 +106,7 @@ def too_little(embedder: str, sides: SideReadings) -> str | None:
 
     None where it knows enough of all of them.
     """
-    lost = [(whose, found) for whose, found in sides if found and found.too_little]
+    lost = [(whose, reading) for whose, reading in sides if reading and reading.too_little]
     return unread_text(embedder, lost) if lost else None
 
 
@@ -126,15 +126,15 @@ def unread_text(embedder: str, sides: SideReadings) -> str:
     >>> unread_text("minilm", [("its", SetReading(2, 9, 3, 1)), ("the reference's", None)])
     'minilm does not know 33 % of its words; 1 text has no word that it knows'
     """
-    found = [(whose, each) for whose, each in sides if each is not None]
-    shares = [_percent(each.unread) for _, each in found]
-    (first, *_), owners = shares, [whose for whose, _ in found]
-    if len(set(shares)) == 1 and len(found) > 1:
+    known = [(whose, reading) for whose, reading in sides if reading is not None]
+    shares = [_percent(reading.unread) for _, reading in known]
+    (first, *_), owners = shares, [whose for whose, _ in known]
+    if len(set(shares)) == 1 and len(known) > 1:
         text = f"{first} of the words of both sides"
     else:
         others = zip(shares[1:], owners[1:], strict=True)
         text = " and ".join([f"{first} of {owners[0]} words", *(f"{s} of {o}" for s, o in others)])
-    count = sum(each.unread_texts or 0 for _, each in found)
+    count = sum(reading.unread_texts or 0 for _, reading in known)
     have = "text has" if count == 1 else "texts have"
     none = f"; {count:,} {have} no word that it knows" if count else ""
     return f"{embedder} does not know {text}{none}"
@@ -144,7 +144,9 @@ def unread_cautions(
     embedder: str, sides: SideReadings, *, remedy: str = REMEDY, option: str = "--embedder"
 ) -> Iterator[Caution]:
     """Say on the first screen what an embedder did not read, where it is enough to say."""
-    lost = [(whose, found) for whose, found in sides if found and found.lost >= WORTH_SAYING]
+    lost = [
+        (whose, reading) for whose, reading in sides if reading and reading.lost >= WORTH_SAYING
+    ]
     if not lost:
         return
     reason = too_little(embedder, sides)

@@ -62,7 +62,7 @@ class SetSummary(Plain):
 
     def _outline(self) -> Mapping[str, Any]:
         data = super()._outline()
-        return {name: each for name, each in data.items() if name != "warnings"}
+        return {name: value for name, value in data.items() if name != "warnings"}
 
 
 class Texts(Protocol):

@@ -202,8 +202,8 @@ class SystemResult(Plain):
         name = _view_of(self, view)
         if name not in self._explanations:
             level = LEVEL if self.against is None else self.against.level
-            found = explain_pair(evidence_of(self, name), view=name, level=level)
-            self._explanations[name] = found
+            explanation = explain_pair(evidence_of(self, name), view=name, level=level)
+            self._explanations[name] = explanation
         return self._explanations[name]
 
     @cached_property
@@ -231,14 +231,14 @@ class SystemResult(Plain):
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = {**system_from(data), "curves": {}}
+        fields = {**system_from(data), "curves": {}}
         empty = [
-            name for name in ("confounders", "correlations", "prompts") if found.get(name) is None
+            name for name in ("confounders", "correlations", "prompts") if fields.get(name) is None
         ]
         for name in empty:
-            found.pop(name, None)
-        check_confounders(found.get("confounders"))
-        return found
+            fields.pop(name, None)
+        check_confounders(fields.get("confounders"))
+        return fields
 
 
 def _view_of(system: SystemResult, view: str | None) -> str:
@@ -274,24 +274,24 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
     if against is None:
         raise InputError(f"{system.name}: nothing is known of the reference")
     main = next(iter(system.samples[0].vectors)) == view
-    own = system.samples[0]
-    rows = against.samples.vectors[view], own.vectors[view]
+    samples = system.samples[0]
+    rows = against.samples.vectors[view], samples.vectors[view]
     n, m = map(len, rows)
     lie = _of_view(system.neighbours, "" if main else f"{view}.")
     near = {name: lie[name][:n] for name in OF_REFERENCE if name in lie}
     near |= {name: lie[name][:m] for name in OF_GENERATED if name in lie}
     realism = system.scores.get("realism" if main else f"{view}.realism")
-    each = None if realism is None else realism.per_sample
-    clusters = against.samples.clusters, own.clusters
+    by_sample = None if realism is None else realism.per_sample
+    clusters = against.samples.clusters, samples.clusters
     known = all(numbers is not None for numbers in clusters)
     return Evidence(
         *rows,
         reference_texts=against.samples.listed,
-        generated_texts=own.listed,
+        generated_texts=samples.listed,
         reference_words=against.samples.words,
-        generated_words=own.words,
+        generated_words=samples.words,
         neighbours=near,
-        realism=None if each is None else each[:m],
+        realism=None if by_sample is None else by_sample[:m],
         reference_cells=lie["reference_cells"][:n] if "reference_cells" in lie else None,
         generated_cells=lie["generated_cells"][:m] if "generated_cells" in lie else None,
         cells=int(lie["cell_count"][0]) if "cell_count" in lie else None,
@@ -307,12 +307,12 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
 
 def _of_view(neighbours: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     """What is known by one view, without its name; other views have a dot in theirs."""
-    found = {}
-    for key, each in neighbours.items():
+    of_view = {}
+    for key, values in neighbours.items():
         name = key.removeprefix(prefix)
         if key == prefix + name and "." not in name:
-            found[name] = each
-    return found
+            of_view[name] = values
+    return of_view
 
 
 def check_confounders(data: Any) -> None:
@@ -325,19 +325,19 @@ def check_confounders(data: Any) -> None:
     """
     if data is None:
         return
-    found = _object("confounders", data)
+    checks = _object("confounders", data)
     for check, names in NUMBERS.items():
-        if found.get(check) is not None:
-            _numbers(check, found[check], names)
-    lengths = _object("lengths", found.get("lengths") or {})
+        if checks.get(check) is not None:
+            _numbers(check, checks[check], names)
+    lengths = _object("lengths", checks.get("lengths") or {})
     for unit in UNITS:
         if lengths.get(unit) is not None:
             _numbers(f"lengths in {unit}", lengths[unit], OF_LENGTHS, defined=True)
-    scripts = _object("scripts", found.get("scripts") or {side: {} for side in SIDES})
+    scripts = _object("scripts", checks.get("scripts") or {side: {} for side in SIDES})
     for side in SIDES:
         letters = _object(f"scripts of the {side} set", scripts[side])
         _numbers(f"scripts of the {side} set", letters, list(letters))
-    example = _object("language", found.get("language") or {}).get("example")
+    example = _object("language", checks.get("language") or {}).get("example")
     if not isinstance(example, str | None):
         raise TypeError(f"the example of another language is {example!r:.100}, not a text")
 

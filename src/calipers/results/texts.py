@@ -188,10 +188,10 @@ class TextComparison(Result):
     def _unpacked(cls, archive: Archive) -> TextComparison:
         data = archive.json(f"{cls.kind}.json")
         archive.check_arrays(data)
-        found = cls.from_dict(data)
+        result = cls.from_dict(data)
         systems = tuple(
             replace(system, scores=archive.with_per_sample(f"systems/{place}", system.scores))
-            for place, system in enumerate(found.systems)
+            for place, system in enumerate(result.systems)
         )
-        reference = archive.with_per_sample("reference", found.reference_scores)
-        return replace(found, systems=systems, reference_scores=reference)
+        reference = archive.with_per_sample("reference", result.reference_scores)
+        return replace(result, systems=systems, reference_scores=reference)

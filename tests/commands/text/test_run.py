@@ -30,9 +30,9 @@ from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import confidence_interval
 
 
-def text_table(data, *, width=100):
+def text_table(result, *, width=100):
     """Write what is shown as plain text."""
-    return plain(text_statistics.document(data), width=width)
+    return plain(text_statistics.document(result), width=width)
 
 
 HUMAN = [
@@ -577,7 +577,7 @@ def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_table_shows_intervals(found, width):
-    text = text_table(found.to_dict(), width=width)
+    text = text_table(found, width=width)
     assert all(len(line) <= width for line in text.splitlines())
     (line, *_) = [line for line in text.splitlines() if line.startswith("  Self-BLEU-4 ")]
     score, own = found["good"]["self_bleu"], found.reference_scores["self_bleu"]
@@ -594,7 +594,7 @@ def test_the_table_marks_approximate_and_lopsided_intervals():
     metrics = "self_bleu:n=2:pairwise,repetition_frequency"
     found = measured({"a": rows}, rows, metrics=metrics)
     assert found["a"]["self_bleu:n=2:pairwise"].approximate
-    text = text_table(found.to_dict())
+    text = text_table(found)
     (line,) = [line for line in text.splitlines() if line.startswith("  Self-BLEU-2")]
     assert line.count("~") == 2
     assert "~ approximate interval: from smaller sets, or for a share close to 0 or 1." in text

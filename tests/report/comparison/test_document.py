@@ -11,26 +11,32 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from calipers.errors import InputError
+from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
 from calipers.report.render.html import html
 from calipers.report.render.text import Screen, plain
-from calipers.report.summary_of_data import summary
+from calipers.report.scored import summary
 from calipers.results.comparison import Comparison
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
 
 
 def notebook_html(data):
     """Write a comparison as HTML for a notebook."""
-    return html(summary(Comparison.from_dict(data)))
+    return html(summary(comparison_of(data)))
 
 
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(Comparison.from_dict(data)), width=width)
+    return plain(compare.full(comparison_of(data)), width=width)
 
 
 def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.full(Comparison.from_dict(data)), width=width)
+    return Screen(compare.full(comparison_of(data)), width=width)
 
 
 def rows(text: str, start: str) -> list[list[str]]:
@@ -339,7 +345,7 @@ def test_lopsided_intervals_stand_below_their_value(two_systems):
 def test_all_metrics_are_shown_in_pieces_at_60_columns(make):
     from calipers.catalogue.embeddings import METRICS
     from calipers.catalogue.shown import UNRANKED
-    from calipers.report.names import label
+    from calipers.wording.names import label
 
     scores = {key: make["score"](0.5) for key in METRICS}
     scores |= {f"form.{key}": make["score"](0.25) for key in METRICS}
@@ -453,5 +459,5 @@ def test_formulas_of_names_are_not_typeset(two_systems):
 
 
 def test_data_of_something_else_are_refused():
-    with pytest.raises(InputError, match=r"result of compare.*found dict"):
+    with pytest.raises(InputError, match=r"a summary is made of a result.*found dict"):
         summary({"systems": [{"name": "a"}]})

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from calipers.evaluate.verdict import decided
 from calipers.explain.model import Explanation, Topic
 from calipers.report.comparison import explanation as explain
 from calipers.report.redacted import without_texts
@@ -82,7 +83,7 @@ def data(make) -> Data:
 
 def typed(data: Data) -> Comparison:
     """The comparison of report data, with explanations."""
-    comparison = Comparison.from_dict(data["comparison"])
+    comparison = decided(Comparison.from_dict(data["comparison"]))
     systems = (
         replace(
             system,

@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
 from calipers.report.render.text import plain
 from calipers.results.comparison import Comparison
+
+
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
+
 
 Data = dict[str, Any]
 Make = dict[str, Callable[..., Data]]
@@ -34,7 +41,7 @@ def sure(make: Make, names: list[str]) -> Data:
 
 
 def screen(data: Data, width: int = 80, **options: Any) -> str:
-    return plain(compare.document(Comparison.from_dict(data), **options), width=width)
+    return plain(compare.document(comparison_of(data), **options), width=width)
 
 
 @pytest.mark.parametrize(("count", "most"), [(1, 25), (2, 25), (3, 25), (8, 40)])

@@ -14,19 +14,25 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
 from calipers.report.render.text import Screen, plain
 from calipers.results.comparison import Comparison
 
 
+def comparison_of(data):
+    """The comparison of some data, with all that is decided before it is shown."""
+    return decided(Comparison.from_dict(data))
+
+
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(Comparison.from_dict(data)), width=width)
+    return plain(compare.full(comparison_of(data)), width=width)
 
 
 def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.full(Comparison.from_dict(data)), width=width)
+    return Screen(compare.full(comparison_of(data)), width=width)
 
 
 def on_terminal(data, width, **options) -> str:
@@ -263,8 +269,8 @@ def test_systems_that_some_score_tells_apart_need_no_more_samples(make):
 
 def test_pairs_are_shown_by_the_details_alone(make):
     data = make["sure"](list("abcde"))
-    assert "a - b" in plain(compare.document(Comparison.from_dict(data), details=True), width=120)
-    assert "a - b" not in plain(compare.document(Comparison.from_dict(data)), width=120)
+    assert "a - b" in plain(compare.document(comparison_of(data), details=True), width=120)
+    assert "a - b" not in plain(compare.document(comparison_of(data)), width=120)
 
 
 def test_tests_of_scores_that_are_not_shown_are_counted(four_sure):
@@ -329,7 +335,7 @@ def with_odd_numbers(part, chance, name=""):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_number_may_be_missing_or_odd(make, seed):
-    chance, whole = random.Random(seed), Comparison.from_dict(make["sure"](["a", "b", "c"]))
+    chance, whole = random.Random(seed), comparison_of(make["sure"](["a", "b", "c"]))
     odd = with_odd_numbers(whole.systems, chance)
     comparison = dataclasses.replace(
         whole,

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
-from calipers.catalogue.shown import shown_keys
 from calipers.catalogue.suggest import check_known
 from calipers.embedders.embedder import Embedder
 from calipers.errors import InputError
@@ -29,6 +28,7 @@ from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size
 from calipers.evaluate.intervals import AUC
 from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
+from calipers.evaluate.shown import shown_scores, with_shown
 from calipers.evaluate.spaces import PCA
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
@@ -39,6 +39,7 @@ from calipers.evaluate.text_view import (
     with_text_scores,
 )
 from calipers.evaluate.training_set import check_train
+from calipers.evaluate.verdict import with_verdict
 from calipers.numeric.kept import keeping
 from calipers.numeric.threads import limit_threads
 from calipers.options.comparison import CompareOptions
@@ -117,7 +118,9 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
             },
         )
         all_spreads = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
-        return with_inference(comparison, inputs, embedded, choices, all_spreads, options)
+        comparison = with_shown(comparison)
+        comparison = with_inference(comparison, inputs, embedded, choices, all_spreads, options)
+        return with_verdict(comparison)
 
 
 def prompts_of_run(
@@ -257,7 +260,7 @@ def _shown_keys(
         for view, wanted in by_view(choices, views)
         for choice in wanted
     ]
-    return [shown.key for shown in shown_keys(keys, views, asked, options.estimator)]
+    return [shown.key for shown in shown_scores(keys, views, asked, options.estimator)]
 
 
 def _shown(choices: Sequence[Choice], texts: Sequence[Any]) -> list[str]:

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 
 from calipers.commands.history.result import History, HistoryPoint, ScoreHistory
 from calipers.report import legend
-from calipers.report.names import clean, label
-from calipers.report.numbers import MISSING, number, p_text
-from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
     Block,
@@ -26,6 +23,9 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.names import clean, label
+from calipers.wording.numbers import MISSING, number, p_text
+from calipers.wording.words import short
 
 MOST_SENTENCES = 4
 """Scores that the verdict speaks of."""

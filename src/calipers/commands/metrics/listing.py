@@ -22,7 +22,7 @@ from calipers.catalogue.keys import TEXT
 from calipers.catalogue.likelihoods import LIKELIHOOD
 from calipers.catalogue.shown import UNRANKED
 from calipers.catalogue.texts import TEXT_METRICS
-from calipers.report.names import is_unranked, label, text_label
+from calipers.wording.names import is_unranked, label, text_label
 
 Data = Mapping[str, Any]
 

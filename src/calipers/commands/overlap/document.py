@@ -8,9 +8,6 @@ from dataclasses import replace
 
 from calipers.commands.overlap.result import NEARLY_ALL, NEARLY_NONE, Overlap, OverlapView, Relation
 from calipers.report import legend
-from calipers.report.names import VIEWS, WIDEST_NAME, clean, shorten
-from calipers.report.numbers import MISSING, number, size_text, words_text
-from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
     Align,
@@ -29,6 +26,9 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.names import VIEWS, WIDEST_NAME, clean, shorten
+from calipers.wording.numbers import MISSING, number, size_text, words_text
+from calipers.wording.words import short
 
 SIDES = ("precision", "recall")
 

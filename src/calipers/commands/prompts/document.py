@@ -9,19 +9,6 @@ import numpy as np
 
 from calipers.commands.prompts.result import ByPrompt, Homogeneity, PromptTest
 from calipers.report import legend
-from calipers.report.inference import percent
-from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import (
-    MISSING,
-    below_value,
-    beside_value,
-    half_text,
-    number,
-    p_text,
-    size_text,
-    words_text,
-)
-from calipers.report.shown import named, short
 from calipers.report.table import (
     REFERENCE,
     SYSTEM,
@@ -41,6 +28,19 @@ from calipers.report.table import (
     together,
 )
 from calipers.score import Score
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import (
+    MISSING,
+    below_value,
+    beside_value,
+    half_text,
+    number,
+    p_text,
+    percent,
+    size_text,
+    words_text,
+)
+from calipers.wording.words import named, short
 
 SCORES = {
     "distinct_k": ("distinct", "samples of {k} that are different answers (cosine below {t:g})"),

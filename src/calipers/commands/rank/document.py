@@ -22,17 +22,12 @@ from calipers.commands.rank.document_judged import (
 )
 from calipers.commands.rank.result import Beside, Matrix, Ranking, Truth
 from calipers.report import legend
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING
 from calipers.report.table import (
-    ARROWS,
-    BEST,
     BEST_STYLE,
     METRIC,
     Block,
     Column,
     Document,
-    Name,
     Note,
     Notes,
     ScoreCell,
@@ -44,6 +39,10 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.marks import ARROWS, BEST
+from calipers.wording.names import clean
+from calipers.wording.numbers import MISSING
+from calipers.wording.words import Name
 
 SEARCHED = "≤"
 BOUND = "≥"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from calipers.commands.rank.judged import BesidePeople, Interval, RaterCeiling, Raters, Ratings
 from calipers.commands.rank.result import Fit, Ranking, Truth
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING, number
 from calipers.report.table import METRIC, Column, Run, Table, singles, texts
+from calipers.wording.names import clean
+from calipers.wording.numbers import MISSING, number
 
 CEILING = "ceiling"
 FIXED = "systems fixed"

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.catalogue.shown import COUNTING, chance_of, shown_keys, views_of
+from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.shown import chance_of, views_of
 from calipers.errors import InputError, unknown_name
+from calipers.evaluate.shown import shown_scores
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison
 from calipers.samples.row_tables import (
@@ -283,7 +285,7 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
     settings = data.get("settings", {})
     every = (key for _, given in systems for key, score in given.items() if score)
     asked, estimator = settings.get("metrics_shown"), settings.get("estimator", COUNTING)
-    chosen = shown_keys(every, views_of(settings), asked, estimator)
+    chosen = shown_scores(every, views_of(settings), asked, estimator)
     shown = tuple(score.key for score in chosen if score.key in columns)
     named = (*scores.named, *([own] if own else []))
     return replace(scores, named=named, defaults=shown or tuple(columns))

@@ -11,11 +11,7 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.shown import UNRANKED
 from calipers.commands.sweep.result import Curve, PlacedCurve, Sweep, SweptSystem
 from calipers.report import legend
-from calipers.report.names import VIEWS, clean, label, meaning
-from calipers.report.numbers import MISSING, number
-from calipers.report.shown import short
 from calipers.report.table import (
-    ARROWS,
     METRIC,
     Block,
     Column,
@@ -29,6 +25,10 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.wording.marks import ARROWS
+from calipers.wording.names import VIEWS, clean, label, meaning
+from calipers.wording.numbers import MISSING, number
+from calipers.wording.words import short
 
 ROUND = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 MOST_ROWS = 16

@@ -12,11 +12,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from calipers.commands.sweep.result import PlacedCurve, Sweep
-from calipers.report.names import label
 from calipers.report.plots.choosing import drawable
 from calipers.report.plots.panels import Panel, Plot
 from calipers.report.plots.style import GREY, SHADE, Look, colour, line
-from calipers.report.shown import short
+from calipers.wording.names import label
+from calipers.wording.words import short
 
 AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
 PANEL = (3.6, 2.6)

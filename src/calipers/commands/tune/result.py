@@ -74,8 +74,8 @@ class Tuned(Plain):
         cls, comparison: Comparison, points: Sequence[TunedPoint], *, model: str, n: int
     ) -> Self:
         """Say which decoding is closest, as the marks and the verdict of the comparison say it."""
-        from calipers.report.standing import Standing, standing
-        from calipers.report.verdict import decisive
+        from calipers.evaluate.standing import Standing, standing
+        from calipers.evaluate.verdict import decisive
 
         lead = decisive(comparison)
         found = Standing() if lead is None else standing(comparison, lead)

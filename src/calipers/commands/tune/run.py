@@ -14,6 +14,7 @@ from calipers.commands.generate.run import Writer, open_writer, read_texts
 from calipers.commands.tune.options import TuneOptions
 from calipers.commands.tune.result import Tuned, TunedPoint, Tuning
 from calipers.errors import InputError
+from calipers.evaluate.verdict import with_verdict
 from calipers.files import at_home
 from calipers.language_model.decoding import Decoding, read_over
 from calipers.language_model.models import is_fitted
@@ -95,6 +96,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
             "generation": {**writer.configuration(base), "over": list(read_over(options.over))},
         },
     )
+    comparison = with_verdict(comparison)
     return Tuning.of(comparison, Tuned.of(comparison, points, model=writer.model.name, n=writer.n))
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from calipers.evaluate.standing import all_marks
 from calipers.report import legend
+from calipers.report.comparison.areas import Marked, with_areas
 from calipers.report.comparison.screen import (
-    auc_key,
     how_to_read,
     verdict_notes,
     view_tables,
@@ -23,25 +24,15 @@ from calipers.report.comparison.tests import (
     reference_table,
     seeds_table,
 )
-from calipers.report.inference import (
-    against_reference,
-    all_marks,
-    interval_notes,
-    is_tested,
-    mark_notes,
-)
+from calipers.report.inference import interval_notes, mark_notes
 from calipers.report.shown import (
-    Metric,
+    column,
     lead_columns,
-    metric_of,
     reference_cell,
     score_cells,
-    scores_of,
-    short,
-    shown_metrics,
+    sets_of,
 )
 from calipers.report.table import (
-    BEST,
     REFERENCE,
     SYSTEM,
     Block,
@@ -53,13 +44,15 @@ from calipers.report.table import (
     Text,
     by_group,
     glossary,
-    said,
     singles,
     together,
     without_row,
 )
-from calipers.report.verdict import verdict
 from calipers.results.comparison import Comparison
+from calipers.results.shown import ShownScore
+from calipers.results.significance import against_reference, is_tested
+from calipers.wording.marks import BEST
+from calipers.wording.words import said, short
 
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
@@ -78,7 +71,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
     metrics, marks, shown = _marked(comparison)
     asked = (groups_table(comparison), copies_table(comparison), advice_table(comparison))
     first: tuple[Block, ...] = (
-        *together(*verdict_notes(verdict(comparison))),
+        *together(*verdict_notes(comparison.verdict)),
         *view_tables(comparison, metrics, marks),
         *together(*legend.reasons(comparison, metrics)),
         *(table for table in asked if table is not None),
@@ -120,13 +113,13 @@ def full(comparison: Comparison) -> Document:
         groups_table(comparison),
         copies_table(comparison),
     )
-    columns, own = with_auc(comparison, metrics, marks)
+    columns = with_areas(comparison, metrics, marks)
     blocks: tuple[Block, ...] = (
-        scores_table(comparison, columns, own),
+        scores_table(comparison, columns),
         *together(*interval_notes(comparison, metrics), *_mark_notes(comparison, shown)),
         *(table for table in further if table is not None),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
-        *_legend(comparison, columns),
+        *_legend(comparison, [metric for metric, _ in columns]),
     )
     return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
@@ -138,17 +131,17 @@ def summary(comparison: Comparison) -> Document:
     with the systems at its size.
     """
     metrics, marks, shown = _marked(comparison)
-    columns, own = with_auc(comparison, metrics, marks)
+    columns = with_areas(comparison, metrics, marks)
     signs = (
-        *legend.arrows(columns),
+        *legend.arrows([metric for metric, _ in columns]),
         *mark_notes(comparison, shown),
         *interval_notes(comparison, metrics),
     )
     meanings = {metric.label: metric.meaning for metric in metrics}
     more = (groups_table(comparison, meanings), copies_table(comparison, meanings))
     blocks: tuple[Block, ...] = (
-        *together(*verdict_notes(verdict(comparison))),
-        _without_stated(comparison, scores_table(comparison, columns, own)),
+        *together(*verdict_notes(comparison.verdict)),
+        _without_stated(comparison, scores_table(comparison, columns)),
         *together(*signs),
         *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
@@ -162,58 +155,34 @@ def summary(comparison: Comparison) -> Document:
     return Document(" · ".join(filter(None, title)), blocks, legend.made_by(comparison))
 
 
-def _marked(comparison: Comparison) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
+def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, ...]], set[str]]:
     """Give what is shown, the marks of each column, and which marks there are."""
-    metrics = shown_metrics(comparison)
+    metrics = list(comparison.shown)
     marks = all_marks(comparison, metrics)
     return metrics, marks, {mark for column in marks for mark in column}
 
 
-def with_auc(
-    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
-) -> tuple[list[Metric], list[Sequence[str]]]:
-    """Put the area of the tests against the reference behind the scores of each view.
-
-    Systems are not tested against each other by it, so that it has no marks.
-    """
-    tested = {test.score for test in against_reference(comparison)}
-    columns: list[Metric] = []
-    own: list[Sequence[str]] = []
-    known = {metric.key for metric in metrics}
-    for view in dict.fromkeys(metric.view for metric in metrics):
-        for metric, mark in zip(metrics, marks, strict=True):
-            if metric.view == view:
-                columns.append(metric)
-                own.append(mark)
-        key = auc_key(comparison, view)
-        area = metric_of(comparison, key)
-        if key in tested and key not in known and any(scores_of(comparison, area)):
-            columns.append(area)
-            own.append(("",) * len(comparison))
-    return columns, own
-
-
-def scores_table(
-    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
-) -> Table:
+def scores_table(comparison: Comparison, marked: Sequence[Marked]) -> Table:
     """Give the main table: the reference and the systems down, the metrics by view across."""
     columns = [
-        metric.column((reference_cell(comparison, metric), *score_cells(comparison, metric, each)))
-        for metric, each in zip(metrics, marks, strict=True)
+        column(
+            metric, (reference_cell(comparison, metric), *score_cells(comparison, metric, marks))
+        )
+        for metric, marks in marked
     ]
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
-    lead = tuple(lead_columns(comparison))
+    lead = tuple(lead_columns(sets_of(comparison)))
     return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
 
 
 def sets_table(comparison: Comparison) -> Table:
     """Give the sizes and lengths of all sets."""
-    lead = lead_columns(comparison)
+    lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 
 
-def _hidden(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
+def _hidden(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[str]:
     """Name what only the details show."""
     warnings = len(list(legend.warnings(comparison, legend.sets_with_warnings(comparison))))
     if warnings:
@@ -238,7 +207,7 @@ def _mark_notes(comparison: Comparison, shown: set[str]) -> Iterator[Note]:
         yield Note("mark", "best in its column", BEST)
 
 
-def _legend(comparison: Comparison, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
+def _legend(comparison: Comparison, metrics: Sequence[ShownScore]) -> tuple[Notes, ...]:
     meanings = glossary(legend.meanings(comparison, metrics))
     return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
 
@@ -248,9 +217,9 @@ def _without_stated(comparison: Comparison, table: Table) -> Table:
     left_out = STATED if legend.sizes(comparison.systems) else STATED[1:]
     first, *others = (column for column in table.lead if column.head not in left_out)
     first = replace(first, cells=tuple(_whole(cell) for cell in first.cells))
-    own = any(column.cells[0] != Text() for column in table.scores)
+    has_values = any(column.cells[0] != Text() for column in table.scores)
     table = replace(table, lead=(first, *others))
-    return table if own else without_row(table, 0)
+    return table if has_values else without_row(table, 0)
 
 
 def _whole(cell: Text | ScoreCell) -> Text | ScoreCell:

@@ -10,25 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from calipers.catalogue.shown import views_of
 from calipers.explain.model import Explanation, Topic
-from calipers.report.inference import percent
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING, defined, share
-from calipers.report.shown import short
-from calipers.report.table import (
-    SYSTEM,
-    Block,
-    Column,
-    Document,
-    Name,
-    Note,
-    Notes,
-    Table,
-    Text,
-    singles,
-)
+from calipers.report.table import SYSTEM, Block, Column, Document, Note, Notes, Table, Text, singles
 from calipers.report.topics import name_of, outcome, times
 from calipers.results.comparison import Comparison
 from calipers.results.system import SystemResult
+from calipers.wording.names import clean
+from calipers.wording.numbers import MISSING, defined, percent, share
+from calipers.wording.words import Name, short
 
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36

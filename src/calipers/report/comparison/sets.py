@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from calipers.catalogue.shown import views_of
-from calipers.report.names import clean, label, shorten
-from calipers.report.numbers import MISSING, best_of, score_text, size_text, value_of
 from calipers.report.shown import REFERENCE, interval_of
 from calipers.report.table import (
     BEST_STYLE,
@@ -20,8 +18,11 @@ from calipers.report.table import (
     texts,
 )
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import best_of
 from calipers.results.system import SystemResult
 from calipers.score import Score
+from calipers.wording.names import clean, label, shorten
+from calipers.wording.numbers import MISSING, score_text, size_text, value_of
 
 MOST = 50
 """Groups that are all shown; of more, only the worst."""
@@ -54,14 +55,14 @@ def groups_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
         Column("group", texts([_short(name) for name in labels]), align="left"),
         Column("n", texts([str(sizes.get(name, 0)) for name in labels], "dim")),
     )
-    found = [
+    runs = [
         _group_run(comparison, system, view, labels, sizes, meanings or {})
         for view in views_of(comparison.settings)
         for system in comparison.systems
     ]
     return Table(
         lead,
-        tuple(run for run in found if run),
+        tuple(run for run in runs if run),
         (SYSTEM,) * len(labels),
         id="groups",
         heading=f"By group ({clean(comparison.settings.get('group') or 'groups')})",
@@ -90,7 +91,7 @@ def copies_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
     names = [_short(system.name) for system in comparison.systems]
     scored = [comparison.reference_scores, *(system.scores for system in comparison.systems)]
     cells = (Text(REFERENCE, "dim"), *texts(names))
-    found = [
+    columns = [
         _copies_run(scored, view, meanings or {}, main=place == 0)
         for place, view in enumerate(views_of(comparison.settings))
     ]
@@ -100,7 +101,7 @@ def copies_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
         "training sample than that one is from its own nearest. The reference, which no model "
         "wrote, tells what is normal."
     )
-    runs = tuple(run for run in found if run)
+    runs = tuple(run for run in columns if run)
     return Table(
         (Column("system", cells, align="left"),) if runs else (),
         runs,
@@ -113,7 +114,9 @@ def copies_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
 
 def _groups_caption(comparison: Comparison) -> str:
     """Say what the columns hold, and what is left out."""
-    own = "; Own: precision of the generated samples of the group" if _has_own(comparison) else ""
+    generated = (
+        "; Own: precision of the generated samples of the group" if _has_own(comparison) else ""
+    )
     labels = _labels(comparison, comparison.reference.groups or {})
     left_out = (
         f" The {WORST} groups of the lowest recall; {len(labels) - WORST} more are in the JSON "
@@ -123,7 +126,7 @@ def _groups_caption(comparison: Comparison) -> str:
     )
     return (
         "n: reference samples of the group, of which recall and coverage tell a share. Precision: "
-        f"of the generated samples whose nearest reference sample is of the group{own}. "
+        f"of the generated samples whose nearest reference sample is of the group{generated}. "
         f"{LOWEST} lowest of its column, among groups of at least {FEW}; {MISSING} no sample to "
         f"score.{left_out}"
     )
@@ -157,16 +160,16 @@ def _group_run(
     for base in (*HEADINGS, OWN):
         if any(key.startswith(f"{prefix}{base}=") for key in scores):
             head = label(HEADINGS[base]) if base in HEADINGS else "Own"
-            own = [scores.get(f"{prefix}{base}={name}") for name in labels]
+            by_group = [scores.get(f"{prefix}{base}={name}") for name in labels]
             large = [
                 score if sizes.get(name, 0) >= FEW else None
-                for score, name in zip(own, labels, strict=True)
+                for score, name in zip(by_group, labels, strict=True)
             ]
             lowest = best_of(large, "lower") if base in MARKED else None
             columns.append(
                 Column(
                     head,
-                    tuple(_group_cell(score, row == lowest) for row, score in enumerate(own)),
+                    tuple(_group_cell(score, row == lowest) for row, score in enumerate(by_group)),
                     group=_run_name(comparison, system, view),
                     align="value",
                     view=view,
@@ -199,9 +202,9 @@ def _copies_run(
     columns = []
     for key, (head, arrow) in COPIES.items():
         full = key if main else f"{view}.{key}"
-        found = [scores.get(full) for scores in scored]
-        if any(score is not None for score in found):
-            cells = tuple(map(_copies_cell, found))
+        values = [scores.get(full) for scores in scored]
+        if any(score is not None for score in values):
+            cells = tuple(map(_copies_cell, values))
             tells = meanings.get(head, "")
             columns.append(Column(head, cells, arrow, clean(view), key=full, meaning=tells))
     return tuple(columns)

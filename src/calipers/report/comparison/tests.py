@@ -6,41 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from calipers.report.inference import (
-    FLOOR_MARK,
-    against_reference,
-    alpha_of,
-    between_systems,
-    family,
-    floor_cell,
-    floor_of,
-    floor_splits,
-    is_significant,
-    level_of,
-    pair_name,
-    percent,
-    untested,
-)
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING, about, defined, half_text, p_text, signed
-from calipers.report.shown import (
-    Metric,
-    as_scores,
-    interval_of,
-    listed,
-    metric_of,
-    named,
-    scores_of,
-    spoken,
-    spoken_all,
-)
+from calipers.report.inference import family, floor_cell, floor_splits, pair_name, untested
+from calipers.report.shown import as_scores, column, interval_of, metric_of, spoken, spoken_all
 from calipers.report.table import (
     BEST_STYLE,
     FLOOR,
     SYSTEM,
     Cell,
     Column,
-    Name,
     Note,
     ScoreCell,
     Table,
@@ -49,8 +22,30 @@ from calipers.report.table import (
     texts,
 )
 from calipers.results.comparison import Advice, Comparison, SignificanceTest
+from calipers.results.ranking import scores_of
+from calipers.results.shown import ShownScore
+from calipers.results.significance import (
+    against_reference,
+    alpha_of,
+    between_systems,
+    is_significant,
+    level_of,
+)
 from calipers.results.system import SystemResult
 from calipers.score import WIDTH, NoiseFloor, Score
+from calipers.wording.marks import FLOOR_MARK
+from calipers.wording.names import clean
+from calipers.wording.numbers import (
+    MISSING,
+    about,
+    defined,
+    floor_of,
+    half_text,
+    p_text,
+    percent,
+    signed,
+)
+from calipers.wording.words import Name, listed, named
 
 MOST_ADVICE = 40
 ASKED = "distinguishable?"
@@ -81,7 +76,7 @@ def reference_table(comparison: Comparison) -> Table | None:
     )
 
 
-def floor_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | None:
+def floor_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table | None:
     """Lay out the floor of every size, and the systems at that size; None without any.
 
     It stands apart from the scores of the full sets: only numbers of one size may be compared.
@@ -92,7 +87,9 @@ def floor_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | No
     rows = list(_floor_rows(comparison, shown))
     kinds = tuple(kind for kind, _, _, _ in rows)
     names, sizes = tuple(row[1] for row in rows), tuple(row[2] for row in rows)
-    columns = [metric.column([row[3][place] for row in rows]) for place, metric in enumerate(shown)]
+    columns = [
+        column(metric, [row[3][place] for row in rows]) for place, metric in enumerate(shown)
+    ]
     return Table(
         (Column("system", names, align="left"), Column("n", sizes)),
         by_group(columns),
@@ -105,7 +102,7 @@ def floor_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | No
     )
 
 
-def pairs_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | None:
+def pairs_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table | None:
     """Lay out the differences of every pair of systems; None without tests."""
     tests = between_systems(comparison)
     if not tests:
@@ -131,7 +128,7 @@ def pairs_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | No
     )
 
 
-def seeds_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | None:
+def seeds_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table | None:
     """Lay out the spread over the files of each system that has several, as in papers."""
     systems = [system for system in comparison.systems if len(system.seeds) > 1]
     shown = [
@@ -144,7 +141,7 @@ def seeds_table(comparison: Comparison, metrics: Sequence[Metric]) -> Table | No
     files = Column("files", texts([str(len(system.seeds)) for system in systems]))
     names = Column("system", texts([clean(system.name) for system in systems]), align="left")
     columns = [
-        metric.column([_seeds_cell(system, metric) for system in systems], align="right")
+        column(metric, [_seeds_cell(system, metric) for system in systems], align="right")
         for metric in shown
     ]
     return Table(
@@ -164,9 +161,10 @@ def advice_table(comparison: Comparison) -> Table | None:
         return None
     shown = advice[:MOST_ADVICE]
     rest = f"{len(advice) - MOST_ADVICE} more in the JSON (--json FILE)"
-    systems = tuple(Text(named(each.system, 4)) for each in shown)
+    systems = tuple(Text(named(advised.system, 4)) for advised in shown)
     scores = tuple(
-        Text(Name(spoken(comparison, metric_of(comparison, each.score)), 3, None)) for each in shown
+        Text(Name(spoken(comparison, metric_of(comparison, advised.score)), 3, None))
+        for advised in shown
     )
     caption = (
         "limit: where the scores of smaller samples lead with ever more of them, settings held; "
@@ -186,17 +184,17 @@ def advice_table(comparison: Comparison) -> Table | None:
     )
 
 
-def _by_view(metrics: Sequence[Metric]) -> list[Metric]:
+def _by_view(metrics: Sequence[ShownScore]) -> list[ShownScore]:
     order = list(dict.fromkeys(metric.view for metric in metrics))
     return sorted(metrics, key=lambda metric: order.index(metric.view))
 
 
 def _verdicts(
-    comparison: Comparison, metric: Metric, names: Sequence[str]
+    comparison: Comparison, metric: ShownScore, names: Sequence[str]
 ) -> tuple[Column, Column]:
     """Give the column of a statistic, and the one that says whether it tells."""
-    found = {t.a: t for t in against_reference(comparison) if t.score == metric.key}
-    tests = [found.get(name) for name in names]
+    by_system = {t.a: t for t in against_reference(comparison) if t.score == metric.key}
+    tests = [by_system.get(name) for name in names]
     values = [
         as_scores(comparison, metric.key, test.difference if test else None) or MISSING
         for test in tests
@@ -218,7 +216,7 @@ def _verdict(test: SignificanceTest | None, alpha: float) -> str:
 
 
 def _floor_rows(
-    comparison: Comparison, metrics: Sequence[Metric]
+    comparison: Comparison, metrics: Sequence[ShownScore]
 ) -> Iterator[tuple[str, Text, Text, tuple[ScoreCell, ...]]]:
     """Give for each size the row of the floor, then those of the systems."""
     floors = [
@@ -226,20 +224,20 @@ def _floor_rows(
         for row in range(len(comparison))
     ]
     keys = [tuple("" if c is None else c.value + c.spread for c in cells) for cells in floors]
-    held = sorted((row for row, key in enumerate(keys) if any(key)), key=lambda row: keys[row])
-    for _, members in groupby(held, key=lambda row: keys[row]):
+    measured = sorted((row for row, key in enumerate(keys) if any(key)), key=lambda row: keys[row])
+    for _, members in groupby(measured, key=lambda row: keys[row]):
         systems = sorted(members)
         cells = tuple(cell or ScoreCell(MISSING, style="dim") for cell in floors[systems[0]])
         size = _floor_size(comparison, metrics, systems[0])
         yield FLOOR, Text(FLOOR, "dim"), Text(f"2x{size}", "dim"), cells
         for row in systems:
             beside = tuple(
-                _beside_floor(scores_of(comparison, each)[row], each) for each in metrics
+                _beside_floor(scores_of(comparison, metric)[row], metric) for metric in metrics
             )
             yield SYSTEM, Text(clean(comparison.systems[row].name)), Text(str(size)), beside
 
 
-def _beside_floor(score: Score | None, metric: Metric) -> ScoreCell:
+def _beside_floor(score: Score | None, metric: ShownScore) -> ScoreCell:
     floor = floor_of(score)
     if score is None or floor is None:
         return ScoreCell(MISSING)
@@ -247,29 +245,29 @@ def _beside_floor(score: Score | None, metric: Metric) -> ScoreCell:
     return ScoreCell(text, mark=FLOOR_MARK if floor.inside else "")
 
 
-def _floor_size(comparison: Comparison, metrics: Sequence[Metric], row: int) -> object:
+def _floor_size(comparison: Comparison, metrics: Sequence[ShownScore], row: int) -> object:
     floors = [floor_of(scores_of(comparison, metric)[row]) for metric in metrics]
     return next(floor.size for floor in floors if floor)
 
 
-def _inside(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Note]:
+def _inside(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
     """Say by which scores a system is within the noise floor."""
-    told: dict[str, list[Name]] = {}
+    about: dict[str, list[Name]] = {}
     for row, system in enumerate(comparison.systems):
         floors = [floor_of(scores_of(comparison, metric)[row]) for metric in metrics]
         inside = [m for m, floor in zip(metrics, floors, strict=True) if floor and floor.inside]
         if inside:
             every = len(inside) == len(metrics) > 1
             words = f"all {len(inside)} scores" if every else spoken_all(comparison, inside)
-            told.setdefault(words, []).append(named(system.name))
-    for words, systems in told.items():
+            about.setdefault(words, []).append(named(system.name))
+    for words, systems in about.items():
         more = f": within the noise floor by {words}"
         yield Note("finding", (*listed(systems), more), about=tuple(map(str, systems)))
 
 
-def _floor_caption(comparison: Comparison, metrics: Sequence[Metric]) -> str:
-    found = (floor_of(score) for metric in metrics for score in scores_of(comparison, metric))
-    floors = [floor for floor in found if floor]
+def _floor_caption(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:
+    every = (floor_of(score) for metric in metrics for score in scores_of(comparison, metric))
+    floors = [floor for floor in every if floor]
     alike = any(floor.inside for floor in floors)
     mark = f" {FLOOR_MARK}{FIXED}{_reach(floors)}." if alike else ""
     return (
@@ -287,10 +285,10 @@ def _reach(floors: Sequence[NoiseFloor]) -> str:
     return f"within {WIDTH:g} standard deviations of the floor"
 
 
-def _differences(comparison: Comparison, metric: Metric, pairs: Sequence[Pair]) -> Column:
+def _differences(comparison: Comparison, metric: ShownScore, pairs: Sequence[Pair]) -> Column:
     """Give the differences by one score with their p."""
-    found = {(t.a, t.b): t for t in between_systems(comparison) if t.score == metric.key}
-    cells = tuple(_difference(comparison, metric.key, found.get(pair)) for pair in pairs)
+    by_pair = {(t.a, t.b): t for t in between_systems(comparison) if t.score == metric.key}
+    cells = tuple(_difference(comparison, metric.key, by_pair.get(pair)) for pair in pairs)
     return Column(metric.label, cells, group=clean(metric.view), key=metric.key)
 
 
@@ -309,13 +307,13 @@ def _difference(comparison: Comparison, key: str, test: SignificanceTest | None)
 
 
 def _separating(
-    comparison: Comparison, metrics: Sequence[Metric], pairs: Sequence[Pair]
+    comparison: Comparison, metrics: Sequence[ShownScore], pairs: Sequence[Pair]
 ) -> Iterator[Note]:
     """Say of the two closest systems how many samples would distinguish them."""
     cheapest = [(_cheapest(comparison, metrics, pair), pair) for pair in pairs]
-    known = [(found, pair) for found, pair in cheapest if found is not None]
+    known = [(size, pair) for size, pair in cheapest if size is not None]
     if known:
-        (n, metric), (a, b) = max(known, key=lambda each: each[0][0])
+        (n, metric), (a, b) = max(known, key=lambda pair: pair[0][0])
         closest = "closest: " if pairs[1:] else ""
         more = (
             f"; {about(n)} samples in every set would be needed to distinguish them by "
@@ -324,7 +322,7 @@ def _separating(
         yield Note("finding", (closest, named(a), " and ", named(b), more), about=(a, b))
 
 
-def _missed(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Note]:
+def _missed(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
     """Say how large a difference would have been found, where one was not."""
     alpha, sizes = alpha_of(comparison), []
     for metric in metrics:
@@ -348,8 +346,8 @@ def _missed(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Note]
 
 
 def _cheapest(
-    comparison: Comparison, metrics: Sequence[Metric], pair: Pair
-) -> tuple[int, Metric] | None:
+    comparison: Comparison, metrics: Sequence[ShownScore], pair: Pair
+) -> tuple[int, ShownScore] | None:
     """The score that would distinguish a pair with the fewest samples; None where one does so."""
     tests = {t.score: t for t in between_systems(comparison) if (t.a, t.b) == pair}
     if any(is_significant(test, alpha_of(comparison)) for test in tests.values()):
@@ -373,7 +371,7 @@ def _pairs_caption(comparison: Comparison, tests: Sequence[SignificanceTest]) ->
     return f"±: {percent(level_of(comparison))} interval of the difference; p{family(tests)}{how}"
 
 
-def _seeds_cell(system: SystemResult, metric: Metric) -> ScoreCell:
+def _seeds_cell(system: SystemResult, metric: ShownScore) -> ScoreCell:
     score = system.scores.get(metric.key)
     text = metric.write(score)
     spread = None if score is None or text == MISSING else score.seeds_sd
@@ -381,12 +379,12 @@ def _seeds_cell(system: SystemResult, metric: Metric) -> ScoreCell:
 
 
 def _advice_run(comparison: Comparison, advice: Sequence[Advice]) -> tuple[Column, ...]:
-    rows = [_advice_texts(comparison, each) for each in advice]
+    rows = [_advice_texts(comparison, advised) for advised in advice]
     headers = ("n", "now", "limit", "bias", "spread")
     columns = [
         Column(header, texts([row[place] for row in rows])) for place, header in enumerate(headers)
     ]
-    plateau = texts(["reached" if each.plateau else "not reached" for each in advice])
+    plateau = texts(["reached" if advised.plateau else "not reached" for advised in advice])
     return (*columns, Column("plateau", plateau, align="left"))
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calipers.catalogue.shown import views_of
+from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Copy, Explanation, Outlier, Region, Sample, Topic
 from calipers.report.html.texts import distance_text
 from calipers.report.html.wording import count
-from calipers.report.names import VIEWS, clean, shorten
-from calipers.report.numbers import defined, share
-from calipers.report.shown import short
 from calipers.report.topics import outcome, ratio_words
-from calipers.report.verdict import furthest_first
 from calipers.results.comparison import Comparison
+from calipers.wording.names import VIEWS, clean, shorten
+from calipers.wording.numbers import defined, share
+from calipers.wording.words import short
 
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""

@@ -39,12 +39,12 @@ from calipers.report.html.tables import (
 )
 from calipers.report.html.texts import Texts, fitting
 from calipers.report.html.wording import count
-from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import defined, share
 from calipers.report.redacted import without_texts
-from calipers.report.table import Name, ScoreCell, Words, said
-from calipers.report.verdict import verdict
+from calipers.report.table import ScoreCell
 from calipers.results.comparison import Comparison
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import defined, share
+from calipers.wording.words import Name, Words, said
 
 PURPOSE = "the HTML report"
 SCRIPT = "plotly.min.js"
@@ -159,7 +159,7 @@ def _about(comparison: Comparison) -> dict[str, Any]:
         "tab": said(heading),
         "about": document.title,
         "version": comparison.version,
-        "verdict": verdict(comparison),
+        "verdict": comparison.verdict,
         "scores": scores_of(document, comparison),
         "views": defaultdict(str, VIEWS),
         "places": places(comparison),

@@ -19,13 +19,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from calipers.catalogue.estimation import DIVERGENCE
+from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Topic
-from calipers.report.names import MADE_BY, VIEWS, clean, shorten
-from calipers.report.shown import TEXT, short
+from calipers.report.shown import TEXT
 from calipers.report.topics import ratio_words
-from calipers.report.verdict import furthest_first
 from calipers.results.comparison import Comparison
 from calipers.score import WIDTH
+from calipers.wording.names import MADE_BY, VIEWS, clean, shorten
+from calipers.wording.words import short
 
 SCRIPTS = (
     "charts_kit.js",

@@ -12,27 +12,18 @@ from itertools import groupby
 from typing import Any
 
 from calipers.report.html.wording import listing
-from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
-from calipers.report.names import clean
-from calipers.report.numbers import MISSING, share, size_text, value_of, words_text
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import Measure, pieces
 from calipers.report.render.text import strip
-from calipers.report.shown import named, sets_of, short
-from calipers.report.table import (
-    BEST,
-    Cell,
-    Column,
-    Document,
-    Note,
-    ScoreCell,
-    Table,
-    Words,
-    said,
-)
+from calipers.report.shown import sets_of
+from calipers.report.table import Cell, Column, Document, Note, ScoreCell, Table
 from calipers.results.comparison import Comparison
 from calipers.results.sets import SetSummary
 from calipers.score import Score
+from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
+from calipers.wording.names import clean
+from calipers.wording.numbers import MISSING, share, size_text, value_of, words_text
+from calipers.wording.words import Words, named, said, short
 
 MARKS = {
     BEST: "best in its column",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calipers.report.numbers import MISSING
-from calipers.report.table import Name, Words
+from calipers.wording.numbers import MISSING
+from calipers.wording.words import Name, Words
 
 MOST = 4
 

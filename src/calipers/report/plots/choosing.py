@@ -8,9 +8,9 @@ from math import isfinite
 from typing import NamedTuple
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.names import WIDEST_NAME, clean, shorten
 from calipers.results.comparison import Comparison
 from calipers.score import Score
+from calipers.wording.names import WIDEST_NAME, clean, shorten
 
 HAIR_SPACE = "\N{HAIR SPACE}"
 LEVEL = 0.95

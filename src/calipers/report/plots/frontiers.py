@@ -12,8 +12,6 @@ from matplotlib.axes import Axes
 
 from calipers.catalogue.estimation import DIVERGENCE
 from calipers.errors import InputError, unknown_name
-from calipers.report.names import clean, label
-from calipers.report.numbers import score_text
 from calipers.report.plots.choosing import (
     level_of,
     prefix,
@@ -35,6 +33,8 @@ from calipers.report.plots.curves import (
 )
 from calipers.report.plots.panels import Plot, views_plot
 from calipers.results.comparison import Comparison
+from calipers.wording.names import clean, label
+from calipers.wording.numbers import score_text
 
 Scale = Literal["transformed", "raw"]
 

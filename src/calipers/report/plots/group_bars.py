@@ -13,7 +13,6 @@ from matplotlib.patches import Patch
 
 from calipers.errors import InputError, unknown_name
 from calipers.report.comparison.sets import MOST, WORST, shown_groups
-from calipers.report.names import label
 from calipers.report.plots.choosing import (
     all_scores,
     bounds,
@@ -31,6 +30,7 @@ from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import COLOURS, INK, Look, colour
 from calipers.results.comparison import Comparison
 from calipers.score import Score
+from calipers.wording.names import label
 
 METRICS = ("recall", "coverage", "precision")
 

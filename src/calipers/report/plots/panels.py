@@ -16,10 +16,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import text_to_path
 from rich.cells import cell_len
 
-from calipers.report.names import WIDEST_NAME
 from calipers.report.plots.choosing import drawable, view_words
 from calipers.report.plots.style import FONT, Look, save_figure, styled
 from calipers.results.comparison import Comparison
+from calipers.wording.names import WIDEST_NAME
 
 COLUMN, HEIGHT = 3.4, 3.52
 """Size of a view's panel in inches; a figure of one view is as wide as a column of a paper."""

@@ -35,8 +35,8 @@ from calipers.report.plots.choosing import (
 )
 from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import COLOURS, EDGE, SHADE, Look, colour, dashes, marker
-from calipers.report.shown import Metric, shown_metrics
 from calipers.results.comparison import Comparison
+from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
 from calipers.score import Score
 
@@ -162,14 +162,16 @@ def parameter_plot(
     return Plot(whole, panel)
 
 
-def _metrics(runs: Sequence[Comparison], view: str, asked: Sequence[str] | None) -> list[Metric]:
+def _metrics(
+    runs: Sequence[Comparison], view: str, asked: Sequence[str] | None
+) -> list[ShownScore]:
     """Choose the metrics, each by one view."""
     if asked is None:
-        return [metric for metric in shown_metrics(runs[0]) if metric.view == view]
+        return [metric for metric in runs[0].shown if metric.view == view]
     return [_metric(runs, view, name) for name in asked]
 
 
-def _metric(runs: Sequence[Comparison], view: str, name: str) -> Metric:
+def _metric(runs: Sequence[Comparison], view: str, name: str) -> ShownScore:
     """Find a metric by its key, or by its name in the view."""
     scores = all_scores(*runs)
     first, dot, rest = name.partition(".")
@@ -178,7 +180,7 @@ def _metric(runs: Sequence[Comparison], view: str, name: str) -> Metric:
     key = prefix(runs[0], of) + base
     if key not in scores:
         raise unknown_name("metric", name, scores)
-    return Metric(of, base, key, scores[key].better)
+    return ShownScore(of, base, key, scores[key].better)
 
 
 def _x_label(x: X) -> str:
@@ -284,7 +286,7 @@ def _read(value: object) -> float | None:
 # One panel
 
 
-def _draw(axes: Axes, placed: Sequence[Point], metric: Metric) -> None:
+def _draw(axes: Axes, placed: Sequence[Point], metric: ShownScore) -> None:
     """Draw the lines of one metric, with bands or bars, and what the reference itself scores."""
     for index, line in enumerate(_by_line(placed).values()):
         _draw_line(axes, line, metric.key, index)
@@ -331,7 +333,7 @@ def _spread(score: Score | None) -> tuple[float, float] | None:
     return score.value - deviation, score.value + deviation
 
 
-def _references(placed: Sequence[Point], metric: Metric) -> set[float]:
+def _references(placed: Sequence[Point], metric: ShownScore) -> set[float]:
     """Give what the reference itself scores, where the metric is a property of one set."""
     scores = [point.scores[metric.key] for point in placed if metric.key in point.scores]
     values = (score.reference for score in scores)
@@ -348,7 +350,7 @@ def _look(index: int, *, joined: bool) -> Look:
     }
 
 
-def _legend(placed: Sequence[Point], metrics: Sequence[Metric]) -> list[Artist]:
+def _legend(placed: Sequence[Point], metrics: Sequence[ShownScore]) -> list[Artist]:
     """Explain the lines, the bands and the reference."""
     legend: list[Artist] = [
         Line2D([], [], label=drawable(name), **_look(index, joined=len(line) > 1))

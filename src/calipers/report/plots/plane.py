@@ -14,7 +14,6 @@ from matplotlib.patches import Ellipse, Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.names import label
 from calipers.report.plots.choosing import (
     all_scores,
     bounds,
@@ -34,6 +33,7 @@ from calipers.report.plots.style import EDGE, Look, colour, marker
 from calipers.results.comparison import Comparison
 from calipers.results.system import SystemResult
 from calipers.score import Score
+from calipers.wording.names import label
 
 Families = str | Sequence[Sequence[str]]
 Span = tuple[float, float]

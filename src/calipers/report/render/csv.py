@@ -11,14 +11,14 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from calipers.catalogue.shown import split_view, views_of
-from calipers.report.names import clean
-from calipers.report.numbers import defined
-from calipers.report.shown import TEXT
-from calipers.report.summary_of_data import Scored, check_comparison
-from calipers.report.table import Cell, Document, ScoreCell, said
+from calipers.catalogue.shown import TEXT, split_view, views_of
+from calipers.report.scored import Scored, check_scored
+from calipers.report.table import Cell, Document, ScoreCell
 from calipers.results.texts import TextComparison
 from calipers.score import Score
+from calipers.wording.names import clean
+from calipers.wording.numbers import defined
+from calipers.wording.words import said
 
 COLUMNS = (
     "system",
@@ -78,7 +78,7 @@ def scores_csv(result: Scored) -> str:
     InputError
         If it is no comparison.
     """
-    check_comparison(result)
+    check_scored(result)
     file = io.StringIO(newline="")
     lines = csv.writer(file)
     lines.writerow(COLUMNS)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape as html_escape
 
-from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import APPROXIMATE
 from calipers.report.render.printed import (
     DAGGERS,
     REMARKS,
@@ -24,7 +22,6 @@ from calipers.report.render.printed import (
     value_of,
 )
 from calipers.report.table import (
-    BEST,
     FAMILY,
     FLOOR,
     REFERENCE,
@@ -34,8 +31,11 @@ from calipers.report.table import (
     Note,
     Table,
     Text,
-    said,
 )
+from calipers.wording.marks import BEST
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import APPROXIMATE
+from calipers.wording.words import said
 
 LINE = "1px solid rgba(128, 128, 128, .45)"
 PLAIN = "background: none; border: 0; white-space: nowrap; padding: .15em .7em"

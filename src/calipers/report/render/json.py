@@ -1,4 +1,4 @@
-"""Data ──► strict JSON."""
+"""A result, or its data ──► strict JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from calipers.serialise import Plain
+
 SHORT = 60
 """Characters in all that a list of words may have to stand on one line."""
 
 
 def json_text(data: Any) -> str:
-    """Write data as strict JSON for people and programs: indented, lists of numbers on one line.
+    """Write a result, or data, as strict JSON: indented, lists of numbers on one line.
 
     Keys keep their order. Characters outside ASCII stay as they are, except those that UTF-8
     cannot hold.
@@ -21,7 +23,7 @@ def json_text(data: Any) -> str:
     ValueError
         If a number is NaN or infinite: such a score is null in the data, with a reason.
     """
-    return _render(data, "") + "\n"
+    return _render(data.to_dict() if isinstance(data, Plain) else data, "") + "\n"
 
 
 def _render(value: Any, indent: str) -> str:

@@ -12,9 +12,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calipers.report.inference import FLOOR_MARK
-from calipers.report.names import clean
-from calipers.report.numbers import APPROXIMATE, MISSING
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import (
     DAGGERS,
@@ -30,17 +27,13 @@ from calipers.report.render.printed import (
     value_of,
     written,
 )
-from calipers.report.table import (
-    BEST,
-    FAMILY,
-    FLOOR,
-    Cell,
-    Column,
-    Document,
-    Table,
-    Text,
-    said,
-)
+from calipers.report.scored import document_of
+from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Table, Text
+from calipers.results.result import Result
+from calipers.wording.marks import BEST, FLOOR_MARK
+from calipers.wording.names import clean
+from calipers.wording.numbers import APPROXIMATE, MISSING
+from calipers.wording.words import said
 
 MOST_FLOATS = 10
 """Floats after which pages are printed: LaTeX stops where more than 18 wait for a place."""
@@ -120,14 +113,14 @@ _DASHES = re.compile(r"-(?=-)")
 """A dash before another one: together they would be printed as one long dash."""
 
 
-def latex(document: Document) -> str:
-    r"""Write the tables of a document as LaTeX floats, ready for a paper.
+def latex(shown: Document | Result) -> str:
+    r"""Write the tables of a document, or of a result's summary, as LaTeX floats for a paper.
 
     Needs ``\usepackage{booktabs}``. The first caption says how it was measured. A table stands in
     one ``tabular``, with a rule over the columns of each view, or in several where it would be too
     wide. What is said beside tables stands below the last.
     """
-    floats: list[str] = []
+    document, floats = document_of(shown), list[str]()
     for place, table in enumerate(_drawn(document), start=1):
         words = [_said(document)] if place == 1 else []
         words += [f"{escape(table.heading)}."] if table.heading else []

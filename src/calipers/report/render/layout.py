@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 from rich.cells import cell_len
 
-from calipers.report.names import WIDEST_NAME, shorten_names
+from calipers.wording.names import WIDEST_NAME, shorten_names
 
 NARROWEST_NAME = 16
 TINY_NAME = 8

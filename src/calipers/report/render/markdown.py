@@ -12,8 +12,6 @@ from itertools import groupby
 
 from rich.cells import cell_len
 
-from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import APPROXIMATE
 from calipers.report.render.printed import (
     DAGGERS,
     REMARKS,
@@ -27,8 +25,8 @@ from calipers.report.render.printed import (
     spread_of,
     value_of,
 )
+from calipers.report.scored import document_of
 from calipers.report.table import (
-    BEST,
     FAMILY,
     FLOOR,
     SYSTEM,
@@ -39,8 +37,12 @@ from calipers.report.table import (
     Notes,
     Table,
     Text,
-    said,
 )
+from calipers.results.result import Result
+from calipers.wording.marks import BEST
+from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import APPROXIMATE
+from calipers.wording.words import said
 
 WIDTH = 110
 """Characters of a table that GitHub shows without a scroll bar."""
@@ -54,13 +56,14 @@ _MENTION = re.compile(r"(?<![^\W_])(&#64;)(?=\w)")
 _WORD_JOINER = "\N{WORD JOINER}"
 
 
-def markdown(document: Document) -> str:
-    """Write a document as Markdown, ready for an issue or a README.
+def markdown(shown: Document | Result) -> str:
+    """Write a document, or the summary of a result, as Markdown, ready for an issue or a README.
 
     A table that would be too wide stands in one for each view (system, for text statistics); the
     best of a column is bold. What the marks mean, why values are missing, and all warnings stand
     where the document has them.
     """
+    document = document_of(shown)
     blocks = [escape(document.title)]
     for block in document.blocks:
         blocks += _notes(block.notes) if isinstance(block, Notes) else _table(block)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
 from calipers.report.render.layout import Strip, packed
 from calipers.report.render.text import strip
-from calipers.report.table import METRIC, Cell, Column, Kind, Note, Run, ScoreCell, Table, said
+from calipers.report.table import METRIC, Cell, Column, Kind, Note, Run, ScoreCell, Table
+from calipers.wording.marks import ALIKE, EQUAL, OPEN, UNTESTED
+from calipers.wording.words import said
 
 DAGGERS = {ALIKE: "†", OPEN: "‡", EQUAL: "§", UNTESTED: "¶"}
 """A mark of the terminal to what a document shows in its place; the best stands in bold."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from calipers.report.names import WIDEST_NAME, shorten, shorten_names
 from calipers.report.render.layout import (
     FIXED,
     TINY_NAME,
@@ -36,6 +35,7 @@ from calipers.report.render.layout import (
     total_width,
     wrapped,
 )
+from calipers.report.scored import document_of
 from calipers.report.table import (
     FAMILY,
     FLOOR,
@@ -43,15 +43,15 @@ from calipers.report.table import (
     Cell,
     Column,
     Document,
-    Name,
     Note,
     Notes,
     ScoreCell,
     Table,
     Text,
-    Words,
-    said,
 )
+from calipers.results.result import Result
+from calipers.wording.names import WIDEST_NAME, shorten, shorten_names
+from calipers.wording.words import Name, Words, said
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -107,20 +107,20 @@ class Screen:
             yield RichText.assemble(*line, overflow="fold", no_wrap=False, end="\n")
 
 
-def plain(document: Document, *, width: int = 100) -> str:
-    """Write a document as plain text: aligned, without colours or box drawing.
+def plain(shown: Document | Result, *, width: int = 100) -> str:
+    """Write a document, or that of a result, as aligned text without colours or box drawing.
 
     Where the views of a table do not fit side by side, every line names its view, so that
     ``grep model_a`` keeps its sense.
 
     Parameters
     ----------
-    document
-        What is shown.
+    shown
+        A document, or a result, of which it is what the screen shows.
     width
         Cells that a line may take; longer single words, such as paths, are left whole.
     """
-    return as_text(document_lines(document, width, plain=True))
+    return as_text(document_lines(document_of(shown, whole=True), width, plain=True))
 
 
 def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[Line]:

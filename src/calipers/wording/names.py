@@ -56,7 +56,7 @@ def label(metric: str) -> str:
     named = METRICS[name].label
     if option == "train" or option.startswith(("group=", "own=")):
         return f"{named} {clean(option.removeprefix('group='))}"
-    words = [_word(each) for each in option.split(":") if each]
+    words = [_word(word) for word in option.split(":") if word]
     if None in words:
         return clean(metric)
     return " ".join([named, *_unsaid(name, option), *filter(None, words)])
@@ -173,10 +173,10 @@ def shorten_names(names: Sequence[str], width: int) -> list[str]:
     >>> shorten_names(["temperature=0.5,top_p=0.8", "temperature=1,top_p=0.8"], 16)
     ['tem=0.5,top=0.8', 'tem=1,top=0.8']
     """
-    found = [shorten(name, width) for name in names]
+    short = [shorten(name, width) for name in names]
     several = len(set(names))
-    if len(set(found)) == several:
-        return found
+    if len(set(short)) == several:
+        return short
     for letters in range(width, 0, -1):
         brief = [_brief(name, letters) for name in names]
         if max(map(cell_len, brief)) <= width and len(set(brief)) == several:
@@ -185,7 +185,7 @@ def shorten_names(names: Sequence[str], width: int) -> list[str]:
         ends = [_ending(name, width, tail) for name in names]
         if len(set(ends)) == several:
             return ends
-    return found
+    return short
 
 
 _KEY = re.compile(r"(?:^|(?<=,))([^=,]+)(?==)")
@@ -193,7 +193,7 @@ _KEY = re.compile(r"(?:^|(?<=,))([^=,]+)(?==)")
 
 def _brief(name: str, letters: int) -> str:
     """Cut the names of the parameters in a name such as ``top_p=0.9,top_k=40``."""
-    return _KEY.sub(lambda found: found[1][:letters], name)
+    return _KEY.sub(lambda key: key[1][:letters], name)
 
 
 def _ending(name: str, width: int, tail: int) -> str:

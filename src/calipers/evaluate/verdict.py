@@ -18,47 +18,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any, Literal
 
 from calipers.catalogue.estimation import POINTS
-from calipers.catalogue.shown import views_of
-from calipers.report.inference import (
-    against_reference,
-    alpha_of,
-    floor_of,
-    is_significant,
-    is_tested,
-)
-from calipers.report.names import clean
-from calipers.report.numbers import defined, gap_of, is_share, p_text, share, value_of
-from calipers.report.shown import TEXT, Metric, named, scores_of, shown_metrics
-from calipers.report.standing import Standing, standing
-from calipers.report.table import Name, Words, said
+from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
+from calipers.catalogue.shown import TEXT, views_of
+from calipers.evaluate.shown import with_shown
+from calipers.evaluate.standing import Standing, standing
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.ranking import scores_of
+from calipers.results.reading import REMEDY
+from calipers.results.shown import ShownScore
+from calipers.results.significance import against_reference, alpha_of, is_significant, is_tested
+from calipers.results.verdict import BriefCaution, Finding, Verdict
 from calipers.score import Score
+from calipers.wording.names import clean
+from calipers.wording.numbers import defined, floor_of, gap_of, p_text, share, value_of
+from calipers.wording.words import Words, in_speech, joined, named, spoken_list
 
-CLOSENESS = (
-    "mauve_star",
-    "mauve",
-    "frontier_integral_star",
-    "frontier_integral",
-    "midpoint_star",
-    "midpoint",
-    "divergence_star",
-    "divergence",
-    "total_variation",
-    "mauve_ot",
-    "frechet_distance",
-    "mmd",
-    "kid",
-    "energy_distance",
-)
-"""Scores of the gap between the distributions, the one to speak of first."""
-
-QUALITY = ("precision", "clipped_density", "cover_precision", "topp", "probabilistic_precision")
-DIVERSITY = ("recall", "coverage", "clipped_coverage", "cover_recall", "topr")
-"""Shares between 0 and 1, higher better, the one to speak of first."""
 FALL_WITH_QUALITY = frozenset({"coverage", "clipped_coverage", "cover_recall"})
 """Scores of diversity that poor samples lower too: no collapse where quality is low as well."""
 
@@ -79,162 +56,20 @@ REVERSING = 25
 ALWAYS = ("same_file",)
 """Kinds of cautions that are shown whatever others there are: the scores speak of nothing else."""
 
-Kind = Literal[
-    "closest",
-    "undecided",
-    "score",
-    "collapsed",
-    "distant",
-    "lost",
-    "distinguishable",
-    "untested",
-    "withheld",
-]
-UNREAD_REMEDY = (
-    "Choose an embedder that reads these texts (--embedder), or compare their characters "
-    "(calipers text)."
-)
 MOST_REASONS = 2
 """Sentences about what was not read."""
 COUNTS = {2: "Both", 3: "All three"}
 NUMBERS = re.compile(r"\ball\b|(?:\bunder )?\d[\d.,]*(?: %)?")
 
 
-@dataclass(frozen=True, repr=False)
-class Finding:
-    """One sentence of a verdict.
-
-    Attributes
-    ----------
-    kind
-        What it says: who is ``"closest"``, of whom that is ``"undecided"``, what a single system
-        scores (``"score"``), who has
-        ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
-        noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
-        or of whom no verdict is given (``"withheld"``), since too little of the texts was read.
-    systems
-        The names of those that it is about.
-    words
-        The sentence, with the names set apart.
-    """
-
-    kind: Kind
-    systems: tuple[str, ...]
-    words: Words
-
-    def __str__(self) -> str:
-        return said(self.words)
-
-    def __repr__(self) -> str:
-        return f"Finding({self.kind!r}, {str(self)!r})"
+def decided(comparison: Comparison) -> Comparison:
+    """Decide what is shown of a comparison that was put together, and what its verdict is."""
+    return with_verdict(with_shown(comparison))
 
 
-@dataclass(frozen=True, repr=False)
-class BriefCaution:
-    """A caution in a few words.
-
-    Attributes
-    ----------
-    system
-        The system that it is about; empty for all of them.
-    kind, brief, remedy
-        As of :class:`~calipers.results.caution.Caution`.
-    others
-        How many systems more have a caution of this kind.
-    """
-
-    system: str
-    kind: str
-    brief: str
-    remedy: str = ""
-    others: int = 0
-
-    def __repr__(self) -> str:
-        return f"BriefCaution({self.kind!r}, {str(self)!r})"
-
-    @property
-    def words(self) -> Words:
-        """What is shown of it."""
-        brief = f"{self.brief} ({self.remedy})" if self.remedy else self.brief
-        brief += f"; {self.others} more likewise" if self.others else ""
-        return (named(self.system), f": {brief}") if self.system else (brief,)
-
-    def __str__(self) -> str:
-        return said(self.words)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a comparison found, in the few sentences that a person reads first; print it.
-
-    Attributes
-    ----------
-    findings
-        The sentences, in their order.
-    cautions
-        What could change them: the two that weigh most, and every other that could reverse them.
-    """
-
-    findings: tuple[Finding, ...]
-    cautions: tuple[BriefCaution, ...] = ()
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The findings as plain text."""
-        return tuple(map(str, self.findings))
-
-    @property
-    def closest(self) -> tuple[str, ...]:
-        """The system closest to the reference, and those tied with it."""
-        return self._of("closest")
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """The systems of which the samples do not tell whether they are as close."""
-        return self._of("undecided")
-
-    @property
-    def collapsed(self) -> tuple[str, ...]:
-        """The systems that have lost most of the reference's diversity."""
-        return self._of("collapsed")
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """The systems that lose diversity, or a single one quality, beyond the noise floor.
-
-        Those that have collapsed or lie far from the reference are not named again.
-        """
-        return self._of("lost")
-
-    @property
-    def distinguishable(self) -> tuple[str, ...]:
-        """The systems that the tests distinguish from the reference."""
-        return self._of("distinguishable")
-
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """The systems of which no verdict is given, since too little of the texts was read."""
-        return self._of("withheld")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; beside the sentences stand names of systems."""
-        return {
-            "sentences": list(self.sentences),
-            "closest": list(self.closest),
-            "undecided": list(self.undecided),
-            "collapsed": list(self.collapsed),
-            "lost": list(self.lost),
-            "distinguishable": list(self.distinguishable),
-            "withheld": list(self.withheld),
-            "cautions": [vars(caution).copy() for caution in self.cautions],
-        }
-
-    def __str__(self) -> str:
-        warned = [f"! {caution}" for caution in self.cautions]
-        return "\n".join((*self.sentences, *warned))
-
-    def _of(self, kind: Kind) -> tuple[str, ...]:
-        return tuple(name for f in self.findings if f.kind == kind for name in f.systems)
+def with_verdict(comparison: Comparison) -> Comparison:
+    """Add the verdict, which rests on everything else that a comparison holds."""
+    return replace(comparison, verdict=verdict(comparison))
 
 
 def verdict(comparison: Comparison) -> Verdict:
@@ -261,8 +96,9 @@ def _withheld(comparison: Comparison) -> Iterator[Finding]:
     if len(reasons) > MOST_REASONS:
         (first, *_), names = reasons, [name for alike in reasons.values() for name in alike]
         reasons = {f"of the first, {first}; the others likewise": names}
+    remedy = REMEDY[0].upper() + REMEDY[1:]
     for reason, names in reasons.items():
-        words = joined(("No verdict on ",), _names(names), (f": {reason}. {UNREAD_REMEDY}",))
+        words = joined(("No verdict on ",), in_speech(names), (f": {reason}. {remedy}.",))
         yield Finding("withheld", tuple(names), words)
 
 
@@ -274,7 +110,7 @@ def _readable(comparison: Comparison) -> Comparison:
     return replace(comparison, systems=read)
 
 
-def decisive(comparison: Comparison) -> Metric | None:
+def decisive(comparison: Comparison) -> ShownScore | None:
     """Give the score by which the verdict and ``tune`` say who is best; None where there is none.
 
     It is the first score of the gap that is shown by the main view, else the first that ranks.
@@ -303,7 +139,7 @@ def furthest_first(comparison: Comparison) -> list[int]:
 class _Below:
     """A score below its noise floor: as a share of it, in words, and at which size."""
 
-    metric: Metric
+    metric: ShownScore
     share: float
     words: str
     size: int
@@ -332,12 +168,11 @@ class _Judged:
         return [system.name for system in self.comparison.systems]
 
     @cached_property
-    def metrics(self) -> list[Metric]:
+    def metrics(self) -> list[ShownScore]:
         """What is shown of embeddings and has a value for some system."""
-        shown = shown_metrics(self.comparison)
         return [
             metric
-            for metric in shown
+            for metric in self.comparison.shown
             if metric.view != TEXT and any(score is not None for score in self.values(metric))
         ]
 
@@ -346,32 +181,32 @@ class _Judged:
         """What the sentences say already, as the system and the kind of its caution."""
         return frozenset((self.systems[row], "duplicates") for row in self._collapsed_rows)
 
-    def values(self, metric: Metric) -> list[Score | None]:
+    def values(self, metric: ShownScore) -> list[Score | None]:
         """The scores by a metric that have a value."""
         scores = scores_of(self.comparison, metric)
         return [None if value_of(score) is None else score for score in scores]
 
-    def shown(self, metric: Metric, row: int) -> str:
+    def shown(self, metric: ShownScore, row: int) -> str:
         """Write the score of a system, as a sentence does."""
         score = scores_of(self.comparison, metric)[row]
-        return brief_text(metric, score, value_of(score))
+        return metric.brief(score, value_of(score))
 
-    def first_of(self, names: Sequence[str], view: str) -> Metric | None:
+    def first_of(self, names: Sequence[str], view: str) -> ShownScore | None:
         """The first of several metrics that is shown by a view.
 
         Of one with several options the first that was asked for, and one that averages over a
         single side, as the papers do, only where there is no other.
         """
-        own: dict[str, Metric] = {}
-        for metric in sorted(self.metrics, key=lambda each: _one_sided(each.metric)):
+        by_name: dict[str, ShownScore] = {}
+        for metric in sorted(self.metrics, key=lambda metric: _one_sided(metric.metric)):
             if metric.view == view:
-                own.setdefault(metric.metric.partition(":")[0], metric)
-        return next((own[name] for name in names if name in own), None)
+                by_name.setdefault(metric.base, metric)
+        return next((by_name[name] for name in names if name in by_name), None)
 
-    def all_of(self, names: Sequence[str], view: str) -> list[Metric]:
+    def all_of(self, names: Sequence[str], view: str) -> list[ShownScore]:
         """Those of several metrics that are shown by a view, the one to speak of first before."""
-        own = {m.metric.partition(":")[0]: m for m in self.metrics if m.view == view}
-        return [own[name] for name in names if name in own]
+        by_name = {metric.base: metric for metric in self.metrics if metric.view == view}
+        return [by_name[name] for name in names if name in by_name]
 
     @cached_property
     def views(self) -> list[str]:
@@ -396,7 +231,7 @@ class _Judged:
         verb = " is closest to " if len(first.best) == 1 else " are closest to "
         by = f" by {clean(leads[0].view)}" if several and not same else ""
         words = joined(
-            _names([self.systems[row] for row in first.best]),
+            in_speech([self.systems[row] for row in first.best]),
             (
                 verb,
                 reference,
@@ -408,9 +243,9 @@ class _Judged:
             self._untested(first),
         )
         if not same:
-            for lead, found in zip(leads[1:], others, strict=True):
-                if found.best and (found.best, found.tied) != (first.best, first.tied):
-                    words = joined(words, self._by_other(lead, found))
+            for lead, other in zip(leads[1:], others, strict=True):
+                if other.best and (other.best, other.tied) != (first.best, first.tied):
+                    words = joined(words, self._by_other(lead, other))
         if not is_tested(self.comparison):
             words = (*words, ", untested")
         rows = (*first.best, *self.ranked(leads[0], first.tied))
@@ -419,7 +254,7 @@ class _Judged:
             leads[0], first.undecided, f" by {clean(leads[0].view)}" if several else ""
         )
 
-    def _scored(self, leads: Sequence[Metric], row: int) -> str:
+    def _scored(self, leads: Sequence[ShownScore], row: int) -> str:
         """Write the closeness of a system by every view."""
         first, *others = leads
         text = f"{first.label} {self.shown(first, row)}"
@@ -428,11 +263,11 @@ class _Judged:
         more = (f"{self.shown(lead, row)} by {clean(lead.view)}" for lead in others)
         return ", ".join([f"{text} by {clean(first.view)}", *more])
 
-    def ranked(self, metric: Metric, rows: Sequence[int]) -> list[int]:
+    def ranked(self, metric: ShownScore, rows: Sequence[int]) -> list[int]:
         """Sort systems by a score, the best first."""
         return sorted(rows, key=lambda row: self._rank(metric, row))
 
-    def _rank(self, metric: Metric, row: int) -> float:
+    def _rank(self, metric: ShownScore, row: int) -> float:
         """What sorts the systems by a score, the best first."""
         score = scores_of(self.comparison, metric)[row]
         value = gap_of(score) if metric.direction == "closest" else value_of(score)
@@ -443,10 +278,12 @@ class _Judged:
     def _praise(self, row: int) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
         quality = self.all_of(QUALITY, self.views[0])[:1]
-        found = ["best in quality"] if any(self._is_clearly_best(m, row) for m in quality) else []
+        praise = ["best in quality"] if any(self._is_clearly_best(m, row) for m in quality) else []
         if self._is_most_diverse(row):
-            found.append("the most diverse")
-        return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
+            praise.append("the most diverse")
+        return (
+            (f", {', '.join(praise)}",) if praise[1:] else (f" and {praise[0]}",) if praise else ()
+        )
 
     def _is_most_diverse(self, row: int) -> bool:
         """Whether a system is clearly the best by a score of diversity, and worse by none."""
@@ -454,23 +291,23 @@ class _Judged:
         clear = any(self._is_clearly_best(metric, row) for metric in shown)
         return clear and not any(self._is_worse(metric, row) for metric in shown)
 
-    def _is_worse(self, metric: Metric, row: int) -> bool:
-        found = standing(self.comparison, metric)
-        return row in (*found.worse, *found.undecided)
+    def _is_worse(self, metric: ShownScore, row: int) -> bool:
+        place = standing(self.comparison, metric)
+        return row in (*place.worse, *place.undecided)
 
-    def _is_clearly_best(self, metric: Metric, row: int) -> bool:
+    def _is_clearly_best(self, metric: ShownScore, row: int) -> bool:
         """Whether a system is the best, and all others are significantly worse."""
-        found = standing(self.comparison, metric)
-        return found.best == (row,) and found.is_clear
+        place = standing(self.comparison, metric)
+        return place.best == (row,) and place.is_clear
 
-    def _untested(self, found: Standing) -> Words:
-        if not found.untested or not is_tested(self.comparison):
+    def _untested(self, place: Standing) -> Words:
+        if not place.untested or not is_tested(self.comparison):
             return ()
-        verb = " was" if len(found.untested) == 1 else " were"
+        verb = " was" if len(place.untested) == 1 else " were"
         text = f"{verb} not tested against it"
-        return joined(("; ",), _names([self.systems[row] for row in found.untested]), (text,))
+        return joined(("; ",), in_speech([self.systems[row] for row in place.untested]), (text,))
 
-    def _tied(self, metric: Metric, rows: Sequence[int]) -> Words:
+    def _tied(self, metric: ShownScore, rows: Sequence[int]) -> Words:
         if not rows:
             return ()
         if rows[3:]:
@@ -478,7 +315,9 @@ class _Judged:
         verb = " is tied with it" if len(rows) == 1 else " are tied with it"
         return joined(("; ",), self._with_scores(metric, rows), (verb,))
 
-    def _undecided(self, metric: Metric, rows: Sequence[int], by: str = "") -> Iterator[Finding]:
+    def _undecided(
+        self, metric: ShownScore, rows: Sequence[int], by: str = ""
+    ) -> Iterator[Finding]:
         """Say of whom the samples do not tell whether they are worse than the best."""
         if not rows:
             return
@@ -488,35 +327,35 @@ class _Judged:
         words = joined(("Undecided: whether ",), words, (f"{verb} tied with it or worse{by}.",))
         yield Finding("undecided", tuple(self.systems[row] for row in ranked), words)
 
-    def _with_scores(self, metric: Metric, rows: Sequence[int]) -> Words:
+    def _with_scores(self, metric: ShownScore, rows: Sequence[int]) -> Words:
         """Name systems, the best first, each with its score."""
         ranked = self.ranked(metric, rows)
         parts = [
             joined((named(self.systems[r]),), (f" ({self.shown(metric, r)})",)) for r in ranked
         ]
-        return _listed(parts)
+        return spoken_list(parts)
 
-    def _by_other(self, metric: Metric, found: Standing) -> Words:
-        verb = "is" if len(found.best) == 1 else "are"
-        more = f", {len(found.tied)} tied" if found.tied else ""
-        more += f", {len(found.undecided)} undecided" if found.undecided else ""
+    def _by_other(self, metric: ShownScore, place: Standing) -> Words:
+        verb = "is" if len(place.best) == 1 else "are"
+        more = f", {len(place.tied)} tied" if place.tied else ""
+        more += f", {len(place.undecided)} undecided" if place.undecided else ""
         return joined(
             (f"; by {clean(metric.view)} it {verb} ",),
-            _names([self.systems[row] for row in found.best]),
-            (f" ({self.shown(metric, found.best[0])}{more})",),
+            in_speech([self.systems[row] for row in place.best]),
+            (f" ({self.shown(metric, place.best[0])}{more})",),
         )
 
-    def _best(self, metric: Metric) -> Iterator[Finding]:
+    def _best(self, metric: ShownScore) -> Iterator[Finding]:
         """Say who is best by a score that is not one of closeness."""
-        found = standing(self.comparison, metric)
-        if found.best:
-            names = [self.systems[row] for row in found.best]
-            verb = " has" if len(found.best) == 1 else " share"
-            text = f"{verb} the best {metric.label} ({self.shown(metric, found.best[0])})"
-            words = joined(_names(names), (text,), self._tied(metric, found.tied), (".",))
-            rows = (*found.best, *self.ranked(metric, found.tied))
+        place = standing(self.comparison, metric)
+        if place.best:
+            names = [self.systems[row] for row in place.best]
+            verb = " has" if len(place.best) == 1 else " share"
+            text = f"{verb} the best {metric.label} ({self.shown(metric, place.best[0])})"
+            words = joined(in_speech(names), (text,), self._tied(metric, place.tied), (".",))
+            rows = (*place.best, *self.ranked(metric, place.tied))
             yield Finding("closest", tuple(self.systems[row] for row in rows), words)
-            yield from self._undecided(metric, found.undecided)
+            yield from self._undecided(metric, place.undecided)
 
     # -------------------------------------------------------------- one system
 
@@ -524,10 +363,10 @@ class _Judged:
         view = self.views[0] if self.views else ""
         lead = self.first_of(CLOSENESS, view)
         kinds = (lead, self.first_of(QUALITY, view), *self.all_of(DIVERSITY, view))
-        found = [metric for metric in kinds if metric]
-        if not found:
+        metrics = [metric for metric in kinds if metric]
+        if not metrics:
             return
-        scores = ", ".join(f"{metric.label} {self.shown(metric, 0)}" for metric in found)
+        scores = ", ".join(f"{metric.label} {self.shown(metric, 0)}" for metric in metrics)
         by = f" by {clean(view)}" if len(views_of(self.comparison.settings)) > 1 else ""
         reference = named(self.comparison.reference.name)
         words = (named(self.systems[0]), " against ", reference, f"{by}: {scores}.")
@@ -545,34 +384,34 @@ class _Judged:
         if len(self.systems) == 1:
             yield from self._lost_by_one() if rows else ()
             return
-        found = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
-        worst = sorted(found, key=lambda row: found[row].share)
+        lowest = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
+        worst = sorted(lowest, key=lambda row: lowest[row].share)
         if not worst:
             return
-        parts = [joined((named(self.systems[r]),), (f" ({found[r].words})",)) for r in worst]
-        sizes = {found[row].size for row in worst[: 1 if worst[3:] else 3]}
+        parts = [joined((named(self.systems[r]),), (f" ({lowest[r].words})",)) for r in worst]
+        sizes = {lowest[row].size for row in worst[: 1 if worst[3:] else 3]}
         at = f" at {sizes.pop():,} samples" if len(sizes) == 1 else ""
         text = f"diversity beyond the noise floor{at}"
         if worst[3:]:
             words = joined((f"{len(worst)} systems lose {text}, most of all ",), parts[0])
         else:
-            words = joined(_listed(parts), (f" {'lose' if worst[1:] else 'loses'} {text}",))
+            words = joined(spoken_list(parts), (f" {'lose' if worst[1:] else 'loses'} {text}",))
         yield Finding("lost", tuple(self.systems[row] for row in worst), (*words, "."))
 
     def _lost_by_one(self) -> Iterator[Finding]:
         sides = {"quality": QUALITY, "diversity": DIVERSITY}
         floors = [floor_of(scores_of(self.comparison, metric)[0]) for metric in self.metrics]
-        bases = [metric.metric.partition(":")[0] for metric in self.metrics]
+        bases = [metric.base for metric in self.metrics]
         if not any(f and b in (*QUALITY, *DIVERSITY) for f, b in zip(floors, bases, strict=True)):
             return
         several, parts, size = len(views_of(self.comparison.settings)) > 1, [], None
         for side, names in sides.items():
-            found = self._below(0, names, every=True)
-            if found:
-                views = dict.fromkeys(clean(each.metric.view) for each in found)
+            below = self._below(0, names, every=True)
+            if below:
+                views = dict.fromkeys(clean(low.metric.view) for low in below)
                 by = f" by {' and '.join(views)}" if several else ""
-                parts.append(f"{side}{by} ({found[0].words})")
-                size = found[0].size
+                parts.append(f"{side}{by} ({below[0].words})")
+                size = below[0].size
         if parts:
             text = f"It loses {' and '.join(parts)} beyond the noise floor at {size:,} samples."
             yield Finding("lost", (self.systems[0],), (text,))
@@ -585,37 +424,37 @@ class _Judged:
 
         By the main view, or by `every` one; the lowest by the first of these views leads.
         """
-        found = []
+        below = []
         for view in self.views if every else self.views[:1]:
-            own = []
+            of_view = []
             for metric in self.all_of(names, view):
                 score = self.values(metric)[row]
                 floor = floor_of(score)
                 if floor and not floor.inside and floor.beside < floor.value:
                     beside, value = (
-                        brief_text(metric, score, number) for number in (floor.beside, floor.value)
+                        metric.brief(score, number) for number in (floor.beside, floor.value)
                     )
                     words = f"{metric.spoken} {beside}, floor {value}"
-                    own.append(_Below(metric, floor.beside / floor.value, words, floor.size))
-            found += sorted(own, key=lambda each: each.share)
-        return found
+                    of_view.append(_Below(metric, floor.beside / floor.value, words, floor.size))
+            below += sorted(of_view, key=lambda low: low.share)
+        return below
 
     # -------------------------------------------------------------- who has collapsed
 
-    def _shares(self, row: int, names: Sequence[str]) -> tuple[float, Metric] | None:
+    def _shares(self, row: int, names: Sequence[str]) -> tuple[float, ShownScore] | None:
         """Give the lowest score of the main view, as a share of what equal distributions reach.
 
         Of quality it is the first that is shown.
         """
         shown = self.all_of(names, self.views[0]) if self.views else []
-        found = [
+        shares = [
             (share, metric)
             for metric in (shown[:1] if names is QUALITY else shown)
             if (share := self._share(row, metric)) is not None
         ]
-        return min(found, key=lambda each: each[0], default=None)
+        return min(shares, key=lambda pair: pair[0], default=None)
 
-    def _share(self, row: int, metric: Metric) -> float | None:
+    def _share(self, row: int, metric: ShownScore) -> float | None:
         score = self.values(metric)[row]
         if score is None:
             return None
@@ -623,8 +462,8 @@ class _Judged:
         return score.value if floor is None or not floor.value else floor.beside / floor.value
 
     def _is_low(self, row: int, names: Sequence[str]) -> bool:
-        found = self._shares(row, names)
-        return found is not None and found[0] < COLLAPSED
+        lowest = self._shares(row, names)
+        return lowest is not None and lowest[0] < COLLAPSED
 
     @cached_property
     def _distant_rows(self) -> list[int]:
@@ -649,7 +488,7 @@ class _Judged:
             share < COLLAPSED
             for metric in shown
             if (share := self._share(row, metric)) is not None
-            and not (poor and metric.metric.partition(":")[0] in FALL_WITH_QUALITY)
+            and not (poor and metric.base in FALL_WITH_QUALITY)
         )
 
     def _duplicates(self, row: int) -> float:
@@ -669,12 +508,12 @@ class _Judged:
                 joined((named(name),), (f" ({', '.join(self._evidence(row))})",))
                 for name, row in zip(names, rows, strict=True)
             ]
-            yield Finding("collapsed", names, joined(_listed(parts), (" have collapsed.",)))
+            yield Finding("collapsed", names, joined(spoken_list(parts), (" have collapsed.",)))
 
     def _evidence(self, row: int, *, whole: bool = False) -> Iterator[str]:
-        found = self._shares(row, DIVERSITY)
-        if found:
-            yield f"{found[1].spoken} {self.shown(found[1], row)}"
+        lowest = self._shares(row, DIVERSITY)
+        if lowest:
+            yield f"{lowest[1].spoken} {self.shown(lowest[1], row)}"
         duplicates = self._duplicates(row)
         if duplicates >= WORTH_SAYING:
             checks = self.comparison.systems[row].confounders or {}
@@ -691,11 +530,13 @@ class _Judged:
             return
         parts = []
         for row in rows:
-            shown = [found for names in (QUALITY, DIVERSITY) if (found := self._shares(row, names))]
+            shown = [
+                lowest for names in (QUALITY, DIVERSITY) if (lowest := self._shares(row, names))
+            ]
             evidence = ", ".join(f"{m.spoken} {self.shown(m, row)}" for _, m in shown)
             parts.append(joined((named(self.systems[row]),), (f" ({evidence})",)))
         verb = " lies" if len(rows) == 1 else " lie"
-        words = joined(_listed(parts), (f"{verb} far from the reference.",))
+        words = joined(spoken_list(parts), (f"{verb} far from the reference.",))
         yield Finding("distant", tuple(self.systems[row] for row in rows), words)
 
     # -------------------------------------------------------------- the reference
@@ -716,9 +557,13 @@ class _Judged:
         significant = {test.a for test in tests if is_significant(test, alpha)}
         apart = [name for name in names if name in significant]
         alike = [name for name in names if name not in apart]
-        yield Finding("distinguishable", tuple(apart), (*self._told(apart, alike, tests), "."))
+        yield Finding(
+            "distinguishable", tuple(apart), (*self._distinguished(apart, alike, tests), ".")
+        )
 
-    def _told(self, apart: list[str], alike: list[str], tests: Sequence[SignificanceTest]) -> Words:
+    def _distinguished(
+        self, apart: list[str], alike: list[str], tests: Sequence[SignificanceTest]
+    ) -> Words:
         if len(self.systems) == 1:
             best = min(tests, key=lambda test: test.adjusted_p_value)
             p = p_text(best.adjusted_p_value, alpha_of(self.comparison), at_limit=best.at_limit)
@@ -727,47 +572,17 @@ class _Judged:
         if not alike:
             count = len(apart)
             who = COUNTS.get(count, f"All {count}") if count == len(self.systems) else None
-            subject: Words = (who,) if who else _names(apart)
+            subject: Words = (who,) if who else in_speech(apart)
             verb = " are" if who or apart[1:] else " is"
             return joined(subject, (f"{verb} distinguishable from the reference",))
         verb = " is" if len(alike) == 1 else " are"
         text = f"{verb} not distinguishable from the reference"
         if not apart:
-            return joined(_names(alike), (text,))
+            return joined(in_speech(alike), (text,))
         if len(apart) > 2:
-            return joined(_names(alike), (text, "; the others are"))
+            return joined(in_speech(alike), (text, "; the others are"))
         other = " is" if len(apart) == 1 else " are"
-        return joined(_names(alike), (text, "; "), _names(apart), (other,))
-
-
-def brief_text(metric: Metric, score: Score | None, value: float | None, decimals: int = 2) -> str:
-    """Write a value with the few digits that a first look needs."""
-    if score is None or value is None:
-        return metric.write(None)
-    if is_share(score):
-        return f"{value:.{decimals}f}"
-    return metric.write(replace(score, value=value))
-
-
-def joined(*parts: Words) -> Words:
-    """Put a sentence together of its parts."""
-    return tuple(word for part in parts for word in part)
-
-
-def _names(names: Sequence[str], most: int = 4) -> Words:
-    parts = [(named(name),) for name in names[:most]]
-    rest = len(names) - most
-    return _listed([*parts, *([(f"{rest} more",)] if rest > 0 else [])])
-
-
-def _listed(parts: Sequence[Words | tuple[Name]]) -> Words:
-    """Join parts as in speech."""
-    made: list[str | Name] = []
-    for place, part in enumerate(parts):
-        if place:
-            made.append(" and " if place == len(parts) - 1 else ", ")
-        made += part
-    return tuple(made)
+        return joined(in_speech(alike), (text, "; "), in_speech(apart), (other,))
 
 
 def _cautions(

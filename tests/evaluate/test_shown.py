@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from calipers.catalogue.shown import HEADLINE, UNRANKED, ShownKey, shown_keys, split_view, views_of
+from calipers.catalogue.shown import HEADLINE, UNRANKED, split_view, views_of
+from calipers.evaluate.shown import shown_scores
+from calipers.results.shown import ShownScore
 
 VIEWS = ("meaning", "form")
 
 
 def test_the_headline_is_shown_in_its_order_by_every_view():
     both = [*reversed(HEADLINE), *(f"form.{name}" for name in HEADLINE), "density"]
-    shown = shown_keys(both, VIEWS)
+    shown = shown_scores(both, VIEWS)
     assert [each.key for each in shown] == [*HEADLINE, *(f"form.{name}" for name in HEADLINE)]
-    assert shown[-1] == ShownKey("form", HEADLINE[-1], f"form.{HEADLINE[-1]}")
+    assert shown[-1] == ShownScore("form", HEADLINE[-1], f"form.{HEADLINE[-1]}")
 
 
 def test_what_was_asked_for_is_shown_where_it_was_computed():
-    shown = shown_keys(["density", "precision", "form.density"], VIEWS, ["form.density"])
+    shown = shown_scores(["density", "precision", "form.density"], VIEWS, ["form.density"])
     assert [each.key for each in shown] == ["density", "form.density"]
 
 
 def test_all_is_shown_where_nothing_of_the_headline_was_computed():
-    shown = shown_keys(["kid", "kid:group=x", "near_copies:train"], VIEWS)
+    shown = shown_scores(["kid", "kid:group=x", "near_copies:train"], VIEWS)
     assert [each.key for each in shown] == ["kid"]
 
 
 def test_the_headline_follows_the_estimator():
-    shown = shown_keys(["mauve:knn", "mauve_star"], VIEWS, estimator="knn")
+    shown = shown_scores(["mauve:knn", "mauve_star"], VIEWS, estimator="knn")
     assert [each.key for each in shown] == ["mauve:knn"]
 
 

@@ -6,11 +6,10 @@ Shares have three decimals, the rest four digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Protocol
 
-from calipers.catalogue.shown import chance_of
-from calipers.results.sets import SetSummary
-from calipers.score import Score
+from calipers.score import NoiseFloor, Score
 
 MISSING = "–"
 PLUS_MINUS = "±"
@@ -20,6 +19,22 @@ ASYMMETRIC = 1.5
 
 _SMALLEST_P = 0.001
 _MANY = 10_000_000
+
+
+class SetSize(Protocol):
+    """What is written of the size of a set of samples."""
+
+    @property
+    def n(self) -> int:
+        """Samples that were compared."""
+
+    @property
+    def n_given(self) -> int:
+        """Samples that were there."""
+
+    @property
+    def words(self) -> Mapping[str, float] | None:
+        """Mean and median length of its texts."""
 
 
 def defined(value: float | None) -> float | None:
@@ -41,6 +56,11 @@ def value_of(score: Score | None) -> float | None:
 def gap_of(score: Score | None) -> float | None:
     """Give the gap of a score to the reference's value; None where it has none."""
     return None if score is None else defined(score.gap)
+
+
+def floor_of(score: Score | None) -> NoiseFloor | None:
+    """Give the noise floor beside a score."""
+    return None if score is None else score.floor
 
 
 def score_text(score: Score | None) -> str:
@@ -75,6 +95,17 @@ def number(value: float, *, unit: bool) -> str:
     return f"{value:#.4g}".rstrip(".")
 
 
+def percent(level: float) -> str:
+    """Write a level.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{round(100 * level, 10):g} %"
+
+
 def share(value: float | None) -> str:
     """Write a share as a percentage with two digits, never a small one as nothing.
 
@@ -96,13 +127,13 @@ def share(value: float | None) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def size_text(samples: SetSummary) -> str:
+def size_text(samples: SetSize) -> str:
     """Write how many samples were used, and of how many where the set was cut."""
     cut = samples.n_given != samples.n
     return f"{samples.n}/{samples.n_given}" if cut else str(samples.n)
 
 
-def words_text(samples: SetSummary) -> str:
+def words_text(samples: SetSize) -> str:
     """Write the median length in words; a dash for sets without texts."""
     median = median_of(samples)
     if median is None:
@@ -110,40 +141,9 @@ def words_text(samples: SetSummary) -> str:
     return f"{median:.0f}" if median >= 10 else f"{median:.1f}"
 
 
-def median_of(samples: SetSummary) -> float | None:
+def median_of(samples: SetSize) -> float | None:
     """Give the median length in words; None for sets without texts."""
     return defined((samples.words or {}).get("median"))
-
-
-def best_of(
-    scores: Sequence[Score | None],
-    direction: str,
-    *,
-    shown: Sequence[str] | None = None,
-) -> int | None:
-    """Tell which score is best; None for a tie as shown, or without a second one to compare.
-
-    `direction` is ``"higher"``, ``"lower"`` or ``"closest"`` (to the reference's own value);
-    anything else ranks nothing. `shown` is what stands in the table, the values by default.
-    """
-    texts = [score_text(score) for score in scores] if shown is None else shown
-    leaders = leaders_of(scores, direction)
-    if not leaders:
-        return None
-    best = leaders[0]
-    valued = [row for row, score in enumerate(scores) if _rank(score, direction) is not None]
-    shown_alike = sum(texts[row] == texts[best] for row in valued)
-    return best if shown_alike == 1 else None
-
-
-def leaders_of(scores: Sequence[Score | None], direction: str) -> list[int]:
-    """Tell which scores are best, to the last digit; none without a second one to compare."""
-    ranks = {row: _rank(score, direction) for row, score in enumerate(scores)}
-    values = {row: value for row, value in ranks.items() if value is not None}
-    if len(values) < 2:
-        return []
-    best = (max if direction == "higher" else min)(values.values())
-    return [row for row, value in values.items() if value == best]
 
 
 def value_text(score: Score | None, *, whole: bool = True) -> str:
@@ -271,15 +271,6 @@ def about(n: float) -> str:
 def signed(text: str) -> str:
     """Put a plus before a number that has no sign of its own."""
     return text if text.startswith(("-", "+", MISSING)) else f"+{text}"
-
-
-def _rank(score: Score | None, direction: str) -> float | None:
-    """What ranks a score, where anything does."""
-    if score is None or direction not in ("higher", "lower", "closest"):
-        return None
-    value = gap_of(score) if direction == "closest" else value_of(score)
-    chance = chance_of(score.signature) if direction == "lower" else None
-    return value if value is None or chance is None else max(value, chance)
 
 
 def is_share(score: Score) -> bool:

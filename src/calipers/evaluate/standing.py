@@ -1,0 +1,154 @@
+"""Who is best by a score, who is tied with the best, and of whom the samples do not tell.
+
+The one decision behind the marks of the tables, the sentences of the verdict and the result of
+``tune``: whatever speaks of it asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.ranking import best_of, leaders_of, scores_of
+from calipers.results.shown import ShownScore
+from calipers.results.significance import alpha_of, between_systems, is_significant, is_tested
+from calipers.score import Score
+from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
+from calipers.wording.numbers import bounds_of, defined, gap_of, value_of
+
+Tested = Mapping[frozenset[str], SignificanceTest]
+"""The tests by one score, by the names of both systems."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The systems by one score, as places among all systems; those without a value are left out.
+
+    Attributes
+    ----------
+    best
+        Those with the best value; one, unless several share it to the last digit.
+    tied
+        Not distinguishable from the best, or equal to it within the margin (``≈``, ``≡``).
+    undecided
+        Different from the best when tested alone, not after the correction for all tests (``?``).
+    worse
+        Significantly worse than the best.
+    untested
+        Those that were not tested against it (``#``).
+    """
+
+    best: tuple[int, ...] = ()
+    tied: tuple[int, ...] = ()
+    undecided: tuple[int, ...] = ()
+    worse: tuple[int, ...] = ()
+    untested: tuple[int, ...] = ()
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether one system is best, and every other one significantly worse."""
+        others = self.tied or self.undecided or self.untested
+        return len(self.best) == 1 and bool(self.worse) and not others
+
+
+def standing(comparison: Comparison, metric: ShownScore) -> Standing:
+    """Say how the systems of a comparison stand by a score; nothing is best without a second one.
+
+    Of several with the best value the first is what the others were tested against.
+    """
+    scores = scores_of(comparison, metric)
+    best = leaders_of(scores, metric.direction)
+    if not best:
+        return Standing()
+    marks = all_marks(comparison, [metric])[0]
+    known = [
+        row for row, score in enumerate(scores) if row not in best and value_of(score) is not None
+    ]
+
+    def of(*signs: str) -> tuple[int, ...]:
+        return tuple(row for row in known if marks[row] in signs)
+
+    tested = is_tested(comparison)
+    return Standing(
+        best=tuple(best),
+        tied=of(ALIKE, EQUAL),
+        undecided=of(OPEN),
+        worse=of("") if tested else (),
+        untested=of(UNTESTED) if tested else tuple(known),
+    )
+
+
+def all_marks(comparison: Comparison, metrics: Sequence[ShownScore]) -> list[tuple[str, ...]]:
+    """Give for each column a mark for every system.
+
+    The best; equal to it within a margin; not distinguishable from it; open, where it differs from
+    the best by itself but not once all tests are allowed for, or the two intervals have no value in
+    common; not tested; and none for what is worse than the best. Without tests only the best is
+    marked, and none where the best are alike as shown. With tests those that are best alike are not
+    distinguishable from the best, which is each of them.
+    """
+    if not is_tested(comparison):
+        return [_best_only(comparison, metric) for metric in metrics]
+    names, alpha = [system.name for system in comparison.systems], alpha_of(comparison)
+    by_score: dict[str, dict[frozenset[str], SignificanceTest]] = {}
+    for test in between_systems(comparison):
+        by_score.setdefault(test.score, {})[frozenset((test.a, test.b))] = test
+    return [
+        _column(comparison, metric, names, by_score.get(metric.key, {}), alpha)
+        for metric in metrics
+    ]
+
+
+def _best_only(comparison: Comparison, metric: ShownScore) -> tuple[str, ...]:
+    scores = scores_of(comparison, metric)
+    best = best_of(scores, metric.direction)
+    return tuple(BEST if row == best else "" for row in range(len(scores)))
+
+
+def _column(
+    comparison: Comparison,
+    metric: ShownScore,
+    names: Sequence[str],
+    tested: Tested,
+    alpha: float,
+) -> tuple[str, ...]:
+    scores = scores_of(comparison, metric)
+    leaders = leaders_of(scores, metric.direction)
+    if not leaders:
+        return ("",) * len(scores)
+    best = scores[leaders[0]]
+    marks = [
+        _mark(score, best, tested.get(frozenset((names[row], names[leaders[0]]))), alpha)
+        for row, score in enumerate(scores)
+    ]
+    for row in leaders:
+        marks[row] = BEST if len(leaders) == 1 else ALIKE
+    return tuple(marks)
+
+
+def _mark(
+    score: Score | None, best: Score | None, test: SignificanceTest | None, alpha: float
+) -> str:
+    if score is None or value_of(score) is None:
+        return ""
+    if test is None or defined(test.adjusted_p_value) is None:
+        return UNTESTED
+    if is_significant(test, alpha):
+        return ""
+    near = defined(test.equivalence)
+    if near is not None and near < alpha:
+        return EQUAL
+    alone = defined(test.p_value)
+    differs = alone is not None and alone < alpha
+    return OPEN if differs or _are_disjoint(score, best) else ALIKE
+
+
+def _are_disjoint(score: Score, best: Score | None) -> bool:
+    """Whether two scores that are ranked by their value have intervals without one in common."""
+    if gap_of(score) is not None:  # ranked by that; values may lie on either side
+        return False
+    here, there = bounds_of(score), bounds_of(best)
+    if here is None or there is None:
+        return False
+    return here[1] < there[0] or there[1] < here[0]

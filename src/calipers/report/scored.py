@@ -1,0 +1,44 @@
+"""What is written of any result, or only of those that have scores of systems."""
+
+from __future__ import annotations
+
+from calipers.errors import InputError
+from calipers.report.table import Document
+from calipers.results.comparison import Comparison
+from calipers.results.result import Result
+from calipers.results.texts import TextComparison
+
+Scored = Comparison | TextComparison
+"""What has scores of systems, by key."""
+
+
+def summary(result: Result) -> Document:
+    """Give what a paper or an issue shows of a result.
+
+    Raises
+    ------
+    InputError
+        If it is none, such as data of one.
+    """
+    if not isinstance(result, Result):
+        raise InputError(
+            "a summary is made of a result, such as calipers.compare and calipers.load give; "
+            f"found {type(result).__name__}"
+        )
+    return result.summary()
+
+
+def document_of(shown: Document | Result, *, whole: bool = False) -> Document:
+    """Give the document that a format is to write: that of the screen for the `whole` result."""
+    if isinstance(shown, Document):
+        return shown
+    return shown.document() if whole and isinstance(shown, Result) else summary(shown)
+
+
+def check_scored(result: object) -> None:
+    """Refuse what has no scores of systems."""
+    if not isinstance(result, Scored):
+        raise InputError(
+            "tables of scores are made of the result of compare, tune, measure_texts or "
+            f"likelihood; found {type(result).__name__}"
+        )

@@ -1,0 +1,158 @@
+"""What a comparison found, in the few sentences that a person reads first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from calipers.serialise import Plain
+from calipers.wording.words import Words, named, said
+
+Kind = Literal[
+    "closest",
+    "undecided",
+    "score",
+    "collapsed",
+    "distant",
+    "lost",
+    "distinguishable",
+    "untested",
+    "withheld",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class Finding(Plain):
+    """One sentence of a verdict.
+
+    Attributes
+    ----------
+    kind
+        What it says: who is ``"closest"``, of whom that is ``"undecided"``, what a single system
+        scores (``"score"``), who has
+        ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
+        noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
+        or of whom no verdict is given (``"withheld"``), since too little of the texts was read.
+    systems
+        The names of those that it is about.
+    words
+        The sentence, with the names set apart.
+    """
+
+    kind: Kind
+    systems: tuple[str, ...]
+    words: Words
+
+    def __str__(self) -> str:
+        return said(self.words)
+
+    def __repr__(self) -> str:
+        return f"Finding({self.kind!r}, {str(self)!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class BriefCaution(Plain):
+    """A caution in a few words.
+
+    Attributes
+    ----------
+    system
+        The system that it is about; empty for all of them.
+    kind, brief, remedy
+        As of :class:`~calipers.results.caution.Caution`.
+    others
+        How many systems more have a caution of this kind.
+    """
+
+    system: str
+    kind: str
+    brief: str
+    remedy: str = ""
+    others: int = 0
+
+    def __repr__(self) -> str:
+        return f"BriefCaution({self.kind!r}, {str(self)!r})"
+
+    @property
+    def words(self) -> Words:
+        """What is shown of it."""
+        brief = f"{self.brief} ({self.remedy})" if self.remedy else self.brief
+        brief += f"; {self.others} more likewise" if self.others else ""
+        return (named(self.system), f": {brief}") if self.system else (brief,)
+
+    def __str__(self) -> str:
+        return said(self.words)
+
+
+@dataclass(frozen=True)
+class Verdict(Plain):
+    """What a comparison found, in the few sentences that a person reads first; print it.
+
+    Attributes
+    ----------
+    findings
+        The sentences, in their order.
+    cautions
+        What could change them: the two that weigh most, and every other that could reverse them.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    cautions: tuple[BriefCaution, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The findings as plain text."""
+        return tuple(map(str, self.findings))
+
+    @property
+    def closest(self) -> tuple[str, ...]:
+        """The system closest to the reference, and those tied with it."""
+        return self._of("closest")
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The systems of which the samples do not tell whether they are as close."""
+        return self._of("undecided")
+
+    @property
+    def collapsed(self) -> tuple[str, ...]:
+        """The systems that have lost most of the reference's diversity."""
+        return self._of("collapsed")
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The systems that lose diversity, or a single one quality, beyond the noise floor.
+
+        Those that have collapsed or lie far from the reference are not named again.
+        """
+        return self._of("lost")
+
+    @property
+    def distinguishable(self) -> tuple[str, ...]:
+        """The systems that the tests distinguish from the reference."""
+        return self._of("distinguishable")
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The systems of which no verdict is given, since too little of the texts was read."""
+        return self._of("withheld")
+
+    def _outline(self) -> Mapping[str, Any]:
+        return {
+            "sentences": self.sentences,
+            "closest": self.closest,
+            "undecided": self.undecided,
+            "collapsed": self.collapsed,
+            "lost": self.lost,
+            "distinguishable": self.distinguishable,
+            "withheld": self.withheld,
+            "cautions": self.cautions,
+        }
+
+    def __str__(self) -> str:
+        warned = [f"! {caution}" for caution in self.cautions]
+        return "\n".join((*self.sentences, *warned))
+
+    def _of(self, kind: Kind) -> tuple[str, ...]:
+        return tuple(name for f in self.findings if f.kind == kind for name in f.systems)

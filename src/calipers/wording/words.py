@@ -1,0 +1,91 @@
+"""Sentences that hold names: a narrow line may shorten a name, and a page may set it apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.serialise import Plain
+from calipers.wording.names import WIDEST_NAME, clean, shorten
+
+
+@dataclass(frozen=True)
+class Name(Plain):
+    """A name that a narrow line may shorten.
+
+    Attributes
+    ----------
+    text
+        The whole name.
+    share
+        How many such names a line has room for; 0 for what is left beside the lead columns.
+    most
+        Characters that it may have on a wide line; None for any number.
+    """
+
+    text: str
+    share: int = 3
+    most: int | None = 40
+
+    _optional = ("share", "most")
+
+    def __str__(self) -> str:
+        return self.text if self.most is None else shorten(self.text, self.most)
+
+    def _outline(self) -> Mapping[str, Any]:
+        return {"name": self.text}
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"text": data["name"]}
+
+
+Words = tuple[str | Name, ...]
+"""A sentence with names in it."""
+
+
+def said(text: str | Name | Words) -> str:
+    """Write a sentence in full."""
+    return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
+
+
+def short(name: object) -> str:
+    """Write the name of a set on one line, not too long."""
+    return shorten(clean(name), WIDEST_NAME)
+
+
+def named(name: object, share: int = 3) -> Name:
+    """Give the name of a set, which a narrow line may shorten further."""
+    return Name(clean(name), share)
+
+
+def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
+    """Join names, or sentences with names in them."""
+    parts: list[str | Name] = []
+    for place, name in enumerate(names):
+        parts += [between] if place else []
+        parts += [name] if isinstance(name, Name) else name
+    return tuple(parts)
+
+
+def joined(*parts: Words) -> Words:
+    """Put a sentence together of its parts."""
+    return tuple(word for part in parts for word in part)
+
+
+def in_speech(names: Sequence[str], most: int = 4) -> Words:
+    """Name systems as in speech, and say how many more there are."""
+    parts = [(named(name),) for name in names[:most]]
+    rest = len(names) - most
+    return spoken_list([*parts, *([(f"{rest} more",)] if rest > 0 else [])])
+
+
+def spoken_list(parts: Sequence[Words | tuple[Name]]) -> Words:
+    """Join parts as in speech."""
+    made: list[str | Name] = []
+    for place, part in enumerate(parts):
+        if place:
+            made.append(" and " if place == len(parts) - 1 else ", ")
+        made += part
+    return tuple(made)
