@@ -38,7 +38,9 @@ every_command = pytest.mark.parametrize("record", commands().values(), ids=comma
 def addresses(record: Command) -> list[str]:
     """All addresses of a record."""
     named = (record.cli, record.options, record.run, record.result, record.document)
-    return [each for each in (*named, record.summarised, *record.also_public) if each]
+    shown = (record.summarised, record.axes, record.page, record.page_data)
+    plot = "" if record.plot is None else record.plot.drawn_by
+    return [each for each in (*named, *shown, plot, *record.also_public) if each]
 
 
 def test_the_commands_are_the_folders():

@@ -228,7 +228,7 @@ def _records(
 
         return write
 
-    writers = {f"{INSPECT}:{place}": writer(*each) for place, each in enumerate(sets)}
+    writers = {f"{INSPECT}:{place}": writer(*one) for place, one in enumerate(sets)}
     return writers, laid
 
 

@@ -36,7 +36,7 @@ def report_data(comparison: Comparison, *, redact: bool = False) -> dict[str, An
         "curve_errors": {system.name: _numbers(system.curve_errors) for system in shown},
         "correlations": {system.name: dict(system.correlations) for system in shown},
         "explanations": {
-            system.name: {view: each.to_dict() for view, each in system.explained.items()}
+            system.name: {view: explained.to_dict() for view, explained in system.explained.items()}
             for system in shown
         },
         "map": {view: _map(shown, view, sets) for view, sets in maps.items()},

@@ -78,15 +78,15 @@ def policy(scripts: Iterable[str]) -> str:
 
 def _lower_pile(match: re.Match[str]) -> str:
     """Keep the first marks of each pile; other characters that are no letters stay."""
-    kept: list[str] = []
+    shown: list[str] = []
     marks = 0
     for character in match[0]:
         marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
         if marks <= _PILE:
-            kept.append(character)
+            shown.append(character)
         elif marks == _PILE + 1:
-            kept.append("…")
-    return "".join(kept)
+            shown.append("…")
+    return "".join(shown)
 
 
 def _digest(script: str) -> str:

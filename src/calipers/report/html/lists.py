@@ -71,7 +71,7 @@ class ViewLists:
 
     def bar(self, topic: Topic) -> float:
         """The share of the gap of a topic beside the largest one, 0 to 100."""
-        largest = max((defined(each.share) or 0.0 for each in self.explanation.topics), default=0.0)
+        largest = max((defined(one.share) or 0.0 for one in self.explanation.topics), default=0.0)
         part = defined(topic.share)
         return round(100 * part / largest, 1) if part and largest > 0 else 0.0
 

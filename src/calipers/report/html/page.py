@@ -101,7 +101,7 @@ def html_page(comparison: Comparison, *, redact: bool = False) -> str:
     shown = without_texts(comparison) if redact else comparison
     pictures = Pictures(map_data(shown, redacted=redact), chart_data(shown))
     inlined = _inlined(pictures)
-    explanations = [each for system in shown for each in system.explained.values()]
+    explanations = [explanation for system in shown for explanation in system.explained.values()]
     environment = _environment(fitting(explanations, taken=inlined.size))
     page: str = environment.get_template("page.html").render(
         **_about(shown),

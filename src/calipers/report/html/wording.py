@@ -20,7 +20,7 @@ def words(*parts: str | Name | Words) -> Words:
 
 def joined(parts: Sequence[str | Name | Words], between: str) -> Words:
     """Join parts of a sentence."""
-    return words(*(each for part in parts for each in (between, part)))[1:]
+    return words(*(piece for part in parts for piece in (between, part)))[1:]
 
 
 def listing(parts: Sequence[str | Name | Words], most: int = MOST) -> Words:

@@ -65,12 +65,12 @@ class Placer(Artist):
     def draw(self, renderer: RendererBase) -> None:
         """Find the places, for the axes as they are now."""
         assert self.axes is not None
-        points, lines = (self._on_page(each) for each in (self._points(), self.lines))
+        points, lines = (self._on_page(at) for at in (self._points(), self.lines))
         widths = [text_width(text.get_text(), SIZE) for text in self.texts]
         width, height = (self._scale() * float(side) for side in self.axes.bbox.size)
         sizes = tuple((wide + GAP, HEIGHT) for wide in widths)
-        found = arrange(points, sizes, lines, (width, height))
-        for text, wide, at in zip(self.texts, widths, found, strict=True):
+        places = arrange(points, sizes, lines, (width, height))
+        for text, wide, at in zip(self.texts, widths, places, strict=True):
             text.set_position(at)
             arrow: Any = text.arrow_patch
             arrow.set_visible(_gap(at, (wide, HEIGHT)) > LED)
