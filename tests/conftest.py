@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,72 +92,41 @@ def row(name: str, value: float | None = None) -> dict[str, Any]:
 EXAMPLE = "A secret text of model_b"
 """What the warning of the second system quotes."""
 
+LANGUAGE = {"generated_foreign": 0.05, "expected": 0.0, "example": EXAMPLE}
 
-UNDECIDED: dict[str, Any] = {"shown": [], "findings": [], "verdict": {"cautions": []}}
-"""What the data hold before it is decided what is shown."""
 
 EXPLAINED: list[str | None] = []
 """With which maps a comparison was explained."""
 
 
-@dataclass(frozen=True)
-class StandInComparison:
-    """What the command line sees of a comparison."""
+def stand_in_comparison() -> Any:
+    """A comparison as the command line sees one; what takes time and room is left out."""
+    from calipers.evaluate.verdict import decided
+    from calipers.results.comparison import Comparison
 
-    kind: ClassVar[str] = "comparison"
+    class StandIn(Comparison):
+        def _of_samples(self) -> dict[str, Any]:
+            return {"settings": {**self.settings, "per": True}}
 
-    settings: dict[str, Any] = field(
-        default_factory=lambda: {"embedder": "minilm", "views": ["meaning"], "seed": 0}
-    )
+        def explained(self, *, map_method: Any = None, progress: Any = None) -> Any:
+            EXPLAINED.append(map_method)
+            return self
 
-    data: dict[str, Any] | None = None
+    human = {**row("human"), "warnings": ["one text is empty"]}
+    quoted = {**row("model_b", 0.25), "confounders": {"language": LANGUAGE}}
+    quoted["warnings"] = [f"in 5 % of its texts, such as {EXAMPLE!r}: they are foreign"]
+    settings = {"embedder": "minilm", "views": ["meaning"], "seed": 0}
+    data = {"calipers": "0.1.0", "kind": "comparison", "settings": settings, "reference": human}
+    systems = [row("model_a", 0.75), quoted]
+    undecided = {"shown": [], "findings": [], "verdict": {"cautions": []}}
+    rest = {"systems": systems, "warnings": [], **undecided}
+    return decided(StandIn.from_dict({**data, **rest}))
 
-    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
-        if self.data is not None:
-            return self.data
-        settings = {**self.settings, "per": per_sample}
-        human = {**row("human"), "warnings": ["one text is empty"]}
-        language = {"generated_foreign": 0.05, "expected": 0.0, "example": EXAMPLE}
-        quoted = {**row("model_b", 0.25), "confounders": {"language": language}}
-        quoted["warnings"] = [f"in 5 % of its texts, such as {EXAMPLE!r}: they are foreign"]
-        systems = [row("model_a", 0.75), quoted]
-        data = {"calipers": "0.1.0", "settings": settings, "reference": human}
-        return {**data, **UNDECIDED, "systems": systems, "warnings": []}
 
-    def document(self, **options: Any) -> Any:
-        from calipers.report.comparison.document import document
-
-        return document(self.typed(), **options)
-
-    def summary(self) -> Any:
-        from calipers.report.comparison.document import summary
-
-        return summary(self.typed())
-
-    def typed(self) -> Any:
-        """The comparison that this stands for."""
-        from calipers.evaluate.verdict import decided
-        from calipers.results.comparison import Comparison
-
-        return decided(Comparison.from_dict(self.to_dict()))
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> StandInComparison:
-        return cls(data=data)
-
-    def report_data(self, *, redact: bool = False, map_method: str | None = None) -> dict[str, Any]:
-        return {"comparison": self.to_dict(), "redacted": redact, "method": map_method}
-
-    def explained(self, *, map_method: str | None = None, progress: Any = None) -> Any:
-        EXPLAINED.append(map_method)
-        return self
-
-    def save(self, path: str) -> None:
-        Path(path).write_bytes(b"zip")
-
-    @classmethod
-    def load(cls, path: str) -> StandInComparison:
-        return cls()
+def stand_in_page(comparison: Any, *, redact: bool = False) -> str:
+    """A page as short as can be."""
+    about = {"redacted": redact, "method": EXPLAINED[-1]}
+    return f"<html>{about}{comparison.to_dict()}</html>\n"
 
 
 class Calls:
@@ -183,7 +151,7 @@ def calls(monkeypatch) -> Calls:
     def compare(reference, generated, **options):
         seen.compare.append({"reference": reference, "generated": generated, **options})
         seen.act()
-        return StandInComparison()
+        return stand_in_comparison()
 
     def read(paths, *, field=None, group=None, cluster=None, cluster_needed=True, skip_bad=False):
         seen.read.append((paths, field))
@@ -195,9 +163,11 @@ def calls(monkeypatch) -> Calls:
     stand_in(monkeypatch, "calipers.commands.compare.run", compare=compare)
     monkeypatch.setattr("calipers.samples.read_samples", read)
     monkeypatch.setattr("calipers.samples.read_systems", read)
-    monkeypatch.setattr("calipers.results.Comparison", StandInComparison)
-    monkeypatch.setattr("calipers.results.result.Result.load", StandInComparison.load)
-    monkeypatch.setattr("calipers.report.html.html_page", lambda data: f"<html>{data}</html>\n")
+    monkeypatch.setattr("calipers.results.result.Result.load", lambda path: stand_in_comparison())
+    monkeypatch.setattr(
+        "calipers.results.Comparison.save", lambda self, path: Path(path).write_bytes(b"zip")
+    )
+    monkeypatch.setattr("calipers.report.html.html_page", stand_in_page)
 
     def run(*, seed=0, progress=None):
         return compare("topics", ["held_out"], seed=seed, progress=progress)

@@ -13,4 +13,4 @@ from calipers.report.plots import map_plot
 human, generated = systems(seed=0)
 comparison = calipers.compare(human, generated, metrics=["precision", "recall"], floor=False)
 
-map_plot(comparison.report_data()).figure()
+map_plot(comparison.explained()).figure()

@@ -19,4 +19,4 @@ likelihood = calipers.likelihood(
     metrics=["perplexity", "unigram_entropy"],
 )
 
-draw("entropy-plane", likelihood.to_dict())
+draw("entropy-plane", likelihood)

@@ -145,8 +145,8 @@ def rendered(saved: Path, repeats: int) -> tuple[dict[str, list[float]], str]:
     seconds: dict[str, list[float]] = {"read": [], "explanations and map": [], "render": []}
     for _ in range(repeats):
         read, comparison = timed(lambda: Comparison.load(saved))
-        explain, data = timed(comparison.report_data)
-        render, html = timed(partial(html_page, data))
+        explain, explained = timed(comparison.explained)
+        render, html = timed(partial(html_page, explained))
         for stage, spent in zip(seconds, (read, explain, render), strict=True):
             seconds[stage].append(spent)
     return seconds, html
@@ -239,7 +239,7 @@ def main() -> int:
         saved = asked.saved or place / "run.zip"
         if asked.saved is None:
             result = compared(asked.n, asked.systems, asked.words)
-            made, _ = timed(result.report_data)
+            made, _ = timed(result.explained)
             print(f"{'explanations and map anew':28} {made:6.2f} s")
             result.save(saved)
         stages, html = rendered(saved, asked.repeats)

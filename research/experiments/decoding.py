@@ -88,7 +88,7 @@ def main() -> None:
             print(f"{size:8} {name:26} " + _line(row), flush=True)
         if last and not options.quick:
             tables["verdict"] = str(compared.verdict)
-            figure(compared.to_dict(), options.samples / "top_p.png")
+            figure(compared, options.samples / "top_p.png")
     if not options.quick:
         tables["prompted"] = prompted(list(models.items())[-1], judge, reference, options)
         tables["length"] = lengths(models, reference, options)
@@ -165,7 +165,7 @@ def perplexity(model: LanguageModel, texts: list[str]) -> float:
     return math.exp(-float(np.mean(scores.log_probability)))
 
 
-def figure(data: dict[str, Any], path: Path) -> None:
+def figure(compared: calipers.Comparison, path: Path) -> None:
     """Draw the scores against p and the temperature, as figure 23 of paper 004 does."""
     from calipers.report.plots import save_figure
     from calipers.report.plots.parameter import parameter_plot
@@ -175,7 +175,8 @@ def figure(data: dict[str, Any], path: Path) -> None:
         key, _, value = name.partition("=")
         if key in ("top_p", "temperature") and "," not in name:
             x[name], by[name] = float(value), key
-    save_figure(parameter_plot(data, x=x, by=by, x_label="top_p, or temperature").figure(), path)
+    drawn = parameter_plot(compared, x=x, by=by, x_label="top_p, or temperature")
+    save_figure(drawn.figure(), path)
 
 
 def lengths(models: dict[str, LanguageModel], reference: list[str], options: Any) -> Any:

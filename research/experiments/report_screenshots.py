@@ -161,7 +161,7 @@ def main() -> None:
             page = asked.saved.resolve()
         else:
             comparison = compared() if asked.saved is None else Comparison.load(asked.saved)
-            page.write_text(html_page(comparison.report_data()), encoding="utf-8")
+            page.write_text(html_page(comparison.explained()), encoding="utf-8")
         take_all(page, asked.folder)
 
 

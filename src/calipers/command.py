@@ -27,6 +27,47 @@ PANELS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlotKind:
+    """One kind of plot that ``calipers plot`` draws of a saved result.
+
+    Attributes
+    ----------
+    name
+        What a user types.
+    shows
+        What it shows, in one line.
+    drawn_by
+        The address of the function of the result that gives a ``Plot``.
+    source
+        What a person calls the results that it is drawn from, and where they come from.
+    noun
+        What one such result is called in a message; its kind if empty.
+    takes
+        The kind of result that it is drawn from; that of the command's record where it is in one.
+    place
+        Its place in the list of kinds; those of comparisons come first.
+    options
+        Which options it has.
+    needs
+        What of a comparison it is drawn from besides the scores: ``"curves"``, ``"maps"`` or
+        ``"explanations"``.
+    several
+        Whether it is drawn from one or more results; from exactly one otherwise.
+    """
+
+    name: str
+    shows: str
+    drawn_by: str
+    source: str
+    noun: str = ""
+    takes: str = ""
+    place: int = 50
+    options: tuple[str, ...] = ()
+    needs: str = ""
+    several: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Command:
     """One command; addresses are ``"module:name"``, of its own folder unless they begin with
     ``calipers``, and empty where it has none.
@@ -58,7 +99,13 @@ class Command:
     summarised
         What makes the document for a paper or a notebook; `document` if empty.
     plot
-        What draws its result, a function of it that gives a ``Plot``.
+        How its result is drawn.
+    axes
+        What draws a kind of plot of its result into axes, where there are several kinds.
+    page
+        What writes the HTML report of its result, where that has texts and pictures of samples.
+    page_data
+        What gives all that such a report shows as plain data.
     also_public
         Further functions or classes that the package ``calipers`` offers.
     """
@@ -75,7 +122,10 @@ class Command:
     kind: str = ""
     document: str = ""
     summarised: str = ""
-    plot: str = ""
+    plot: PlotKind | None = None
+    axes: str = ""
+    page: str = ""
+    page_data: str = ""
     also_public: tuple[str, ...] = ()
 
     def address(self, address: str) -> tuple[str, str]:

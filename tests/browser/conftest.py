@@ -190,8 +190,9 @@ class Renderer:
     def render(self, data: dict[str, Any]) -> str:
         """Render this data as it comes back from a file."""
         from calipers.report.html import html_page
+        from hand_made import comparison_of
 
-        return html_page(self.samples.as_if_read(data))
+        return html_page(comparison_of(self.samples.as_if_read(data)), redact=data["redacted"])
 
 
 @pytest.fixture(scope="session")

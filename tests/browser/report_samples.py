@@ -168,7 +168,7 @@ def report_data(
             renamed[name]: {view: _explained(name, view, text, words, warnings) for view in VIEWS}
             for name in NAMES
         },
-        "map": {view: _map(view, names) for view in VIEWS},
+        "map": {view: map_of(view, names) for view in VIEWS},
         "excerpts": [
             {"name": shown, "excerpts": None if redacted else _excerpts(name, text)}
             for name, shown in zip(("reference", *NAMES), ("reference", *names), strict=True)
@@ -270,7 +270,7 @@ def _region(name: str, place: int, text: TextOf, words: Sequence[str]) -> dict[s
     }
 
 
-def _map(view: str, names: Sequence[str]) -> dict[str, Any]:
+def map_of(view: str, names: Sequence[str]) -> dict[str, Any]:
     """Points on a grid, every set on its own lines, so that no two points share a place."""
     rows = np.arange(N)
     sets = [

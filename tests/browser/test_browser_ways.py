@@ -244,6 +244,9 @@ def six(report, samples):
         data[part] = {
             name: data[part][kept[place % 3]["name"]] for place, name in enumerate(LONG_NAMES)
         }
+    data["map"] = {view: samples.map_of(view, LONG_NAMES) for view in samples.VIEWS}
+    reference, *others = data["excerpts"]
+    data["excerpts"] = [reference, *(others[place % 3] for place in range(len(LONG_NAMES)))]
     return report.render(data)
 
 

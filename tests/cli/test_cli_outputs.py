@@ -146,7 +146,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_all_failures_are_told(cali
 
 
 def test_a_fault_in_one_output_costs_no_other(calipers, monkeypatch):
-    def fault(data):
+    def fault(comparison, **_):
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr("calipers.report.html.html_page", fault)
@@ -235,14 +235,14 @@ def test_bad_input_is_told_before_anything_is_read(calipers, calls, arguments, m
 
 
 def test_lone_surrogates_reach_a_file_and_standard_output(calipers, monkeypatch):
-    monkeypatch.setattr("calipers.report.html.html_page", lambda data: "a\udc80b\ud83d\ude00\n")
+    monkeypatch.setattr("calipers.report.html.html_page", lambda *_, **__: "a\udc80b\ud83d\ude00\n")
     assert calipers(*JOB, "--html", "x.html").exit_code == 0
     assert Path("x.html").read_text("utf-8") == "a\ufffdb\U0001f600\n"
     assert calipers(*JOB, "--html", "-").stdout == "a\ufffdb\U0001f600\n"
 
 
 def test_ctrl_c_while_writing_says_what_is_there(calipers, monkeypatch):
-    def interrupt(data):
+    def interrupt(comparison, **_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("calipers.report.html.html_page", interrupt)

@@ -19,28 +19,40 @@ from hypothesis import strategies as st
 
 from calipers.assets import PLOTLY
 from calipers.errors import MissingExtraError
-from calipers.evaluate.verdict import decided
+from calipers.explain.model import Sample
+from calipers.report import html as pages
 from calipers.report.comparison import document as compare
-from calipers.report.html import html_page
 from calipers.report.html.islands import island, policy, visible
-from calipers.report.html.lists import system_lists
+from calipers.report.html.lists import ViewLists, keywords, system_lists
 from calipers.report.html.page import Pictures
 from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
-from calipers.report.html.wording import listing
+from calipers.report.html.wording import count, listing
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.table import FLOOR
-from calipers.results.comparison import Comparison
-from calipers.wording.numbers import share
+from calipers.wording.numbers import defined, share
 from calipers.wording.words import named, said
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of, explanation_of
 
 Data = dict[str, Any]
+
+
+def html_page(data: Data) -> str:
+    """Write the page of report data."""
+    return pages.html_page(comparison_of(data), redact=data.get("redacted", False))
+
+
+def lists_of(data: Data, explanations: Data) -> list[ViewLists]:
+    """Give what the page lists of the first system that was explained."""
+    found = system_lists(comparison_of({"comparison": data, "explanations": explanations}))
+    return list(found[0].views)
+
+
+def redacted(data: Data) -> Data:
+    """Give report data without texts and folders."""
+    return without_texts(comparison_of(data)).to_dict()
+
+
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -535,23 +547,24 @@ def test_short_texts_leave_their_room_to_long_ones() -> None:
 
 def test_texts_of_cells_take_no_room() -> None:
     long = {"row": 0, "text": "x" * 20_000}
-    cells = {"a": {"meaning": {"cells": [{"reference_medoids": [long] * 2000}], "topics": []}}}
-    assert fitting(cells).longest == LONGEST
-    listed = {"a": {"meaning": {"outside": [long] * 2000}}}
-    assert SHORTEST <= fitting(listed).longest < 6000
-    assert fitting(listed, taken=10_000_000).longest < fitting(listed).longest
+    cells = explanation_of({"cells": [{"reference_medoids": [long] * 2000}]})
+    assert fitting([cells]).longest == LONGEST
+    outlier = {**long, "realism": 0.5, "first_k": 1, "nearest": []}
+    listed = explanation_of({"outside": [outlier] * 2000})
+    assert SHORTEST <= fitting([listed]).longest < 6000
+    assert fitting([listed], taken=10_000_000).longest < fitting([listed]).longest
 
 
 @pytest.mark.parametrize(("text", "folded"), [("x" * 421, True), ("x", False), ("\n" * 7, True)])
 def test_long_texts_are_folded(text: str, folded: bool) -> None:
-    assert Texts().shown({"row": 0, "text": text}).folded is folded
+    assert Texts().shown(Sample(0, text)).folded is folded
 
 
 def test_a_cut_text_tells_its_length() -> None:
-    shown = Texts(3).shown({"row": 2, "text": "abcde"})
+    shown = Texts(3).shown(Sample(2, "abcde"))
     assert (shown.text, shown.cut) == ("abc", "first 3 of 5 characters")
-    assert Texts(3).shown({"row": 2, "text": "abc"}).cut == ""
-    assert Texts(3).shown({"row": 2, "text": None}).text is None
+    assert Texts(3).shown(Sample(2, "abc")).cut == ""
+    assert Texts(3).shown(Sample(2, None)).text is None
 
 
 @pytest.mark.parametrize(
@@ -571,12 +584,11 @@ def test_commands_keep_only_file_names(command: str, bare: str) -> None:
 def test_redacting_keeps_names_and_keys(four_sure: Data) -> None:
     four_sure["systems"][0]["name"] = "a/b"
     four_sure["tests"][0]["a"] = "a/b"
-    data = {"comparison": four_sure, "explanations": {"a/b": {}}, "redacted": True}
-    found = without_texts(data)
-    assert found["comparison"]["systems"][0]["name"] == "a/b"
-    assert found["comparison"]["tests"][0]["a"] == "a/b"
-    assert list(found["explanations"]) == ["a/b"]
-    assert found["comparison"]["systems"][1]["scores"] == four_sure["systems"][1]["scores"]
+    found = redacted(four_sure)
+    assert found["systems"][0]["name"] == "a/b"
+    assert found["tests"][0]["a"] == "a/b"
+    whole = comparison_of(four_sure).to_dict()
+    assert found["systems"][1]["scores"] == whole["systems"][1]["scores"]
 
 
 def test_folders_with_spaces_are_left_out_everywhere(four_sure: Data) -> None:
@@ -585,30 +597,30 @@ def test_folders_with_spaces_are_left_out_everywhere(four_sure: Data) -> None:
     four_sure["settings"] |= {"command": command, "embedder": folder}
     four_sure["systems"][0]["scores"]["precision"]["signature"] = f"metric:x|embedder:{folder}|k:5"
     four_sure["warnings"] = [f"{folder} reads 128 tokens"]
-    found = without_texts({"comparison": four_sure, "command": command})
+    found = redacted(four_sure)
     assert "Jane" not in json.dumps(found)
     assert "Doe" not in json.dumps(found)
-    score = found["comparison"]["systems"][0]["scores"]["precision"]
+    score = found["systems"][0]["scores"]["precision"]
     assert score["signature"] == "metric:x|embedder:mine|k:5"
-    assert found["comparison"]["warnings"] == ["mine reads 128 tokens"]
+    assert found["warnings"] == ["mine reads 128 tokens"]
 
 
 def test_a_setting_that_is_a_bare_slash_takes_nothing_out(four_sure: Data) -> None:
     four_sure["settings"]["prefix"] = "/"
     four_sure["warnings"] = ["1/2 of all"]
-    found = without_texts({"comparison": four_sure})
-    assert found["comparison"]["warnings"] == ["1/2 of all"]
+    assert redacted(four_sure)["warnings"] == ["1/2 of all"]
 
 
 def test_phrases_of_scripts_without_spaces_are_no_keywords(four_sure: Data) -> None:
     words = ["我今天去北京看朋友", "北京", "internationalisation"]
-    told = {"human": {"meaning": {"topics": [{"keywords": words}]}}}
-    found = without_texts({"comparison": four_sure, "explanations": told})
-    assert found["explanations"]["human"]["meaning"]["topics"] == [{"keywords": words[1:]}]
+    told = {"model_a": {"meaning": {"topics": [{"keywords": words}]}}}
+    found = without_texts(comparison_of({"comparison": four_sure, "explanations": told}))
+    assert found["model_a"].explained["meaning"].topics[0].keywords == tuple(words[1:])
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    found = scores_of(compare.full(comparison_of(two_systems)), two_systems)
+    result = comparison_of(two_systems)
+    found = scores_of(compare.full(result), result)
     assert found.table.groups == [("meaning", 4), ("form", 4)]
     first = found.table.scores[0].cells[1]
     assert (first.value, first.mark, MARKS[first.mark], first.number) == (
@@ -625,7 +637,8 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    reference, system = scores_of(compare.full(comparison_of(data)), data).table.scores[0].cells
+    result = comparison_of(data)
+    reference, system = scores_of(compare.full(result), result).table.scores[0].cells
     assert system.number == 6.0
     assert reference.value == "9.000"
 
@@ -633,14 +646,16 @@ def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    found = scores_of(compare.full(comparison_of(data)), data)
+    result = comparison_of(data)
+    found = scores_of(compare.full(result), result)
     cell = found.table.scores[0].cells[1]
     assert (cell.value, cell.number) == ("–", None)
     assert list(map(str, found.reasons)) == ["a, Recall by meaning: fewer than 5 samples"]
 
 
 def test_the_floor_stands_apart_from_scores_of_another_size(four_sure: Data) -> None:
-    found = scores_of(compare.full(comparison_of(four_sure)), four_sure)
+    result = comparison_of(four_sure)
+    found = scores_of(compare.full(result), result)
     assert found.has_floor
     assert FLOOR not in found.table.kinds
     (floor,) = [
@@ -691,7 +706,9 @@ def test_checks_hold_the_system_against_the_reference(make: Any) -> None:
         make["system"]("b", {}, confounders={"same": True}),
         make["system"]("c", {}, confounders=None),
     ]
-    table = {check.name: check.cells for check in checks(make["comparison"](systems))}
+    table = {
+        check.name: check.cells for check in checks(comparison_of(make["comparison"](systems)))
+    }
     alike = "is the reference"
     assert table == {
         "length in words": ("39 against 37.5; distance 0.07, chance up to 0.10", alike, "–"),
@@ -702,20 +719,20 @@ def test_checks_hold_the_system_against_the_reference(make: Any) -> None:
         "common beginnings": ("0.6 % against 0 %, 6.5 words in common", alike, "–"),
         "script": ("Latin 90 %, Greek 10 % against Latin 100 %", alike, "–"),
     }
-    assert checks(make["comparison"](systems[1:])) == []
+    assert checks(comparison_of(make["comparison"](systems[1:]))) == []
 
 
 def test_lists_follow_the_order_of_views_and_systems(make: Any) -> None:
     told = {"view": "form", "n": 10, "m": 20, "outside_count": 5, "topics": [], "outside": []}
     data = make["comparison"]([make["system"](name, {}) for name in ("a", "b")])
     both = {"form": told, "meaning": {**told, "view": "meaning"}}
-    made = system_lists({"comparison": data, "explanations": {"b": both}}, Texts())
+    made = system_lists(comparison_of({"comparison": data, "explanations": {"b": both}}))
     assert [each.name for each in made] == ["b"]
     assert [view.view for view in made[0].views] == ["meaning", "form"]
-    assert made[0].views[0].summary == (
+    assert made[0].views[0].summary == [
         "5 of 20 generated samples lie outside the reference's support (25 %)",
-    )
-    assert made[0].views[0].copies_count == "–"
+    ]
+    assert count(made[0].views[0].explanation.copies_count) == "–"
 
 
 def test_topics_are_split_by_what_is_significant(make: Any) -> None:
@@ -733,14 +750,21 @@ def test_topics_are_split_by_what_is_significant(make: Any) -> None:
     ]
     told = {"view": "meaning", "n": 3, "m": 3, "topics": topics, "level": 0.95}
     data = make["comparison"]([make["system"]("a", {})])
-    view = system_lists({"comparison": data, "explanations": {"a": {"meaning": told}}}, Texts())[
-        0
-    ].views[0]
-    assert [(t.share, t.bar) for t in view.under] == [("50 %", 100.0)]
-    assert [(t.share, t.bar) for t in view.over] == [("25 %", 50.0)]
-    assert [(t.share, t.bar) for t in view.others] == [("20 %", 40.0), ("–", 0.0)]
-    assert (view.under[0].expected, view.under[0].produced) == ("11 %", "4.1 %")
-    assert view.under[0].ratio == "0.37×, 95 % interval 0.28–0.48"
+    (view,) = lists_of(data, {"a": {"meaning": told}})
+    under, over, others = (
+        [(share(defined(topic.share)), view.bar(topic)) for topic in chosen]
+        for chosen in (
+            view.explanation.under_represented,
+            view.explanation.over_represented,
+            view.explanation.not_significant,
+        )
+    )
+    assert under == [("50 %", 100.0)]
+    assert over == [("25 %", 50.0)]
+    assert others == [("20 %", 40.0), ("–", 0.0)]
+    first = view.explanation.under_represented[0]
+    assert (share(first.reference_share), share(first.generated_share)) == ("11 %", "4.1 %")
+    assert view.ratio(first) == "0.37×, 95 % interval 0.28–0.48"
     assert view.outcome.startswith("1 of 4 topics is significantly under-represented, 1 over")
     assert [topic.uncovered for topic in view.uncovered] == [4, 1]
 
@@ -761,8 +785,8 @@ def test_a_sample_that_no_ball_holds_is_not_said_to_lie_in_the_next(
     told = {"view": "meaning", "n": 3, "m": 3, "topics": [], "outside": [outlier]}
     data = make["comparison"]([make["system"]("a", {})])
     data = data | {"settings": data["settings"] | {"k_max": most}}
-    explained = {"comparison": data, "explanations": {"a": {"meaning": told}}}
-    assert system_lists(explained, Texts())[0].views[0].worst[0].measured == said
+    (view,) = lists_of(data, {"a": {"meaning": told}})
+    assert view.measured(view.explanation.outside[0]) == said
 
 
 def test_shares_are_never_rounded_to_an_end() -> None:
@@ -780,9 +804,10 @@ def test_lists_of_names() -> None:
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    assert len(scores_of(compare.full(comparison_of(data)), data).names[1]) == 40
+    result = comparison_of(data)
+    assert len(scores_of(compare.full(result), result).names[1]) == 40
     topic = {"keywords": ["y" * 999], "direction": "over", "share": 0.5, "significant": True}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}
-    made = system_lists({"comparison": data, "explanations": told}, Texts())[0]
+    made = system_lists(comparison_of({"comparison": data, "explanations": told}))[0]
     assert len(made.name) == 40
-    assert len(made.views[0].over[0].keywords[0]) == 200
+    assert len(keywords(made.views[0].explanation.over_represented[0])[0]) == 200

@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from calipers.report.html.map import map_data
-from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
+from calipers.report.html import map as maps
+from calipers.report.html import pictures
+from calipers.report.html.pictures import SCRIPTS, STYLES
+from hand_made import comparison_of
 
 Data = dict[str, Any]
+
+
+def map_data(data: Data) -> Data:
+    return maps.map_data(comparison_of(data), redacted=data.get("redacted", False))
+
+
+def chart_data(data: Data) -> Data:
+    return pictures.chart_data(comparison_of(data))
+
+
 EMPTY: Data = {"planes": [], "curves": [], "frontiers": [], "topics": []}
 
 
@@ -82,33 +95,15 @@ def test_a_system_called_reference_is_told_from_the_reference(mapped: Data) -> N
     assert chart_data(mapped)["systems"] == ["reference (generated)", "model_b"]
 
 
-def test_series_follow_the_table_whatever_the_order_of_the_map(mapped: Data) -> None:
-    for view in ("meaning", "form"):
-        sets = mapped["map"][view]["sets"]
-        mapped["map"][view] = {**mapped["map"][view], "sets": [sets[0], sets[2], sets[1]]}
-    assert [each["series"] for each in map_data(mapped)["sets"]] == [None, 1, 0]
-
-
 def test_rows_are_left_out_where_they_only_count(mapped: Data) -> None:
-    mapped["map"]["meaning"]["sets"][1]["rows"] = [3, 8, 9]
-    assert [each["rows"] for each in map_data(mapped)["sets"]] == [None, [3, 8, 9], None]
-
-
-def test_another_view_is_matched_row_by_row(mapped: Data) -> None:
-    sets = [dict(each) for each in mapped["map"]["form"]["sets"]]
-    sets[1] |= {"rows": [2, 0], "x": [4.0, 0.0], "y": [0.0, 0.0], "inside": [0, 1]}
-    mapped["map"]["form"] = {**mapped["map"]["form"], "sets": sets}
-    form = map_data(mapped)["views"][1]
-    assert form["x"][1] == [2000, None, 9999]  # rows 0, 1 and 2; the second has no place there
-    assert form["inside"][1] == "1-0"
-
-
-def test_a_view_without_a_set_gives_it_no_place(mapped: Data) -> None:
-    short = {**mapped["map"]["form"], "sets": mapped["map"]["form"]["sets"][:2]}
-    mapped["map"]["form"] = short
-    form = map_data(mapped)["views"][1]
-    assert form["x"][2] == [None, None, None]
-    assert form["inside"] == [None, "101", None]
+    assert [each["rows"] for each in map_data(mapped)["sets"]] == [None, None, None]
+    many = {axis: [i / 5000 for i in range(5000)] for axis in "xy"}
+    mapped["map"]["meaning"]["sets"][1] |= {**many, "inside": [1] * 5000}
+    mapped["excerpts"] = None
+    mapped["map"] = {"meaning": mapped["map"]["meaning"]}
+    first, large, last = map_data(mapped)["sets"]
+    assert (first["rows"], last["rows"]) == (None, None)
+    assert (large["size"], large["rows"][:3], large["rows"][-1]) == (4000, [0, 1, 3], 4999)
 
 
 @pytest.mark.parametrize("odd", [None, math.nan, math.inf])
@@ -136,8 +131,8 @@ def test_a_redacted_map_has_no_excerpts_even_where_some_were_left(mapped: Data) 
 
 
 def test_excerpts_are_no_longer_than_promised(mapped: Data) -> None:
-    mapped["excerpts"][1]["excerpts"] = ["x" * 1000, "", None]
-    assert map_data(mapped)["sets"][1]["excerpts"] == ["x" * 200, "", None]
+    mapped["excerpts"][1]["excerpts"] = ["x" * 1000, "", "y"]
+    assert map_data(mapped)["sets"][1]["excerpts"] == ["x" * 200, "", "y"]
 
 
 def test_without_a_map_there_is_none(plain: Data) -> None:
@@ -206,14 +201,15 @@ def test_scripts_never_write_markup_nor_run_text() -> None:
             assert unsafe not in script.replace("http://www.w3.org/2000/svg", ""), (name, unsafe)
 
 
-def test_excerpts_are_cut_alike_where_letters_take_several_bytes():
+def test_excerpts_are_cut_alike_where_letters_take_several_bytes(make):
     def page(text, samples):
-        sets = [{"name": "P", "role": "reference", "rows": list(range(samples)), "inside": None}]
-        sets[0] |= {"x": [0.0] * samples, "y": [0.0] * samples}
+        names = [f"model_{place}" for place in range(-(-samples // 4000))][1:]
+        place = {axis: [0.0] * (samples // (len(names) + 1)) for axis in "xy"}
+        sets = [{"name": name, **place, "inside": None} for name in ("P", *names)]
         return {
-            "comparison": {"reference": {"name": "P"}, "systems": [], "settings": {}},
+            "comparison": make["comparison"]([make["system"](name, {}) for name in names]),
             "map": {"meaning": {"method": "pca", "explained": None, "sets": sets}},
-            "excerpts": [{"name": "P", "excerpts": [text * 200] * samples}],
+            "excerpts": [{"excerpts": [text * 200] * len(one["x"])} for one in sets],
         }
 
     assert map_data(page("a", 20_000))["longest"] == 200
@@ -240,8 +236,9 @@ def test_the_ellipse_holds_what_the_level_says(plain: Data) -> None:
 
 @pytest.mark.parametrize("level", [None, 0, 1, 2.0])
 def test_a_level_that_is_none_is_the_usual_one(plain: Data, level: float | None) -> None:
-    plain["comparison"]["settings"]["level"] = level
-    assert chart_data(plain)["level"] == 0.95
+    found = comparison_of(plain)
+    odd = replace(found, settings={**found.settings, "level": level})
+    assert pictures.chart_data(odd)["level"] == 0.95
 
 
 def test_a_bare_point_has_its_values_alone(plain: Data) -> None:
@@ -288,7 +285,7 @@ def test_a_system_without_a_score_is_not_on_the_plane(plain: Data, missing: floa
 
 
 def test_density_and_coverage_are_a_plane_of_their_own(plain: Data) -> None:
-    scores(plain)["density"] = {**scores(plain)["precision"], "value": 1.2}
+    scores(plain)["density"] = {**scores(plain)["precision"], "value": 1.2, "range": [0.0, None]}
     plane = chart_data(plain)["planes"][2]
     assert (plane["across"], plane["up"]) == ("coverage", "density")
     assert [(point["x"], point["y"]) for point in plane["points"]] == [(0.75, 1.2)]

@@ -55,11 +55,10 @@ def test_long_lists_are_cut_and_say_so():
 
 
 def test_phrases_of_a_redacted_report_are_left_out():
-    system = {"name": "a", "scores": {"text.overused_phrases": {"value": 1.0, "details": [ROW]}}}
-    comparison = {"reference": {"name": "r"}, "systems": [system], "settings": {}}
-    bare = without_texts({"comparison": comparison})["comparison"]
-    assert bare["systems"][0]["scores"]["text.overused_phrases"]["details"] == []
-    assert "a lot of" not in json.dumps(bare)
+    system = SystemResult(SET, {"text.overused_phrases": Score(1.0, details=(ROW,))}, {})
+    bare = without_texts(Comparison(SET, (system,), {"views": ["text"]}))
+    assert bare.systems[0]["text.overused_phrases"].details == ()
+    assert "a lot of" not in json.dumps(bare.to_dict())
 
 
 def test_rows_stand_behind_the_label_of_their_score():

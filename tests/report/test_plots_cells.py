@@ -6,10 +6,13 @@ import pytest
 from matplotlib.colors import to_hex
 
 from calipers.errors import InputError
-from calipers.report.plots import (
-    cells_plot,
-)
+from calipers.report import plots
 from calipers.report.plots.style import COLOURS
+from hand_made import comparison_of
+
+
+def cells_plot(data, **options):
+    return plots.cells_plot(comparison_of(data), **options)
 
 
 def widths(axes, colour):

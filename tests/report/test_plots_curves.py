@@ -15,16 +15,23 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from calipers.errors import InputError
-from calipers.report.plots import (
-    Plot,
-    curves_plot,
-    frontiers_plot,
-    save_figure,
-)
+from calipers.report import plots
+from calipers.report.plots import Plot, save_figure
 from calipers.report.plots.curves import band
 from calipers.report.plots.style import COLOURS
+from hand_made import comparison_of
 
 Data = dict[str, Any]
+
+
+def curves_plot(data: Data, **options: Any) -> Plot:
+    return plots.curves_plot(comparison_of(data), **options)
+
+
+def frontiers_plot(data: Data, **options: Any) -> Plot:
+    return plots.frontiers_plot(comparison_of(data), **options)
+
+
 Z = 1.959963984540054
 
 HOSTILE = [

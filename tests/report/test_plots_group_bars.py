@@ -6,10 +6,13 @@ import pytest
 from matplotlib.colors import to_hex
 
 from calipers.errors import InputError
-from calipers.report.plots import (
-    group_bars_plot,
-)
+from calipers.report import plots
 from calipers.report.plots.style import COLOURS
+from hand_made import comparison_of
+
+
+def group_bars_plot(data, **options):
+    return plots.group_bars_plot(comparison_of(data), **options)
 
 
 def words_of(figure):

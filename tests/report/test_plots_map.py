@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from calipers.errors import InputError
-from calipers.report.plots import (
-    map_plot,
-)
+from calipers.report import plots
+from hand_made import comparison_of
+
+
+def map_plot(data, **options):
+    return plots.map_plot(comparison_of(data), **options)
 
 
 def lines_of(axes):

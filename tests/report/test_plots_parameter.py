@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.report.plots import (
-    parameter_plot,
-)
+from calipers.report import plots
 from calipers.report.plots.parameter import log_ticks, points, spans_decades, tick_text
+from hand_made import comparison_of
+
+
+def parameter_plot(data, **options):
+    runs = [comparison_of(run) for run in data] if isinstance(data, list) else comparison_of(data)
+    return plots.parameter_plot(runs, **options)
 
 
 def lines_of(axes):
@@ -106,7 +110,10 @@ def run(*systems, **settings):
 
 
 def placed(runs, *, by=None, system=None, x="name"):
-    return [(p.system, p.x, p.line) for p in points(runs, x=x, by=by, system=system)]
+    return [
+        (p.system, p.x, p.line)
+        for p in points([comparison_of(run) for run in runs], x=x, by=by, system=system)
+    ]
 
 
 def test_names_give_places_and_lines():

@@ -20,17 +20,24 @@ from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.text import Annotation, Text
 
 from calipers.errors import InputError
-from calipers.report.plots import (
-    Plot,
-    f_scores_plot,
-    plane_plot,
-    save_figure,
-)
+from calipers.report import plots
+from calipers.report.plots import Plot, save_figure
 from calipers.report.plots.labels import arrange
 from calipers.report.plots.plane import Floor, Place, error_ellipse, span
 from calipers.report.plots.style import COLOURS
+from hand_made import comparison_of
 
 Data = dict[str, Any]
+
+
+def plane_plot(data: Data, **options: Any) -> Plot:
+    return plots.plane_plot(comparison_of(data), **options)
+
+
+def f_scores_plot(data: Data, **options: Any) -> Plot:
+    return plots.f_scores_plot(comparison_of(data), **options)
+
+
 RADIUS = math.sqrt(-2 * math.log(0.05))
 Z = 1.959963984540054
 HOSTILE = ["_a$x_1$\\alpha%", "<img onerror=1>", "$\\frac{$", "{{7*7}}|{% x %}", "b\x00\ud800c"]

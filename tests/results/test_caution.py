@@ -15,7 +15,7 @@ from calipers.evaluate.cautions.language import Language, Scripts
 from calipers.evaluate.cautions.lengths import Truncation
 from calipers.evaluate.cautions.texts import brief_lengths
 from calipers.report.redacted import without_texts
-from calipers.results import Comparison
+from calipers.results import Comparison, SetSummary, SystemResult
 from calipers.results.caution import (
     LONGEST,
     WEIGHTS,
@@ -161,13 +161,11 @@ def test_shared_data_keep_the_sentences_and_not_what_they_quote():
     language = Language(0.4, 0.4, 0.5, 0.0, 0.0, 0.0, 500, 500, example)
     caution = language.caution()
     assert example in caution.text
-    system = {
-        "name": "a",
-        "confounders": {"language": {"example": example}},
-        "cautions": [caution.to_dict()],
-    }
-    data = {"comparison": {"reference": {"name": "r"}, "systems": [system]}}
-    (shared,) = without_texts(data)["comparison"]["systems"][0]["cautions"]
-    assert "[text left out]" in shared["text"]
-    assert example not in json.dumps(shared)
-    assert shared["brief"] == "50 % in another language, or no prose"
+    human = SetSummary("r", "", 500, 500, None, "")
+    checks = {"language": {"example": example}}
+    system = SystemResult(human, {}, {}, confounders=checks, cautions=(caution,))
+    bare = without_texts(Comparison(human, (system,), {"views": ["meaning"]}))
+    (shared,) = bare.systems[0].cautions
+    assert "[text left out]" in shared.text
+    assert example not in json.dumps(bare.to_dict())
+    assert shared.brief == "50 % in another language, or no prose"

@@ -15,7 +15,7 @@ from calipers.embedders.embedder import EncodedBatch
 from calipers.errors import CalipersError, InputError
 from calipers.evaluate.verdict import decided
 from calipers.explain import sample_map
-from calipers.report.page_data import EXCERPT, _thinned
+from calipers.report.placed import EXCERPT, shown_rows
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.system import Against
 from calipers.samples import SampleSet
@@ -476,8 +476,8 @@ def test_report_data_is_strict_json_with_a_place_for_every_sample(explained):
 
 @pytest.mark.parametrize("kind", ["plane", "curves", "frontiers"])
 def test_a_plot_gathers_what_it_shows_alone(explained, kind, monkeypatch):
-    monkeypatch.setattr("calipers.report.page_data._explanations", None)
-    monkeypatch.setattr("calipers.report.page_data._maps", None)
+    monkeypatch.setattr(Comparison, "with_explanations", None)
+    monkeypatch.setattr(Comparison, "with_maps", None)
     assert explained.plot(kind).has_data()
 
 
@@ -499,7 +499,7 @@ def test_redacted_data_holds_no_text(explained):
 
 
 def test_large_sets_are_thinned_evenly_and_long_texts_cut():
-    rows = _thinned(10_001)
+    rows = shown_rows(10_001)
     assert (len(rows), len(set(rows)), rows[0], rows[-1]) == (4000, 4000, 0, 10_000)
     assert set(np.diff(rows)) == {2, 3}
     found = calipers.compare(["a" * 999, *"bcdefghij"], {"x": list("bcdefghijk")}, embedder="tfidf")

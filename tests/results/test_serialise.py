@@ -209,7 +209,9 @@ FOUND = {
 @pytest.mark.parametrize("found", [None, {}, {"scripts": None, "language": None}, FOUND])
 def test_what_is_right_comes_back_and_can_be_shown(found):
     check_confounders(found)
-    assert isinstance(checks({"systems": [{"confounders": found}]}), list)
+    about = SetSummary("a", "", 9, 9, None, "")
+    system = SystemResult(about, {}, {}, confounders=found)
+    assert isinstance(checks(Comparison(about, (system,), {"views": ["meaning"]})), list)
 
 
 @pytest.mark.parametrize(

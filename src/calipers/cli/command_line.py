@@ -8,10 +8,12 @@ import shlex
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from calipers.results import Comparison
+
+C = TypeVar("C", bound="Comparison")
 
 KEYS = ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY", "HF_TOKEN")
 """Environment variables with secrets: their values are blanked, should one have been typed."""
@@ -49,6 +51,6 @@ def _utf8(argument: str) -> str:
     return os.fsencode(argument).decode("utf-8", "replace")
 
 
-def with_command(comparison: Comparison) -> Comparison:
+def with_command(comparison: C) -> C:
     """Keep the command that was typed among the settings of what it found."""
     return replace(comparison, settings={**comparison.settings, "command": command_line()})

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write
@@ -19,15 +18,9 @@ from calipers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from calipers.report.scored import Scored
     from calipers.report.table import Document
     from calipers.results.comparison import Comparison
     from calipers.results.result import Result
-
-Data = dict[str, Any]
-
-COMPARED = ("comparison", "tuning")
-"""Kinds of results that compare embedded samples, and have a report with texts and pictures."""
 
 
 def deliver(
@@ -50,7 +43,7 @@ def deliver(
     Parameters
     ----------
     result
-        What was found.
+        What was measured.
     outputs
         Where it goes.
     per_sample
@@ -73,27 +66,29 @@ def deliver(
     InputError
         If texts are to be left out of a result that is no comparison, or its samples laid out.
     """
-    _check_page(result.kind, outputs)
+    comparison = _comparison(result)
+    if comparison is None:
+        _check_page(result.kind, outputs)
     records, outputs = _records(result, outputs, inspect_value)
     shared, outputs = _shared(result, outputs, benchmark)
-    data = _data(result, redact=outputs.redact, per_sample=per_sample)
-    whole = {"details": True} if result.kind in COMPARED else {}
+    whole = {} if comparison is None else {"details": True}
     options = whole if details else {}
-
-    shown = _without_texts(result) if outputs.redact else result
+    shown = result if comparison is None else _public(comparison, outputs)
 
     def document() -> Document:
         return shown.document(**options)
 
     @cache
     def complete() -> Result:
-        return _explained(result, outputs)
+        if comparison is None:
+            return result
+        return comparison.explained(map_method=outputs.layout, progress=outputs.progress())
 
     def show() -> None:
         show_document(document())
-        if outputs.explain:
+        if outputs.explain and comparison is not None:
             write("")
-            show_document(_explanation(result, redact=outputs.redact))
+            show_document(_explanation(comparison, outputs))
         if after:
             write("\n" + _wrapped(after))
 
@@ -101,7 +96,7 @@ def deliver(
         Results(
             show=show if screen else lambda: None,
             warnings=lambda: shown.document(**whole).warnings,
-            texts=_texts(shown, data, complete, outputs),
+            texts=_texts(shown, complete, outputs, per_sample=per_sample),
             files={
                 "save": lambda path: complete().save(path),
                 "table": lambda path: _write_rows(
@@ -130,51 +125,39 @@ def show_document(document: Document) -> None:
         write(text)
 
 
-def _explanation(result: Result, *, redact: bool) -> Document:
+def _comparison(result: Result) -> Comparison | None:
+    """Give a result that has a report with texts and pictures of samples; None for any other."""
+    from calipers.results import Comparison
+
+    return result if isinstance(result, Comparison) else None
+
+
+def _public(comparison: Comparison, outputs: Outputs) -> Comparison:
+    """Give what may be shown of a comparison: all of it, or without texts where these are not."""
+    if not outputs.redact:
+        return comparison
+    from calipers.report.redacted import without_texts
+
+    return without_texts(comparison)
+
+
+def _explanation(comparison: Comparison, outputs: Outputs) -> Document:
     """Give which topics and samples cause the gaps of a comparison."""
     from calipers.report.comparison import explanation
-    from calipers.results import Comparison
 
-    assert isinstance(result, Comparison)
-    explained = result.with_explanations()
-    return explanation.document(_with_bare_explanations(explained) if redact else explained)
-
-
-def _with_bare_explanations(comparison: Comparison) -> Comparison:
-    """Give a comparison whose explanations hold no text of a sample."""
-    from calipers.explain import Explanation
-    from calipers.report.redacted import Redaction
-
-    redaction = Redaction.of({"comparison": comparison.to_dict()})
-
-    def bare(explanation: Explanation) -> Explanation:
-        return Explanation.from_dict(redaction.value(explanation.to_dict()))
-
-    systems = (
-        replace(system, explained={view: bare(e) for view, e in system.explained.items()})
-        for system in comparison.systems
-    )
-    return replace(comparison, systems=tuple(systems))
-
-
-def _explained(result: Result, outputs: Outputs) -> Result:
-    """Give a comparison with all that its page and its zip hold; other results as they are."""
-    from calipers.results import Comparison
-
-    if not isinstance(result, Comparison):
-        return result
-    return result.explained(map_method=outputs.layout, progress=outputs.progress())
+    return explanation.document(_public(comparison.with_explanations(), outputs))
 
 
 def _texts(
-    shown: Result, data: Data, complete: Callable[[], Result], outputs: Outputs
+    shown: Result, complete: Callable[[], Result], outputs: Outputs, *, per_sample: bool
 ) -> dict[str, Callable[[], str]]:
     """Give what makes the text of each format; `complete` gives the result with explanations."""
 
     def json() -> str:
         from calipers.report import json_text
+        from calipers.serialise import plain
 
-        return json_text(data)
+        return json_text(plain(shown, per_sample=per_sample))
 
     def markdown() -> str:
         from calipers.report import markdown
@@ -188,17 +171,16 @@ def _texts(
 
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
+        from calipers.report.scored import Scored
 
-        scored = shown.kind in (*COMPARED, "texts", "likelihoods")
-        return scores_csv(cast("Scored", shown)) if scored else tables_csv(shown.summary())
+        return scores_csv(shown) if isinstance(shown, Scored) else tables_csv(shown.summary())
 
     def html() -> str:
-        from calipers.results import Comparison
-
-        if isinstance(found := complete(), Comparison):
+        comparison = _comparison(complete())
+        if comparison is not None:
             from calipers.report.html import html_page
 
-            return html_page(found.report_data(redact=outputs.redact, map_method=outputs.layout))
+            return html_page(comparison, redact=outputs.redact)
         from calipers.report.render.html import page
 
         return page(shown.document())
@@ -218,7 +200,7 @@ def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> No
     if redact:
         from calipers.report.redacted import Redaction
 
-        rows = Redaction.of({"comparison": result.to_dict()}).value(rows)
+        rows = Redaction.of(result).value(rows)
     write_rows(rows, path)
 
 
@@ -241,8 +223,8 @@ def _records(
         from calipers.results.inspect_scores import inspect_records, write_records
 
         def write(path: str) -> None:
-            found = inspect_records(result, system, file=file, value=value, redact=outputs.redact)
-            write_records(found, path)
+            records = inspect_records(result, system, file=file, value=value, redact=outputs.redact)
+            write_records(records, path)
 
         return write
 
@@ -310,35 +292,17 @@ def names_of_sets(sets: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def _check_page(kind: str, outputs: Outputs) -> None:
-    """Refuse what only the report of a comparison can be asked for."""
+    """Refuse for another result what only the report of a comparison can be asked for."""
     asked = {
         "--redact": outputs.redact,
         "--map": outputs.layout is not None,
         "--explain": outputs.explain,
     }
-    for what in (what for what, given in asked.items() if given and kind not in COMPARED):
+    for what in (what for what, given in asked.items() if given):
         raise InputError(
             f"{what} applies to the report of calipers compare; this is a result of another "
             f"kind, {kind}"
         )
-
-
-def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
-    write_data: Callable[..., Data] = result.to_dict  # those with values of samples take an option
-    data = write_data(per_sample=True) if per_sample else write_data()
-    if not redact:
-        return data
-    from calipers.report.redacted import without_texts
-
-    redacted: Data = without_texts({"comparison": data})["comparison"]
-    return redacted
-
-
-def _without_texts(result: Result) -> Result:
-    """Give a result of which every quotation is taken out."""
-    from calipers.report.redacted import without_texts
-
-    return type(result).from_dict(without_texts({"comparison": result.to_dict()})["comparison"])
 
 
 def _wrapped(text: str) -> str:

@@ -1,146 +1,118 @@
 """The kinds of plots by name: what each shows, what it is drawn from, and where it is drawn.
 
-What draws a kind is imported when it is asked for, so the command line can list the kinds without
-matplotlib.
+Those of a comparison are listed here; a command whose result has a figure of its own names that in
+its record. What draws a kind is imported when it is asked for, so the command line can list the
+kinds without matplotlib.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from calipers.command import PlotKind
+from calipers.command import kinds as result_kinds
 from calipers.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from calipers.report.plots import Axes, Figure, Plot
+    from calipers.results.comparison import Comparison
+    from calipers.results.result import Result
 
-Data = Mapping[str, Any]
-
-COMPARISON, SWEEP, RANKING, LIKELIHOOD = "comparison", "sweep", "ranking", "likelihood"
-PROMPTS = "prompts"
-
-INPUTS = {
-    COMPARISON: "a comparison (RUN.zip from `calipers compare --save`)",
-    SWEEP: "a sweep (JSON from `calipers sweep --json`)",
-    RANKING: "a ranking (JSON from `calipers rank --json`)",
-    PROMPTS: "answers by prompt (JSON or RUN.zip from `calipers prompts`)",
-    LIKELIHOOD: "likelihoods (JSON or RUN.zip from `calipers likelihood`)",
-}
-"""Kind of input to what a person calls it, and where it comes from."""
+COMPARISON = "comparison"
+COMPARED = "a comparison (RUN.zip from `calipers compare --save`)"
+"""What a person calls a comparison, and where it comes from."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """One kind of plot.
-
-    Attributes
-    ----------
-    shows
-        What it shows, in one line.
-    takes
-        What it is drawn from: ``"comparison"``, ``"sweep"``, ``"ranking"``, ``"prompts"`` or
-        ``"likelihood"``.
-    drawn_by
-        The function that draws it, ``"module:name"`` within ``calipers``.
-    options
-        Which options it has.
-    needs
-        What of report data it is drawn from, besides the scores.
-    several
-        Whether it is drawn from one or more inputs; from exactly one otherwise.
-    """
-
-    shows: str
-    takes: str
-    drawn_by: str
-    options: tuple[str, ...] = ()
-    needs: str | None = None
-    several: bool = False
+def _of_comparison(name: str, shows: str, drawn_by: str, *options: str, **more: Any) -> PlotKind:
+    return PlotKind(
+        name=name,
+        shows=shows,
+        drawn_by=f"calipers.report.plots.{drawn_by}",
+        source=COMPARED,
+        takes=COMPARISON,
+        options=options,
+        **more,
+    )
 
 
-KINDS = {
-    "plane": Kind(
+OF_COMPARISONS = (
+    _of_comparison(
+        "plane",
         "precision against recall, or two other scores, with error ellipses",
-        COMPARISON,
-        "report.plots.plane:plane_plot",
-        ("view", "x", "y", "join"),
+        "plane:plane_plot",
+        *("view", "x", "y", "join"),
     ),
-    "curves": Kind(
+    _of_comparison(
+        "curves",
         "precision-recall curves of all systems, with bands",
-        COMPARISON,
-        "report.plots.curves:curves_plot",
-        ("view", "curve"),
+        "curves:curves_plot",
+        *("view", "curve"),
         needs="curves",
     ),
-    "frontiers": Kind(
+    _of_comparison(
+        "frontiers",
         "divergence frontiers of all systems, with bands",
-        COMPARISON,
-        "report.plots.frontiers:frontiers_plot",
-        ("view", "curve", "scale"),
+        "frontiers:frontiers_plot",
+        *("view", "curve", "scale"),
         needs="curves",
     ),
-    "f-scores": Kind(
+    _of_comparison(
+        "f-scores",
         "F8 against F1/8: recall and precision of distributions",
-        COMPARISON,
-        "report.plots.f_scores:f_scores_plot",
-        ("view", "curve", "join"),
+        "f_scores:f_scores_plot",
+        *("view", "curve", "join"),
     ),
-    "map": Kind(
+    _of_comparison(
+        "map",
         "all samples in two dimensions, a panel for each system; samples outside the "
         "reference's support are marked",
-        COMPARISON,
-        "report.plots.map:map_plot",
-        ("view", "system"),
-        needs="map",
+        "map:map_plot",
+        *("view", "system"),
+        needs="maps",
     ),
-    "cells": Kind(
+    _of_comparison(
+        "cells",
         "topics or clusters by keywords: their shares in both sets and contributions to the gap",
-        COMPARISON,
-        "report.plots.cells:cells_plot",
-        ("view", "system", "regions", "limit"),
+        "cells:cells_plot",
+        *("view", "system", "regions", "limit"),
         needs="explanations",
     ),
-    "group-bars": Kind(
+    _of_comparison(
+        "group-bars",
         "recall, coverage and precision by group, systems side by side",
-        COMPARISON,
-        "report.plots.group_bars:group_bars_plot",
-        ("view", "system", "metrics"),
+        "group_bars:group_bars_plot",
+        *("view", "system", "metrics"),
     ),
-    "parameter": Kind(
+    _of_comparison(
+        "parameter",
         "metrics against a decoding parameter, text length or a setting, over systems and runs",
-        COMPARISON,
-        "report.plots.parameter:parameter_plot",
-        ("view", "system", "metrics", "x", "by", "x_label"),
+        "parameter:parameter_plot",
+        *("view", "system", "metrics", "x", "by", "x_label"),
         several=True,
     ),
-    "sweep": Kind(
-        "metrics against k or the number of samples, with bands",
-        SWEEP,
-        "commands.sweep.plot:sweep_plot",
-    ),
-    "heat-map": Kind(
-        "how metrics correlate with each other over systems",
-        RANKING,
-        "commands.rank.plot:heat_map_plot",
-    ),
-    "homogeneity": Kind(
-        "how alike systems answer the same prompts, beside how alike each answers itself",
-        PROMPTS,
-        "report.plots.homogeneity:homogeneity_plot",
-    ),
-    "entropy-plane": Kind(
-        "perplexity against the entropy of tokens within a text, with the reference",
-        LIKELIHOOD,
-        "report.plots.entropy_plane:entropy_plane_plot",
-    ),
-}
-"""Name to kind, in the order in which help lists them."""
+)
+
+
+@cache
+def plot_kinds() -> Mapping[str, PlotKind]:
+    """Give all kinds by name, in the order in which help lists them."""
+    of_commands = [
+        replace(
+            record.plot, takes=record.kind, drawn_by=":".join(record.address(record.plot.drawn_by))
+        )
+        for record in result_kinds().values()
+        if record.plot is not None
+    ]
+    of_commands.sort(key=lambda kind: (kind.place, kind.name))
+    return {kind.name: kind for kind in (*OF_COMPARISONS, *of_commands)}
 
 
 class PlotOptions(TypedDict, total=False):
-    """What the kinds can be told; ``KINDS[kind].options`` says which of it one understands.
+    """What the kinds can be told; ``kind_of(name).options`` says which of it one understands.
 
     Attributes
     ----------
@@ -176,31 +148,30 @@ class PlotOptions(TypedDict, total=False):
     limit: int | None
 
 
-def draw(kind: str, data: Data | Sequence[Data], **options: Unpack[PlotOptions]) -> Figure:
+def draw(kind: str, result: Result | Sequence[Result], **options: Unpack[PlotOptions]) -> Figure:
     """Draw a figure of one kind.
 
     Parameters
     ----------
     kind
-        A key of :data:`KINDS`, such as ``"plane"``.
-    data
-        What the kind takes: report data or ``to_dict()`` of a comparison, ``to_dict()`` of a sweep
-        or of a ranking. A list of them for the kinds that draw several.
+        The name of a kind, such as ``"plane"``.
+    result
+        What the kind takes, such as a comparison. A list of them for the kinds that draw several.
     options
         See :class:`PlotOptions`; None leaves the default.
 
     Raises
     ------
     InputError
-        If there is no such kind, it takes other data, has no such option, or the data lack what
-        it draws.
+        If there is no such kind, it takes other results, has no such option, or the result lacks
+        what it draws.
     """
-    return _plot(kind, data, options).figure()
+    return _plot(kind, result, options).figure()
 
 
 def draw_axes(
     kind: str,
-    data: Data | Sequence[Data],
+    result: Result | Sequence[Result],
     axes: Axes | None = None,
     **options: Unpack[PlotOptions],
 ) -> Axes:
@@ -209,10 +180,10 @@ def draw_axes(
     Parameters and errors are those of :func:`draw`; `axes` are axes of a figure of their own by
     default.
     """
-    return _plot(kind, data, options).axes(axes)
+    return _plot(kind, result, options).axes(axes)
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> PlotKind:
     """Look a kind up.
 
     Raises
@@ -220,28 +191,9 @@ def kind_of(name: str) -> Kind:
     InputError
         If there is no such kind; names the nearest.
     """
-    if name not in KINDS:
-        raise unknown_name("plot", name, KINDS)
-    return KINDS[name]
-
-
-def input_of(data: Any) -> str | None:
-    """Tell what data are, by the names of `INPUTS`; None where of none of them."""
-    if not isinstance(data, Mapping):
-        return None
-    if isinstance(data.get("comparison"), Mapping):
-        return COMPARISON
-    settings = data.get("settings")
-    if isinstance(settings, Mapping) and "first_token" in settings:
-        return LIKELIHOOD
-    if isinstance(settings, Mapping) and "over" in settings:
-        return SWEEP
-    if isinstance(data.get("homogeneity"), Mapping):
-        return PROMPTS
-    if isinstance(data.get("matrix"), Mapping):
-        return RANKING
-    known = {"reference", "systems", "settings"} <= set(data) and "judges" not in data
-    return COMPARISON if known else None
+    if name not in plot_kinds():
+        raise unknown_name("plot", name, plot_kinds())
+    return plot_kinds()[name]
 
 
 def check_options(name: str, given: Mapping[str, Any]) -> None:
@@ -259,49 +211,75 @@ def check_options(name: str, given: Mapping[str, Any]) -> None:
             raise InputError(f"the plot {name!r} has no option {option!r}; its options: {known}")
 
 
-def check_input(name: str, data: Any, source: str = "the input") -> None:
-    """Refuse data of another kind than a plot takes.
+def check_input(name: str, result: Any, source: str = "the input") -> None:
+    """Refuse a result of another kind than a plot takes.
 
     Raises
     ------
     InputError
         Names the input, what it is, and what the plot takes.
     """
-    kind, found = kind_of(name), input_of(data)
-    if found != kind.takes:
-        what = "cannot be drawn" if found is None else f"is a {found}"
-    elif kind.needs and kind.needs not in data:
-        what = "holds only scores"
+    kind = kind_of(name)
+    if not _is_of(kind, result):
+        noun = next((_noun(known) for known in plot_kinds().values() if _is_of(known, result)), "")
+        problem = f"is a {noun}" if noun else "cannot be drawn"
+    elif kind.needs and _has_only_scores(result, kind.needs):
+        problem = "holds only scores"
     else:
         return
-    raise InputError(f"{source}: {what}; the plot {name!r} takes {INPUTS[kind.takes]}")
+    raise InputError(f"{source}: {problem}; the plot {name!r} takes {kind.source}")
 
 
-def as_report(data: Data) -> Data:
-    """Give report data, of a comparison's JSON too; that has neither curves nor samples."""
-    return data if "comparison" in data else {"comparison": data}
+def _is_of(kind: PlotKind, result: Any) -> bool:
+    """Whether a result is one that a kind is drawn from."""
+    from calipers.results import Comparison, Result
+
+    if kind.takes == COMPARISON:
+        return isinstance(result, Comparison)
+    return isinstance(result, Result) and result.kind == kind.takes
 
 
-def _plot(name: str, data: Data | Sequence[Data], options: Mapping[str, Any]) -> Plot:
+def _noun(kind: PlotKind) -> str:
+    return kind.noun or kind.takes
+
+
+def _has_only_scores(comparison: Comparison, needs: str) -> bool:
+    """Whether a comparison has neither what is needed nor samples to make it of, as its JSON."""
+    parts = {
+        "curves": any(system.curves for system in comparison),
+        "maps": bool(comparison.maps),
+        "explanations": any(system.explained for system in comparison),
+    }
+    return comparison.reference_samples is None and not parts[needs]
+
+
+def _plot(name: str, result: Result | Sequence[Result], options: Mapping[str, Any]) -> Plot:
     """Check what was given, and give it to the function of the kind."""
+    from calipers.results import Result
+
     kind = kind_of(name)
     check_options(name, options)
-    inputs = [data] if isinstance(data, Mapping) else list(data)
-    if len(inputs) != 1 and not (kind.several and inputs):
+    results = [result] if isinstance(result, Result) else list(result)
+    if len(results) != 1 and not (kind.several and results):
         count = "at least one input" if kind.several else "one input"
-        raise InputError(f"the plot {name!r} takes {count}; found {len(inputs)}")
-    for source in inputs:
+        raise InputError(f"the plot {name!r} takes {count}; found {len(results)}")
+    for source in results:
         check_input(name, source)
-    reports: list[Any] = (
-        [as_report(source) for source in inputs] if kind.takes == COMPARISON else list(inputs)
-    )
-    if kind.takes in (SWEEP, RANKING):
-        from calipers.results.result import class_of
-
-        reports = [class_of(kind.takes).from_dict(source) for source in inputs]
+    complete = [_complete(kind, source) for source in results]
     module, _, function = kind.drawn_by.partition(":")
     given = {option: value for option, value in options.items() if value is not None}
-    plot: Plot = getattr(importlib.import_module(f"calipers.{module}"), function)(
-        reports if kind.several else reports[0], **given
+    plot: Plot = getattr(importlib.import_module(module), function)(
+        complete if kind.several else complete[0], **given
     )
     return plot
+
+
+def _complete(kind: PlotKind, result: Result) -> Result:
+    """Give a result with what a kind needs; maps and explanations that were kept stay."""
+    from calipers.results import Comparison
+
+    if isinstance(result, Comparison) and kind.needs == "maps":
+        return result.with_maps()
+    if isinstance(result, Comparison) and kind.needs == "explanations":
+        return result.with_explanations()
+    return result

@@ -1,8 +1,8 @@
-"""Report data ──► the same without any text and any folder, for sharing.
+"""A comparison ──► the same without any text and any folder, for sharing.
 
 Every field is filtered by what it holds: a text goes, a path becomes the name of its file, the name
-of a thing stays. A sentence stays too, without what it quotes; the data hold that apart, as the
-example of a check or the source of a set.
+of a thing stays. A sentence stays too, without what it quotes; the comparison holds that apart, as
+the example of a check or the source of a set.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Self, TypeVar
 
-from calipers.report.table import Data
+from calipers.results.caution import Caution
+from calipers.results.comparison import Comparison
+from calipers.results.sets import Samples
+
+C = TypeVar("C", bound=Comparison)
 
 LEFT_OUT = "[text left out]"
-KEPT = frozenset({"name", "a", "b", "score", "key", "view", "system"})
+KEPT = frozenset({"name", "a", "b", "score", "key", "view", "metric", "system"})
 """Fields that name a thing; what is kept under that name is found by it."""
 
 TEXTS = ("text", "example")
@@ -32,19 +36,13 @@ _SEPARATORS = re.compile(r"[/\\]")
 _STRAY = re.compile(r"(?<![\w.<])(?:[A-Za-z]:|~|\.{1,2}|file:/)?(?:[/\\][^\s/\\'\"`,;:|=]+)+")
 
 
-def without_texts(data: Data) -> dict[str, Any]:
+def without_texts(comparison: C) -> C:
     """Take out the texts of all samples and the folders of all files; keywords remain.
 
-    Report data that says it is redacted has no texts already; this makes sure of it.
+    A comparison whose texts were taken out has none already; this makes sure of it.
     """
-    redaction = Redaction.of(data)
-    return {
-        **data,
-        "comparison": redaction.value(data["comparison"]),
-        "command": redaction.field("command", data.get("command")),
-        "explanations": redaction.value(data.get("explanations") or {}),
-        "excerpts": [{**each, "excerpts": None} for each in data.get("excerpts") or ()],
-    }
+    redacted: C = Redaction.of(comparison).value(comparison)
+    return redacted
 
 
 def file_names(command: str) -> str:
@@ -72,7 +70,7 @@ def _last(path: str) -> str:
 
 @dataclass(frozen=True)
 class Redaction:
-    """What the sentences of some report data may not say, and the filter for all fields.
+    """What the sentences of a comparison may not say, and the filter for all fields.
 
     Attributes
     ----------
@@ -87,15 +85,16 @@ class Redaction:
     paths: tuple[str, ...]
 
     @classmethod
-    def of(cls, data: Data) -> Self:
+    def of(cls, comparison: Comparison) -> Self:
         """Gather the texts that checks quote, and the paths of sets, settings and the command."""
-        comparison = data["comparison"]
-        systems, settings = comparison.get("systems", ()), comparison.get("settings") or {}
-        checks = [(system.get("confounders") or {}).get("language") or {} for system in systems]
-        sets = [row for row in (comparison["reference"], comparison.get("train"), *systems) if row]
-        words = _words_of(data.get("command") or settings.get("command") or "")
-        paths = {path for row in sets for path in (row.get("source"), *(row.get("seeds") or ()))}
-        paths |= {*_rooted(settings), *_rooted(words)}
+        settings, reference = comparison.settings, comparison.reference
+        checks = [(system.confounders or {}).get("language") or {} for system in comparison]
+        paths = {
+            reference.source,
+            *(() if comparison.train is None else (comparison.train.source,)),
+        }
+        paths |= {path for system in comparison for path in (system.summary.source, *system.seeds)}
+        paths |= {*_rooted(settings), *_rooted(_words_of(settings.get("command") or ""))}
         known = [path for path in paths if path and _SEPARATORS.search(path) and _last(path)]
         return cls(
             tuple(check["example"] for check in checks if check.get("example")),
@@ -103,30 +102,31 @@ class Redaction:
         )
 
     def value(self, value: Any) -> Any:
-        """Filter nested data; numbers and keys stay."""
+        """Filter a result, a part of it, or plain data; numbers, arrays and keys stay."""
         if isinstance(value, str):
             return self.sentence(value)
+        if isinstance(value, Samples):
+            return replace(value, texts=None, log_ids=None)
+        if isinstance(value, Caution):  # its text is a sentence, not a sample's
+            return _changed(value, lambda _, part: self.value(part))
         if isinstance(value, Mapping):
-            return {key: self.field(key, each) for key, each in value.items()}
-        return [self.value(each) for each in value] if isinstance(value, list | tuple) else value
+            return {key: self.field(key, part) for key, part in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(self.value(part) for part in value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return _changed(value, self.field)
+        return value
 
     def field(self, key: str, value: Any) -> Any:
         """Filter a field by what it holds."""
-        is_list = isinstance(value, list | tuple)
         if key in KEPT:
             return value
         if key in TEXTS and isinstance(value, str):
             return None
-        if key == "details" and is_list:
-            return []
-        if key == "cautions" and is_list:  # their text is a sentence, not a sample's
-            return [
-                {name: self.value(each) for name, each in one.items()}
-                for one in value
-                if isinstance(one, Mapping)
-            ]
-        if key == "keywords" and is_list:
-            return [word for word in value if not _is_phrase(word)]
+        if isinstance(value, list | tuple) and key == "details":
+            return type(value)()
+        if isinstance(value, list | tuple) and key == "keywords":
+            return type(value)(word for word in value if not _is_phrase(word))
         if key == "command" and isinstance(value, str):
             return self.sentence(file_names(value))
         return self.value(value)
@@ -140,13 +140,21 @@ class Redaction:
         return _STRAY.sub(lambda match: _last(match[0]), text)
 
 
+def _changed(value: Any, change: Callable[[str, Any], Any]) -> Any:
+    """Give a dataclass with other fields, or itself where none is another."""
+    parts = {one.name: getattr(value, one.name) for one in fields(value)}
+    changed = {name: change(name, part) for name, part in parts.items()}
+    other = {name: part for name, part in changed.items() if part is not parts[name]}
+    return replace(value, **other) if other else value
+
+
 def _rooted(value: Any) -> Iterator[str]:
     """Give every string that is a path from the root or from where the command ran."""
     if isinstance(value, str) and _ROOTED.match(value) and "\n" not in value:
         yield value
     elif isinstance(value, Mapping | list | tuple):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _rooted(each)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _rooted(part)
 
 
 def _words_of(command: str) -> list[str]:

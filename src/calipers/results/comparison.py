@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from calipers._version import __version__
 from calipers.errors import InputError, unknown_name
@@ -21,8 +20,7 @@ from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
-    from calipers.explain.map import Method
-    from calipers.report.plots import Axes
+    from calipers.explain.map import Method, Norm
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
@@ -125,6 +123,25 @@ class Advice(Plain):
     plateau: bool
 
 
+@dataclass(frozen=True)
+class Varied:
+    """What the systems of a comparison differ in by design, such as a parameter of decoding.
+
+    Attributes
+    ----------
+    names
+        All that varies.
+    values
+        Of the last of these, by system.
+    lines
+        What systems that differ in nothing but that have in common, by system.
+    """
+
+    names: tuple[str, ...]
+    values: Mapping[str, float]
+    lines: Mapping[str, str]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Several systems against one reference: print it, look scores up, save it.
@@ -189,6 +206,11 @@ class Comparison(Result):
             if system.name == name:
                 return system
         raise unknown_name("system", name, [system.name for system in self.systems])
+
+    @property
+    def varied(self) -> Varied | None:
+        """What its systems differ in by design; None where that is not known."""
+        return None
 
     def chosen(self, name: str | None = None) -> SystemResult:
         """Give the system of a name, or the only one.
@@ -290,7 +312,7 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        data: Data = _of_report("page_data", "report_data")(self, redact=redact, method=map_method)
+        data: Data = self._report("page_data")(self.explained(map_method=map_method), redact=redact)
         return data
 
     def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:
@@ -298,35 +320,38 @@ class Comparison(Result):
 
         Parameters are those of :meth:`report_data`.
         """
-        data = self.report_data(redact=redact, map_method=map_method)
-        page: str = _of_report("html", "html_page")(data)
+        page: str = self._report("page")(self.explained(map_method=map_method), redact=redact)
         return page
 
-    def plot(self, kind: str, *, axes: Axes | None = None, **options: Any) -> Axes:
+    def plot(self, kind: str, *, axes: Any = None, **options: Any) -> Any:
         """Draw one panel of a kind of plot, in a notebook or for a paper.
 
         Parameters
         ----------
         kind
-            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …: a key of
-            ``calipers.report.plot_kinds.KINDS``.
+            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …, as ``calipers plot --help``
+            lists them.
         axes
-            Where to draw; axes of a figure of their own by default, which is their ``.figure``.
+            The ``Axes`` of matplotlib to draw into; of a figure of their own by default, which is
+            their ``.figure``.
         options
             As :func:`calipers.report.plot_kinds.draw_axes` has them: ``view="form"``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
 
         Raises
         ------
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        data = _of_report("page_data", "picture_data")(self, kind)
-        drawn: Axes = _of_report("plot_kinds", "draw_axes")(kind, data, axes, **options)
-        return drawn
+        return self._report("axes")(kind, self, axes, **options)
 
     def explained(
         self, *, map_method: Method | None = None, progress: Progress | None = None
-    ) -> Comparison:
+    ) -> Self:
         """Return the same with the explanation of every system by every view, and the maps.
 
         What was made before is kept. Systems whose samples are not known have no explanation.
@@ -341,11 +366,11 @@ class Comparison(Result):
         steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:
             explained = self.with_explanations(advance)
-            maps = _of_report("page_data", "sample_maps")(self, map_method)
+            mapped = explained.with_maps(map_method)
             advance(1)
-        return replace(explained, maps=maps)
+        return mapped
 
-    def with_explanations(self, advance: Callable[[int], None] | None = None) -> Comparison:
+    def with_explanations(self, advance: Callable[[int], None] | None = None) -> Self:
         """Return the same with the explanation of every system by every view.
 
         Parameters
@@ -362,6 +387,38 @@ class Comparison(Result):
                     advance(1)
             made.append(replace(system, explained=explained))
         return replace(self, systems=tuple(made))
+
+    def with_maps(self, method: Method | None = None) -> Self:
+        """Return the same with a map of all samples by every view.
+
+        Of a system of several files the samples of the first are laid out.
+
+        Parameters
+        ----------
+        method
+            As for :meth:`report_data`; maps that were made by it before are kept.
+        """
+        from calipers.explain import sample_map
+
+        if self.maps and method in (None, next(iter(self.maps.values())).method):
+            return self
+        reference = self.reference_samples
+        if reference is None or any(not system.samples for system in self.systems):
+            return replace(self, maps={})
+        sets = [reference, *(system.samples[0] for system in self.systems)]
+        # Runs that were kept before there was a choice scaled every row
+        norm: Norm = "none" if self.settings.get("normalise") == "none" else "l2"
+        seed = int(self.settings.get("seed") or 0)
+        maps = {
+            view: sample_map(
+                [samples.vectors[view] for samples in sets],
+                method=method or "pca",
+                normalise=norm,
+                seed=seed,
+            )
+            for view in reference.vectors
+        }
+        return replace(self, maps=maps)
 
     def inspect_records(
         self,
@@ -414,11 +471,6 @@ class Comparison(Result):
         comparison = replace(comparison, **parts_of(comparison, archive))
         check_fits(comparison)
         return comparison
-
-
-def _of_report(module: str, name: str) -> Any:
-    """What the report makes of a comparison, found when it is asked for, as by a record."""
-    return getattr(import_module(f"calipers.report.{module}"), name)
 
 
 def with_cautions(comparison: Comparison, cautions: Iterable[Caution]) -> Comparison:

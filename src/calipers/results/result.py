@@ -71,14 +71,13 @@ class Result(Plain):
         options
             Of the document of its kind, such as ``details=True`` of a comparison.
         """
-        record = _record(self.kind)
-        document: Document = record.load(record.document)(self._shown(), **options)
+        document: Document = self._report("document")(self._shown(), **options)
         return document
 
     def summary(self) -> Document:
         """Return what a paper or a notebook shows: the tables, and what one needs to read them."""
-        record = _record(self.kind)
-        document: Document = record.load(record.summarised or record.document)(self._shown())
+        part = "summarised" if _record(self.kind).summarised else "document"
+        document: Document = self._report(part)(self._shown())
         return document
 
     _typed: ClassVar[bool] = False
@@ -89,7 +88,17 @@ class Result(Plain):
     def _figure(self, path: str | Path | None) -> Any:
         """Draw what the record of its kind draws; keep it in a file if one is named."""
         record = _record(self.kind)
-        return record.load(record.plot)(self).figure(path)
+        if record.plot is None:
+            raise InputError(f"a {self.kind} has no figure")
+        return record.load(record.plot.drawn_by)(self).figure(path)
+
+    def _report(self, part: str) -> Any:
+        """Import what shows results of its kind, by the address in the record of its command.
+
+        Results stand below what shows them, so this is the only way there.
+        """
+        record = _record(self.kind)
+        return record.load(getattr(record, part))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -199,6 +208,17 @@ def load(path: str | Path) -> Result:
             raise
         except (ValueError, RecursionError) as error:
             raise InputError(f"{place}: is not valid JSON: {error!s:.200}") from error
+    return of_json(data, place)
+
+
+def of_json(data: Any, place: str | Path) -> Result:
+    """Read what a command wrote as JSON, once that is parsed; messages name the file.
+
+    Raises
+    ------
+    InputError
+        If it holds no result, or one that cannot be.
+    """
     if not isinstance(data, Mapping) or "calipers" not in data or "kind" not in data:
         raise InputError(f"{place}: is not a result of calipers")
     kind = str(data["kind"])

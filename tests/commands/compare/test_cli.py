@@ -146,7 +146,7 @@ def test_results_are_shown_even_if_a_file_cannot_be_written(calipers, calls, mon
     assert "model_a" in result.stdout
     assert Path("scores.json").exists()
     assert result.stderr == (
-        "wrote scores.json, 3 kB\n"
+        "wrote scores.json, 6 kB\n"
         "calipers: --save run.zip: cannot be written: No space left on device\n"
     )
 

@@ -150,12 +150,12 @@ def test_the_suite_goes_around(found, tmp_path):
 
 
 def test_the_plane(found):
-    axes = draw_axes("entropy-plane", found.to_dict())
+    axes = draw_axes("entropy-plane", found)
     assert axes.get_xlabel() == "Unigram entropy of a text, nats"
     assert axes.get_ylabel() == "Perplexity by even"
     names = {text.get_text() for text in axes.texts}
     assert {"m", "reference", "control: unigrams"} <= names
-    assert len(draw("entropy-plane", found.to_dict()).axes) == 1
+    assert len(draw("entropy-plane", found).axes) == 1
 
 
 def test_controls_are_grey_in_the_plane(found):
@@ -164,7 +164,7 @@ def test_controls_are_grey_in_the_plane(found):
     from calipers.report.plots.style import GREY
 
     assert found.settings["controls"] == [system.name for system in found.systems[1:]]
-    axes = draw_axes("entropy-plane", found.to_dict())
+    axes = draw_axes("entropy-plane", found)
     greys = [same_color(bars.lines[0].get_color(), GREY) for bars in axes.containers]
     assert greys == [False, True, True, True, True]
 
@@ -184,7 +184,7 @@ def test_a_logarithmic_axis_has_plain_numbers(found, values, expected):
     del data["reference"]["scores"]["perplexity"]
     for system, value in zip(data["systems"], values, strict=True):
         system["scores"]["perplexity"] |= {"value": value, "interval": None}
-    axes = draw_axes("entropy-plane", data)
+    axes = draw_axes("entropy-plane", type(found).from_dict(data))
     assert axes.get_yscale() == ("linear" if expected is None else "log")
     if expected is not None:
         low, high = axes.get_ylim()
@@ -198,9 +198,9 @@ def test_the_plane_needs_both_numbers(found):
     for system in data["systems"]:
         del system["scores"]["perplexity"]
     with pytest.raises(InputError, match="--metrics perplexity,unigram_entropy"):
-        draw("entropy-plane", data)
+        draw("entropy-plane", type(found).from_dict(data))
     with pytest.raises(InputError, match=r"likelihood.*'plane'"):
-        draw("plane", data)
+        draw("plane", found)
 
 
 def test_the_command_draws_it(found, tmp_path, monkeypatch):

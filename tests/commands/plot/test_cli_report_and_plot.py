@@ -16,7 +16,7 @@ import pytest
 from calipers.commands.plot.cli import LINES, read_x
 from calipers.commands.report.cli import page_beside
 from calipers.errors import InputError
-from calipers.report.plot_kinds import KINDS
+from calipers.report.plot_kinds import plot_kinds
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_nothing_is_computed_while_a_file_is_written(calipers, kept_texts, monke
     assert during == {("Explaining",)}
 
 
-OF_COMPARISONS = [name for name, kind in KINDS.items() if kind.takes == "comparison"]
+OF_COMPARISONS = [name for name, kind in plot_kinds().items() if kind.takes == "comparison"]
 
 
 WORDS = {"sport": "goal match team coach league", "world": "minister vote treaty talks border"}
@@ -345,7 +345,8 @@ def test_a_table_with_lines_excludes_by(tmp_path, monkeypatch):
         (("plane", "text.txt"), "text.txt: this is neither a zip file nor a .json file; the plot"),
         (("plane", "bad.json"), "bad.json: broken JSON at line 1"),
         (("plane", "other.json"), "other.json: cannot be drawn"),
-        (("map", "lacks.json"), "lacks.json: cannot be drawn; the file is damaged, or was"),
+        (("map", "report.json"), "report.json: cannot be drawn; the plot 'map' takes a comparison"),
+        (("map", "lacks.json"), "lacks.json: is not a comparison of calipers, or is damaged: "),
         (("map", "scores.json"), "scores.json: holds only scores; the plot 'map' takes"),
         (("sweep", "run.zip"), "run.zip: is a comparison; the plot 'sweep' takes a sweep"),
         (("plane", "rank.json"), "rank.json: is a ranking; the plot 'plane' takes a comparison"),
@@ -370,7 +371,8 @@ def test_what_is_wrong_is_told_and_nothing_is_written(plot, arguments, words):
     Path("text.txt").write_text("hello")
     Path("bad.json").write_text("{bad")
     Path("other.json").write_text("[1]")
-    Path("lacks.json").write_text('{"comparison": {"settings": {}}, "map": {}}')
+    Path("report.json").write_text('{"comparison": {"settings": {}}, "map": {}}')
+    Path("lacks.json").write_text('{"calipers": "0", "kind": "comparison", "settings": {}}')
     result = plot(*arguments, "-o", "a.png")
     assert result.exit_code == 2
     assert result.stderr.startswith("calipers: ")
@@ -409,7 +411,7 @@ def test_signs_that_the_font_lacks_are_told_once(plot, kept):
 
 def test_the_page_lists_the_kinds_and_fits(calipers):
     page = calipers("plot", "--help").stdout
-    assert all(f"\n  {name} " in page for name in KINDS)
+    assert all(f"\n  {name} " in page for name in plot_kinds())
     assert "Examples" in page
     assert max(map(len, page.splitlines())) <= 80
 
@@ -427,7 +429,7 @@ def test_the_page_loads_no_matplotlib():
 def test_kinds_are_completed():
     from calipers.cli.options import complete
 
-    assert complete(*KINDS)("c") == ["curves", "cells"]
+    assert complete(*plot_kinds())("c") == ["curves", "cells"]
 
 
 def test_the_screen_explains_where_it_is_asked_to(calipers, kept_texts):

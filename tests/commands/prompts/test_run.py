@@ -263,9 +263,9 @@ def test_rows_are_tidy(found):
 
 
 def test_the_figure_writes_every_value(found):
-    from calipers.report.plots.homogeneity import homogeneity_plot
+    from calipers.commands.prompts.plot import homogeneity_plot
 
-    axes = homogeneity_plot(found.to_dict()).axes()
+    axes = homogeneity_plot(found).axes()
     written = {text.get_text() for text in axes.texts}
     assert written == {f"{value:.2f}" for value in found.homogeneity.values.ravel()}
 

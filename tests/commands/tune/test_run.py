@@ -115,9 +115,9 @@ def test_the_first_screen_says_which_is_closest(tuning: calipers.Tuning) -> None
 
 
 def test_the_figure_has_a_panel_for_each_score(tuning: calipers.Tuning) -> None:
-    from calipers.report.plots.parameter import tuning_plot
+    from calipers.report.plots import parameter_plot
 
-    axes = tuning_plot(tuning.to_dict()).figure().axes
+    axes = parameter_plot(tuning).figure().axes
     assert len(axes) == 4  # precision, recall, coverage, MAUVE*
     assert axes[0].lines[0].get_xdata().tolist() == [0.05, 0.9, 1.0]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from calipers.evaluate.verdict import decided
 from calipers.explain.model import Explanation, Topic
 from calipers.report.comparison import explanation as explain
 from calipers.report.redacted import without_texts
@@ -17,12 +16,7 @@ from calipers.report.render.text import plain
 from calipers.report.table import Data, Document
 from calipers.report.topics import name_of, outcome, ratio_words, times
 from calipers.results.comparison import Comparison
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of
 
 WORDS = ("goal", "cup", "season", "league", "champions", "final", "team", "players", "coach")
 
@@ -87,8 +81,8 @@ def data(make) -> Data:
     }
 
 
-def document(data: Data) -> Document:
-    """What is shown of report data with explanations."""
+def typed(data: Data) -> Comparison:
+    """The comparison of report data, with explanations."""
     comparison = comparison_of(data["comparison"])
     systems = (
         replace(
@@ -100,7 +94,12 @@ def document(data: Data) -> Document:
         )
         for system in comparison.systems
     )
-    return explain.document(replace(comparison, systems=tuple(systems)))
+    return replace(comparison, systems=tuple(systems))
+
+
+def document(data: Data) -> Document:
+    """What is shown of report data with explanations."""
+    return explain.document(typed(data))
 
 
 def lines(data: Data, width: int = 80) -> list[str]:
@@ -152,8 +151,8 @@ def test_the_worst_samples_stand_on_one_line_each(data):
 
 
 def test_without_texts_the_rows_are_named(data):
-    redacted = without_texts({**data, "excerpts": []})
-    text = " ".join(lines(redacted))
+    redacted = without_texts(typed(data))
+    text = " ".join(plain(explain.document(redacted), width=80).splitlines())
     assert "52 of 500; the worst are rows 30, 31, 32" in text
     assert "line one" not in text
     assert "goal cup" in text

@@ -1,6 +1,6 @@
 """``calipers history``: the scores of a model over its checkpoints or versions."""
 
-from calipers.command import Command
+from calipers.command import Command, PlotKind
 
 COMMAND = Command(
     name="history",
@@ -14,5 +14,11 @@ COMMAND = Command(
     result="result:History",
     kind="history",
     document="document:document",
-    plot="plot:history_plot",
+    plot=PlotKind(
+        name="history",
+        shows="scores over runs, with intervals and the first run that is worse",
+        drawn_by="plot:history_plot",
+        source="a history (JSON from `calipers history --json`)",
+        place=5,
+    ),
 )

@@ -1,6 +1,6 @@
 """``calipers likelihood``: measure how likely a language model finds the texts."""
 
-from calipers.command import Command
+from calipers.command import Command, PlotKind
 
 COMMAND = Command(
     name="likelihood",
@@ -15,4 +15,12 @@ COMMAND = Command(
     kind="likelihoods",
     document="calipers.report.text_statistics:document",
     summarised="calipers.report.text_statistics:summary",
+    plot=PlotKind(
+        name="entropy-plane",
+        shows="perplexity against the entropy of tokens within a text, with the reference",
+        drawn_by="plot:entropy_plane_plot",
+        source="likelihoods (JSON or RUN.zip from `calipers likelihood`)",
+        noun="likelihood",
+        place=4,
+    ),
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,7 @@ from calipers.cli.help import CommandPage, columns, section
 from calipers.cli.options import complete
 from calipers.cli.outputs import Outputs, Results
 from calipers.cli.streams import calm, write_error
-from calipers.errors import CalipersError, InputError, either
+from calipers.errors import InputError, either
 from calipers.files import check_there
 from calipers.options.option import (
     FLAG,
@@ -31,19 +30,17 @@ from calipers.options.option import (
     whole,
 )
 from calipers.options.rules import KEYS
-from calipers.report.plot_kinds import INPUTS, KINDS, check_input, draw, kind_of
+from calipers.report.plot_kinds import check_input, draw, kind_of, plot_kinds
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
+    from calipers.results.result import Result
 
 FIGURES = (".png", ".pdf", ".svg")
 PICTURE = "Picture"
 TABLES = (".csv", ".tsv")
 LINES = ("family", "system")
 PLACES = ("name", "words", "n")
-
-# What data of another version, or made by hand, may raise while they are drawn
-DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 Kind = Annotated[
@@ -52,7 +49,7 @@ Kind = Annotated[
         metavar="KIND",
         help="Kind of figure, as listed below.",
         rich_help_panel=INPUT,
-        autocompletion=complete(*KINDS),
+        autocompletion=complete(*plot_kinds()),
         show_default=False,
     ),
 ]
@@ -209,7 +206,9 @@ class PlotPage(CommandPage):
 
     def choices(self) -> list[str]:
         """List the kinds."""
-        return [section("Kinds", columns([(name, kind.shows) for name, kind in KINDS.items()]))]
+        return [
+            section("Kinds", columns([(name, kind.shows) for name, kind in plot_kinds().items()]))
+        ]
 
 
 @command(
@@ -244,9 +243,9 @@ def _check_options(kind: str, given: dict[str, Any]) -> None:
     known = kind_of(kind).options
     for name, value in given.items():
         if value is not None and name not in known:
-            its_own = ", ".join(map(_option, known)) or "none"
+            options = ", ".join(map(_option, known)) or "none"
             raise InputError(
-                f"the plot {kind!r} has no option {_option(name)}; its options: {its_own}"
+                f"the plot {kind!r} has no option {_option(name)}; its options: {options}"
             )
 
 
@@ -255,9 +254,7 @@ def _option(name: str) -> str:
 
 
 def _drawn(kind: str, inputs: list[str], options: dict[str, Any]) -> Figure:
-    data = [read_input(path, kind) for path in inputs]
-    with blaming(inputs):
-        return draw(kind, data, **options)
+    return draw(kind, [read_input(path, kind) for path in inputs], **options)
 
 
 def _results(figure: Figure, *, quiet: bool) -> Results:
@@ -273,11 +270,11 @@ def _results(figure: Figure, *, quiet: bool) -> Results:
 def _save(figure: Figure, path: str, *, quiet: bool) -> None:
     from calipers.report.plots import save_figure
 
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         save_figure(figure, path)
     boxes = not path.lower().endswith(".svg")
-    if boxes and not quiet and any("missing from font" in str(each.message) for each in found):
+    if boxes and not quiet and any("missing from font" in str(one.message) for one in raised):
         write_error(
             "warning: the font of the figure lacks some characters of a name or word, which are "
             "drawn as boxes. A .svg file keeps them as text, for which a browser finds a font"
@@ -320,67 +317,29 @@ def read_x(x: str | None, by: str | None) -> dict[str, Any]:
     return {**placed, "by": dict(zip(systems, lines, strict=True))}
 
 
-def read_input(path: str, kind: str) -> Mapping[str, Any]:
-    """Read one input of a plot, and refuse what the plot is not drawn from.
+def read_input(path: str, kind: str) -> Result:
+    """Read the result that a plot is drawn from, and refuse what the plot is not drawn from.
 
     Raises
     ------
     InputError
         Names the file, what it is, and what the plot takes.
     """
-    place = Path(path)
-    check_there(place)
-    if place.is_dir():
-        raise InputError(f"{path}: this is a folder; the plot {kind!r} takes {_words(kind)}")
-    data = _kept(place, kind) if _is_zip(place) else _json(place, kind)
-    check_input(kind, data, path)
-    found: Mapping[str, Any] = data
-    return found
-
-
-@contextmanager
-def blaming(paths: list[str]) -> Iterator[None]:
-    """Say of data that lack what they should hold that they are damaged."""
-    try:
-        yield
-    except CalipersError:
-        raise
-    except DAMAGE as error:
-        if all(_is_zip(Path(path)) for path in paths):
-            raise
-        raise InputError(
-            f"{', '.join(paths)}: cannot be drawn; the file is damaged, or was written by another "
-            f"version of Calipers: {error!r}"
-        ) from error
-
-
-def _kept(path: Path, kind: str) -> Any:
-    from calipers.report.page_data import picture_data
-    from calipers.results import Comparison
-    from calipers.results.result import Result
-
-    result = Result.load(path)
-    return picture_data(result, kind) if isinstance(result, Comparison) else result.to_dict()
-
-
-def _json(path: Path, kind: str) -> Any:
-    from calipers.results.result import load
+    from calipers.results.result import Result, of_json
     from calipers.samples.row_tables import read_file
 
-    if path.suffix.lower() != ".json":
+    place, source = Path(path), kind_of(kind).source
+    check_there(place)
+    if place.is_dir():
+        raise InputError(f"{path}: this is a folder; the plot {kind!r} takes {source}")
+    if zipfile.is_zipfile(place):
+        result = Result.load(place)
+    elif place.suffix.lower() == ".json":
+        data = read_file(place)[0]
+        result = of_json(data, place) if isinstance(data, Mapping) and "kind" in data else data
+    else:
         raise InputError(
-            f"{path}: this is neither a zip file nor a .json file; the plot {kind!r} takes "
-            f"{_words(kind)}"
+            f"{path}: this is neither a zip file nor a .json file; the plot {kind!r} takes {source}"
         )
-    data = read_file(path)[0]
-    # What a command wrote is read as what it is, so that what was edited is refused in its words
-    saved = isinstance(data, Mapping) and "kind" in data
-    return load(path).to_dict() if saved else data
-
-
-def _words(kind: str) -> str:
-    return INPUTS[kind_of(kind).takes]
-
-
-def _is_zip(path: Path) -> bool:
-    return zipfile.is_zipfile(path)
+    check_input(kind, result, path)
+    return result

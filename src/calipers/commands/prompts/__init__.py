@@ -1,6 +1,6 @@
 """``calipers prompts``."""
 
-from calipers.command import Command
+from calipers.command import Command, PlotKind
 
 COMMAND = Command(
     name="prompts",
@@ -14,4 +14,12 @@ COMMAND = Command(
     result="result:ByPrompt",
     kind="prompts",
     document="document:document",
+    plot=PlotKind(
+        name="homogeneity",
+        shows="how alike systems answer the same prompts, beside how alike each answers itself",
+        drawn_by="plot:homogeneity_plot",
+        source="answers by prompt (JSON or RUN.zip from `calipers prompts`)",
+        noun="result of calipers prompts",
+        place=3,
+    ),
 )

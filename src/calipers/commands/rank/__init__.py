@@ -1,6 +1,6 @@
 """``calipers rank``: check whether metrics rank systems as people do."""
 
-from calipers.command import Command
+from calipers.command import Command, PlotKind
 
 COMMAND = Command(
     name="rank",
@@ -14,5 +14,11 @@ COMMAND = Command(
     result="result:Ranking",
     kind="ranking",
     document="document:document",
-    plot="plot:heat_map_plot",
+    plot=PlotKind(
+        name="heat-map",
+        shows="how metrics correlate with each other over systems",
+        drawn_by="plot:heat_map_plot",
+        source="a ranking (JSON from `calipers rank --json`)",
+        place=2,
+    ),
 )

@@ -1,6 +1,6 @@
 """``calipers sweep``: show how scores change with k or the number of samples."""
 
-from calipers.command import Command
+from calipers.command import Command, PlotKind
 
 COMMAND = Command(
     name="sweep",
@@ -14,5 +14,11 @@ COMMAND = Command(
     result="result:Sweep",
     kind="sweep",
     document="document:document",
-    plot="plot:sweep_plot",
+    plot=PlotKind(
+        name="sweep",
+        shows="metrics against k or the number of samples, with bands",
+        drawn_by="plot:sweep_plot",
+        source="a sweep (JSON from `calipers sweep --json`)",
+        place=1,
+    ),
 )

@@ -15,4 +15,7 @@ COMMAND = Command(
     kind="tuning",
     document="calipers.report.comparison.document:document",
     summarised="calipers.report.comparison.document:summary",
+    axes="calipers.report.plot_kinds:draw_axes",
+    page="calipers.report.html:html_page",
+    page_data="calipers.report.page_data:report_data",
 )

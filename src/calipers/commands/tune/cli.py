@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from calipers.cli.streams import calm
 from calipers.commands.compare.cli import ComparePage
 from calipers.commands.tune.options import TuneOptions
 from calipers.options.option import OUTPUT
+
+if TYPE_CHECKING:
+    from calipers.commands.tune.result import Tuning
 
 Plot = Annotated[
     str | None,
@@ -74,11 +77,10 @@ def tune(
 
         found = run(reference, **options.keywords())
     kept = with_command(found)
-    deliver(kept, outputs, details=details, plot=lambda path: _draw(kept.to_dict(), path))
+    deliver(kept, outputs, details=details, plot=lambda path: _draw(kept, path))
 
 
-def _draw(data: dict[str, Any], path: str) -> None:
-    from calipers.report.plots import save_figure
-    from calipers.report.plots.parameter import tuning_plot
+def _draw(tuning: Tuning, path: str) -> None:
+    from calipers.report.plots import parameter_plot
 
-    save_figure(tuning_plot(data).figure(), path)
+    parameter_plot(tuning).figure(path)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from calipers.results.comparison import Comparison
+from calipers.results.comparison import Comparison, Varied
 from calipers.serialise import Plain
 
 
@@ -116,8 +116,23 @@ class Tuning(Comparison):
     @classmethod
     def of(cls, comparison: Comparison, tuned: Tuned) -> Self:
         """Make it of the comparison of all decodings."""
-        kept = {each.name: getattr(comparison, each.name) for each in fields(Comparison)}
-        return cls(**kept, tuned=tuned)
+        parts = {part.name: getattr(comparison, part.name) for part in fields(Comparison)}
+        return cls(**parts, tuned=tuned)
+
+    @property
+    def varied(self) -> Varied | None:
+        """The parameters, and where each decoding stands; a line for the values of all but one."""
+        if self.tuned is None:
+            return None
+        *others, last = self.tuned.over
+        points, model = self.tuned.points, self.tuned.model
+        lines = {
+            point.system: ", ".join(f"{name}={point.values[name]:g}" for name in others) or model
+            for point in points
+        }
+        return Varied(
+            self.tuned.over, {point.system: point.values[last] for point in points}, lines
+        )
 
     def __repr__(self) -> str:
         over = "" if self.tuned is None else f" over {', '.join(self.tuned.over)}"

@@ -1,4 +1,4 @@
-"""Report data ──► one HTML file that opens offline. Plotly and Jinja stay in this room."""
+"""A comparison ──► one HTML file that opens offline. Plotly and Jinja stay in this room."""
 
 from __future__ import annotations
 

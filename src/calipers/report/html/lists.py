@@ -3,83 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from calipers.catalogue.shown import views_of
 from calipers.evaluate.verdict import furthest_first
-from calipers.explain.model import Explanation
-from calipers.report.html.texts import Shown, Texts
+from calipers.explain.model import Copy, Explanation, Outlier, Region, Sample, Topic
+from calipers.report.html.texts import distance_text
 from calipers.report.html.wording import count
-from calipers.report.of_data import comparison_of, explanation_of
-from calipers.report.table import Data
 from calipers.report.topics import outcome, ratio_words
+from calipers.results.comparison import Comparison
 from calipers.wording.names import VIEWS, clean, shorten
-from calipers.wording.numbers import MISSING, share
+from calipers.wording.numbers import defined, share
 from calipers.wording.words import short
 
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""
-
-MEDOIDS = ("reference_medoids", "generated_medoids", "uncovered_samples")
-"""Samples of a topic in an explanation."""
 
 FIRST = 8
 """Entries of a list that are seen at once; the others open."""
 
 
 @dataclass(frozen=True)
-class Topic:
-    """A topic: keywords, shares of both sides, its part of the gap, and texts for it.
-
-    `ratio` says how many times larger the generated share is, with an interval; empty for what was
-    not tested. `bar` is its share of the gap beside the largest one, 0 to 100.
-    """
-
-    keywords: tuple[str, ...]
-    reference: str
-    generated: str
-    expected: str
-    produced: str
-    share: str
-    bar: float
-    uncovered: int | None
-    ratio: str = ""
-    reference_texts: tuple[Shown, ...] = ()
-    generated_texts: tuple[Shown, ...] = ()
-    uncovered_texts: tuple[Shown, ...] = ()
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A sample, what was measured of it, and the reference samples to compare it with."""
-
-    sample: Shown
-    measured: str
-    beside: tuple[Shown, ...]
-
-
-@dataclass(frozen=True)
 class ViewLists:
-    """All that one explanation says; counts are None where they were not measured.
+    """What the page lists of one explanation, and in which words.
 
-    `outcome` says which topics differ; those that do not are the `others`.
+    Attributes
+    ----------
+    explanation
+        Of a system by one view.
+    k_max
+        The largest k at which it was measured which ball holds a sample; None where not known.
     """
 
-    view: str
-    sees: str
-    summary: tuple[str, ...]
-    outcome: str
-    under: tuple[Topic, ...]
-    over: tuple[Topic, ...]
-    others: tuple[Topic, ...]
-    worst: tuple[Failure, ...]
-    worst_count: str
-    uncovered: tuple[Topic, ...]
-    uncovered_count: str
-    copies: tuple[Failure, ...]
-    copies_count: str
-    cells: tuple[Topic, ...]
-    notes: tuple[str, ...]
+    explanation: Explanation
+    k_max: int | None = None
+
+    @property
+    def view(self) -> str:
+        """The name of the view."""
+        return clean(self.explanation.view)
+
+    @property
+    def sees(self) -> str:
+        """What the view sees; empty where that is not known."""
+        return VIEWS.get(self.explanation.view, "")
+
+    @property
+    def summary(self) -> list[str]:
+        """The counts, in sentences."""
+        return list(_summary(self.explanation))
+
+    @property
+    def outcome(self) -> str:
+        """How many topics differ."""
+        return outcome(self.explanation)
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be told, and why."""
+        return [clean(note) for note in self.explanation.notes]
+
+    @property
+    def uncovered(self) -> Sequence[Topic]:
+        """The topics with reference samples that are not covered, those with most of them first."""
+        lacking = [topic for topic in self.explanation.topics if topic.uncovered]
+        return sorted(lacking, key=lambda topic: topic.uncovered or 0, reverse=True)
+
+    def bar(self, topic: Topic) -> float:
+        """The share of the gap of a topic beside the largest one, 0 to 100."""
+        largest = max((defined(each.share) or 0.0 for each in self.explanation.topics), default=0.0)
+        part = defined(topic.share)
+        return round(100 * part / largest, 1) if part and largest > 0 else 0.0
+
+    def ratio(self, topic: Topic) -> str:
+        """How many times larger the generated share of a topic is, with an interval."""
+        return ratio_words(topic, self.explanation.level)
+
+    def measured(self, sample: Outlier | Copy) -> str:
+        """What was measured of a failure."""
+        if isinstance(sample, Copy):
+            return distance_text(sample.distance)
+        k = f"first inside at k = {sample.first_k}" if sample.first_k else ""
+        if k and self.k_max is not None and sample.first_k > self.k_max:
+            k = f"outside at every k up to {self.k_max}"
+        realism = "" if sample.realism is None else f"realism {sample.realism:.2f}"
+        return "; ".join(filter(None, (realism, k)))
 
 
 @dataclass(frozen=True)
@@ -91,120 +99,37 @@ class SystemLists:
     views: tuple[ViewLists, ...]
 
 
-def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
+def system_lists(comparison: Comparison) -> list[SystemLists]:
     """Give the lists of every system that was explained, furthest from the reference first."""
-    told = data.get("explanations") or {}
-    most = data["comparison"].get("settings", {}).get("k_max")
-    made = []
-    for row in furthest_first(comparison_of(data["comparison"])):
-        system = data["comparison"]["systems"][row]
-        by_view = told.get(system["name"]) or {}
-        known = [view for view in views_of(data["comparison"]["settings"]) if view in by_view]
-        found = tuple(_lists(by_view[view], texts, most) for view in known)
-        made.append(SystemLists(row + 1, short(system["name"]), found))
-    return [each for each in made if each.views]
+    views, k_max = views_of(comparison.settings), comparison.settings.get("k_max")
+    lists = []
+    for row in furthest_first(comparison):
+        system = comparison.systems[row]
+        explanations = [system.explained[view] for view in views if view in system.explained]
+        shown = tuple(ViewLists(explanation, k_max) for explanation in explanations)
+        lists.append(SystemLists(row + 1, short(system.name), shown))
+    return [system for system in lists if system.views]
 
 
-def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
-    explanation, topics = explanation_of(told), list(told.get("topics") or ())
-    largest = max((t["share"] or 0.0 for t in topics), default=0.0)
-
-    def shown(chosen: Sequence[int]) -> tuple[Topic, ...]:
-        return tuple(
-            replace(
-                _topic(topics[place], texts, largest),
-                ratio=ratio_words(explanation.topics[place], explanation.level),
-            )
-            for place in chosen
-        )
-
-    uncovered = sorted(
-        (t for t in topics if t.get("uncovered")), key=lambda t: t["uncovered"], reverse=True
-    )
-    return ViewLists(
-        view=clean(told["view"]),
-        sees=VIEWS.get(told["view"], ""),
-        summary=tuple(_summary(told)),
-        outcome=outcome(explanation),
-        under=shown(_places(explanation, "under")),
-        over=shown(_places(explanation, "over")),
-        others=shown(_places(explanation)),
-        worst=tuple(_outlier(each, texts, most) for each in told.get("outside") or ()),
-        worst_count=count(told.get("outside_count")),
-        uncovered=tuple(_topic(topic, texts, largest) for topic in uncovered),
-        uncovered_count=count(told.get("uncovered_count")),
-        copies=tuple(_copy(each, texts) for each in told.get("copies") or ()),
-        copies_count=count(told.get("copies_count")),
-        cells=tuple(_cell(each, told) for each in told.get("cells") or ()),
-        notes=tuple(clean(note) for note in told.get("notes") or ()),
-    )
+def beside(sample: Outlier | Copy) -> Sequence[Sample]:
+    """Give the reference samples to compare a failure with."""
+    if isinstance(sample, Outlier):
+        return sample.nearest
+    return () if sample.source is None else (sample.source,)
 
 
-def _places(explanation: Explanation, direction: str = "") -> list[int]:
-    """Give the places of the topics that differ in a direction; of those that do not for none."""
-    return [
-        place
-        for place, topic in enumerate(explanation.topics)
-        if (topic.direction if topic.significant else "") == direction
-    ]
+def keywords(region: Region) -> list[str]:
+    """Give the keywords of a topic or cell, each on one line."""
+    return [shorten(clean(word), LONGEST_WORD) for word in region.keywords]
 
 
-def _summary(told: Data) -> Iterator[str]:
+def _summary(explanation: Explanation) -> Iterator[str]:
     """Say the counts in sentences."""
-    for key, side, words in (
-        ("outside_count", "m", "generated samples lie outside the reference's support"),
-        ("uncovered_count", "n", "reference samples are covered by no generated sample"),
-        ("copies_count", "m", "generated samples are near copies of a reference sample"),
+    n, m = explanation.n, explanation.m
+    for number, size, words in (
+        (explanation.outside_count, m, "generated samples lie outside the reference's support"),
+        (explanation.uncovered_count, n, "reference samples are covered by no generated sample"),
+        (explanation.copies_count, m, "generated samples are near copies of a reference sample"),
     ):
-        found, size = told.get(key), told.get(side)
-        if found is not None and size:
-            yield f"{count(found)} of {count(size)} {words} ({share(found / size)})"
-
-
-def _topic(topic: Data, texts: Texts, largest: float) -> Topic:
-    part = topic.get("share")
-
-    def shown(samples: str) -> tuple[Shown, ...]:
-        return tuple(texts.shown(sample) for sample in topic.get(samples) or ())
-
-    return Topic(
-        keywords=tuple(shorten(clean(word), LONGEST_WORD) for word in topic.get("keywords") or ()),
-        reference=count(topic.get("reference")),
-        generated=count(topic.get("generated")),
-        expected=share(topic.get("reference_share", topic.get("expected"))),
-        produced=share(topic.get("generated_share", topic.get("produced"))),
-        share=share(part),
-        bar=round(100 * part / largest, 1) if part and largest > 0 else 0.0,
-        uncovered=topic.get("uncovered"),
-        reference_texts=shown("reference_medoids"),
-        generated_texts=shown("generated_medoids"),
-        uncovered_texts=shown("uncovered_samples"),
-    )
-
-
-def _cell(cell: Data, told: Data) -> Topic:
-    """A cell without its texts: topics show theirs, and cells lie within topics."""
-    largest = max((each["share"] or 0.0 for each in told["cells"]), default=0.0)
-    return _topic({**cell, **dict.fromkeys(MEDOIDS)}, Texts(0), largest)
-
-
-def _outlier(outlier: Data, texts: Texts, most: int | None) -> Failure:
-    realism, k = outlier.get("realism"), outlier.get("first_k")
-    held = f"first inside at k = {k}" if k else ""
-    if k and most is not None and k > most:
-        held = f"outside at every k up to {most}"
-    parts = [f"realism {realism:.2f}" if realism is not None else "", held]
-    near = [(each, f"distance {_distance(each)}") for each in outlier.get("nearest") or ()]
-    beside = tuple(texts.shown(each, says=says) for each, says in near)
-    return Failure(texts.shown(outlier), "; ".join(filter(None, parts)), beside)
-
-
-def _copy(copy: Data, texts: Texts) -> Failure:
-    source = copy.get("source")
-    beside = (texts.shown(source),) if source else ()
-    return Failure(texts.shown(copy), f"distance {_distance(copy)}", beside)
-
-
-def _distance(sample: Data) -> str:
-    distance = sample.get("distance")
-    return MISSING if distance is None else f"{distance:.3f}"
+        if number is not None and size:
+            yield f"{count(number)} of {count(size)} {words} ({share(number / size)})"

@@ -1,7 +1,7 @@
-"""Report data ──► one HTML file, with everything in it: styles, scripts, pictures and texts.
+"""A comparison ──► one HTML file, with everything in it: styles, scripts, pictures and texts.
 
 Jinja escapes every value; scripts run only if their hash stands in the policy at the head of the
-page, so that no text can become one. The same data give the same bytes.
+page, so that no text can become one. The same comparison gives the same bytes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -21,7 +21,7 @@ from calipers.assets import PLOTLY
 from calipers.report.comparison import document as compare
 from calipers.report.html.escaping import escaping_templates
 from calipers.report.html.islands import island, policy, visible
-from calipers.report.html.lists import FIRST, system_lists
+from calipers.report.html.lists import FIRST, beside, keywords, system_lists
 from calipers.report.html.map import map_data
 from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
 from calipers.report.html.tables import (
@@ -37,11 +37,13 @@ from calipers.report.html.tables import (
     title,
     written,
 )
-from calipers.report.html.texts import fitting
-from calipers.report.of_data import comparison_of
+from calipers.report.html.texts import Texts, fitting
+from calipers.report.html.wording import count
 from calipers.report.redacted import without_texts
-from calipers.report.table import Data, ScoreCell
+from calipers.report.table import ScoreCell
+from calipers.results.comparison import Comparison
 from calipers.wording.names import VIEWS, clean
+from calipers.wording.numbers import defined, share
 from calipers.wording.words import Name, Words, said
 
 PURPOSE = "the HTML report"
@@ -76,14 +78,15 @@ class Pictures:
         return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
 
 
-def html_page(data: Data) -> str:
+def html_page(comparison: Comparison, *, redact: bool = False) -> str:
     """Write the report of a comparison as one HTML file that opens offline.
 
     Parameters
     ----------
-    data
-        What ``Comparison.report_data()`` gives. Where it is redacted, no text of a sample and no
-        folder of a file gets into the page.
+    comparison
+        With its explanations and maps, as :meth:`Comparison.explained` gives it.
+    redact
+        Whether no text of a sample and no folder of a file gets into the page.
 
     Returns
     -------
@@ -95,46 +98,68 @@ def html_page(data: Data) -> str:
     MissingExtraError
         If plotly's script is needed, and Calipers was built without it.
     """
-    environment = _environment()
-    shown = without_texts(data) if data.get("redacted") else data
-    page: str = environment.get_template("page.html").render(_context(shown, environment))
+    shown = without_texts(comparison) if redact else comparison
+    pictures = Pictures(map_data(shown, redacted=redact), chart_data(shown))
+    inlined = _inlined(pictures)
+    explanations = [each for system in shown for each in system.explained.values()]
+    environment = _environment(fitting(explanations, taken=inlined.size))
+    page: str = environment.get_template("page.html").render(
+        **_about(shown),
+        **inlined.placed,
+        pictures=pictures.shown,
+        systems=system_lists(shown),
+        command=shown.settings.get("command"),
+        redacted=redact,
+        first=FIRST,
+    )
     return page
 
 
-def _context(data: Data, environment: Any) -> dict[str, Any]:
-    """Gather what the templates show."""
-    comparison, safe = data["comparison"], environment.filters["as_is"]
-    pictures = Pictures(map_data(data), chart_data(data))
-    scripts = [_static(name) for name in (*OWN_SCRIPTS, *SCRIPTS)]
-    styles = [_static(name) for name in (*OWN_STYLES, *STYLES)]
-    plotly, islands = pictures.plotly, [island(pictures.map), island(pictures.charts)]
-    told = data.get("explanations") or {}
-    taken = sum(len(part.encode("utf-8")) for part in (*scripts, *styles, plotly, *islands))
-    return {
-        **_said(comparison),
-        "policy": policy([*scripts, *([plotly] if plotly else [])]),
-        "styles": [safe(style) for style in styles],
-        "scripts": [safe(script) for script in scripts],
-        "plotly": safe(plotly),
-        "islands": zip(ISLANDS, map(safe, islands), strict=True),
-        "pictures": pictures.shown,
-        "systems": system_lists(data, fitting(told, taken=taken)),
-        "command": data.get("command"),
-        "redacted": bool(data.get("redacted")),
-        "first": FIRST,
-    }
+@dataclass(frozen=True)
+class Inlined:
+    """What stands in the page as it is: styles, scripts and data."""
+
+    styles: Sequence[str]
+    scripts: Sequence[str]
+    plotly: str
+    islands: Sequence[str]
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take."""
+        parts = (*self.scripts, *self.styles, self.plotly, *self.islands)
+        return sum(len(part.encode("utf-8")) for part in parts)
+
+    @property
+    def placed(self) -> dict[str, Any]:
+        """What the template puts into the page as it is, and the policy for it."""
+        return {
+            "policy": policy([*self.scripts, *([self.plotly] if self.plotly else [])]),
+            "styles": list(map(Markup, self.styles)),
+            "scripts": list(map(Markup, self.scripts)),
+            "plotly": Markup(self.plotly),
+            "islands": zip(ISLANDS, map(Markup, self.islands), strict=True),
+        }
 
 
-def _said(comparison: Data) -> dict[str, Any]:
+def _inlined(pictures: Pictures) -> Inlined:
+    return Inlined(
+        [_static(name) for name in (*OWN_STYLES, *STYLES)],
+        [_static(name) for name in (*OWN_SCRIPTS, *SCRIPTS)],
+        pictures.plotly,
+        [island(pictures.map), island(pictures.charts)],
+    )
+
+
+def _about(comparison: Comparison) -> dict[str, Any]:
     """Gather what the page says of the comparison itself."""
-    document = compare.full(comparison_of(comparison))
-    heading = title(comparison)
+    document, heading = compare.full(comparison), title(comparison)
     return {
         "title": heading,
         "tab": said(heading),
         "about": document.title,
-        "version": comparison.get("calipers") or "",
-        "verdict": comparison_of(comparison).verdict,
+        "version": comparison.version,
+        "verdict": comparison.verdict,
         "scores": scores_of(document, comparison),
         "views": defaultdict(str, VIEWS),
         "places": places(comparison),
@@ -150,30 +175,33 @@ def _said(comparison: Data) -> dict[str, Any]:
     }
 
 
-def _tuning(comparison: Data) -> dict[str, str] | None:
+def _tuning(comparison: Comparison) -> dict[str, str] | None:
     """Give the figure of a tuning, as an address that holds it, and what it is of."""
-    tuned = comparison.get("tuned")
-    if not tuned:
+    if comparison.varied is None:
         return None
-    from calipers.report.plots.parameter import tuning_plot
+    from calipers.report.plots.parameter import parameter_plot
     from calipers.report.plots.style import figure_bytes
 
-    figure = base64.b64encode(figure_bytes(tuning_plot(comparison).figure(), ".svg")).decode()
-    over = " and ".join(map(clean, tuned["over"]))
+    figure = base64.b64encode(figure_bytes(parameter_plot(comparison).figure(), ".svg")).decode()
+    over = " and ".join(map(clean, comparison.varied.names))
     return {"source": f"data:image/svg+xml;base64,{figure}", "over": over}
 
 
-def _environment() -> Environment:
+def _environment(texts: Texts) -> Environment:
     """Make templates from the files of the package, every value escaped and made visible."""
     environment = escaping_templates("calipers.report.html")
     environment.filters |= {
-        "as_is": Markup,
+        "beside": beside,
+        "count": count,
         "grouped": grouped,
         "breakable": lambda name: Markup("<wbr>").join(
             map(escape, filter(None, SEPARATED.split(visible(str(name)))))
         ),
+        "keywords": keywords,
         "meaning": MARKS.get,
         "named": lambda words: Markup("").join(_with_names(words)),
+        "share": lambda value: share(defined(value)),
+        "shown": texts.shown,
         "written": written,
     }
     environment.tests["scored"] = lambda cell: isinstance(cell, ScoreCell)

@@ -1,4 +1,4 @@
-"""Report data ──► what the charts of the page are drawn from: a point, a curve, a bar each.
+"""A comparison ──► what the charts of the page are drawn from: a point, a curve, a bar each.
 
 The page holds it as JSON; the scripts beside it draw from nothing else. Numbers are cut to what a
 screen can show.
@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
+
+from numpy.typing import NDArray
 
 from calipers.catalogue.estimation import DIVERGENCE
 from calipers.catalogue.shown import TEXT
 from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Topic
-from calipers.report.of_data import comparison_of, explanation_of
-from calipers.report.table import Data
 from calipers.report.topics import ratio_words
+from calipers.results.comparison import Comparison
 from calipers.score import WIDTH
 from calipers.wording.names import MADE_BY, VIEWS, clean, shorten
 from calipers.wording.words import short
@@ -69,13 +70,13 @@ WORDS, LONGEST_WORD = 8, 24
 Rows = Sequence[Sequence[float | None]]
 
 
-def chart_data(data: Data) -> dict[str, Any]:
+def chart_data(comparison: Comparison) -> dict[str, Any]:
     """Give the charts as plain data; what was not measured is an empty list or None.
 
     Parameters
     ----------
-    data
-        What ``Comparison.report_data()`` gives.
+    comparison
+        With all that :meth:`Comparison.explained` adds.
 
     Returns
     -------
@@ -85,24 +86,24 @@ def chart_data(data: Data) -> dict[str, Any]:
         ``curves``, ``frontiers`` and ``topics``: lists with an entry for each view and choice,
         where systems stand by their place in ``systems`` and views by theirs in ``views``.
     """
-    views = views_of(data)
-    level = _level(data)
+    views = views_of(comparison)
+    level = _level(comparison)
     return {
         "level": level,
         "z": number(NormalDist().inv_cdf((1 + level) / 2)),
         "radius": number(math.sqrt(-2 * math.log(1 - level))),
-        "systems": shown_names(data),
+        "systems": shown_names(comparison),
         "views": described(views),
-        "planes": plane_data(data, views),
-        "curves": curve_data(data, views),
-        "frontiers": frontier_data(data, views),
-        "topics": topic_data(data, views),
+        "planes": plane_data(comparison, views),
+        "curves": curve_data(comparison, views),
+        "frontiers": frontier_data(comparison, views),
+        "topics": topic_data(comparison, views),
     }
 
 
-def _level(data: Data) -> float:
+def _level(comparison: Comparison) -> float:
     """Give the level that the run chose, or the usual one."""
-    level = (data["comparison"].get("settings") or {}).get("level")
+    level = comparison.settings.get("level")
     return float(level) if level and 0 < level < 1 else LEVEL
 
 
@@ -116,30 +117,23 @@ def number(value: Any, digits: int = DIGITS) -> float | None:
     return round(float(value), digits)
 
 
-def systems_of(data: Data) -> list[Data]:
-    """Give the systems in the order of the table, which is that of their colours."""
-    systems: list[Data] = list(data["comparison"].get("systems") or [])
-    return systems
+def shown_names(comparison: Comparison) -> list[str]:
+    """Name the systems; one that is called as the reference says that it is not that."""
+    taken = {reference_name(comparison), "reference"}
+    names = [short(system.name) for system in comparison]
+    apart = [f"{name} (generated)" if name in taken else name for name in names]
+    before = [apart[:place].count(name) for place, name in enumerate(apart)]
+    return [f"{name} ({n + 1})" if n else name for name, n in zip(apart, before, strict=True)]
 
 
-def shown_names(data: Data) -> list[str]:
-    """Name the systems; one that is called as the reference says that it is none."""
-    taken = {reference_name(data), "reference"}
-    names = [short(system["name"]) for system in systems_of(data)]
-    told = [f"{name} (generated)" if name in taken else name for name in names]
-    before = [told[:place].count(name) for place, name in enumerate(told)]
-    return [f"{name} ({n + 1})" if n else name for name, n in zip(told, before, strict=True)]
-
-
-def reference_name(data: Data) -> str:
+def reference_name(comparison: Comparison) -> str:
     """What the reference is called in the pictures."""
-    return short((data["comparison"].get("reference") or {}).get("name") or "reference")
+    return short(comparison.reference.name or "reference")
 
 
-def views_of(data: Data) -> list[str]:
+def views_of(comparison: Comparison) -> list[str]:
     """Give the views of the run that have a geometry: all but the strings themselves."""
-    settings = data["comparison"].get("settings") or {}
-    return [view for view in settings.get("views") or [] if view != TEXT]
+    return [view for view in comparison.settings.get("views") or [] if view != TEXT]
 
 
 def described(views: Sequence[str]) -> list[dict[str, str]]:
@@ -155,7 +149,7 @@ def prefix(views: Sequence[str], view: str) -> str:
 # ------------------------------------------------------------------ the precision-recall plane
 
 
-def plane_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
+def plane_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give a plane for each view and pair of scores that some system has.
 
     A point has its values ``x`` and ``y``, their ``error`` (standard errors) and ``interval``, the
@@ -164,156 +158,153 @@ def plane_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     is what two halves of the reference score, ``half`` is two standard deviations over the splits,
     ``size`` the samples in a half.
     """
-    made = [_plane(data, views, view, pair) for view in views for pair in PAIRS]
+    made = [_plane(comparison, views, view, pair) for view in views for pair in PAIRS]
     return [plane for plane in made if plane["points"]]
 
 
-def _plane(data: Data, views: Sequence[str], view: str, pair: tuple[str, str]) -> dict[str, Any]:
+def _plane(
+    comparison: Comparison, views: Sequence[str], view: str, pair: tuple[str, str]
+) -> dict[str, Any]:
     keys = [prefix(views, view) + name for name in pair]
-    made = [_point(data, row, keys) for row in range(len(systems_of(data)))]
+    points = [_point(comparison, row, keys) for row in range(len(comparison))]
     about = {"view": views.index(view), "across": pair[0], "up": pair[1]}
-    return {**about, "points": list(filter(None, made)), "floor": _floor(data, keys)}
+    return {**about, "points": list(filter(None, points)), "floor": _floor(comparison, keys)}
 
 
-def _point(data: Data, row: int, keys: Sequence[str]) -> dict[str, Any] | None:
+def _point(comparison: Comparison, row: int, keys: Sequence[str]) -> dict[str, Any] | None:
     """Give the point of a system; None where it lacks a score."""
-    system = systems_of(data)[row]
-    scores = [system["scores"].get(key) or {} for key in keys]
-    values = _both(score.get("value") for score in scores)
+    system = comparison.systems[row]
+    scores = [system.scores[key] for key in keys if key in system.scores]
+    values = _both(score.value for score in scores)
     if values is None:
         return None
-    correlations = (data.get("correlations") or {}).get(system["name"]) or {}
     return {
         "system": row,
         "x": values[0],
         "y": values[1],
-        "error": [number(score.get("standard_error")) for score in scores],
-        "interval": [
-            _both(score["interval"]) if score.get("interval") else None for score in scores
-        ],
-        "correlation": number(correlations.get(f"{keys[1]}|{keys[0]}")),
-        "beside": _both(_of_floors(scores, "beside")),
+        "error": [number(score.standard_error) for score in scores],
+        "interval": [_both(score.interval or ()) for score in scores],
+        "correlation": number(system.correlations.get(f"{keys[1]}|{keys[0]}")),
+        "beside": _both(score.floor.beside for score in scores if score.floor is not None),
     }
 
 
-def _floor(data: Data, keys: Sequence[str]) -> dict[str, Any] | None:
+def _floor(comparison: Comparison, keys: Sequence[str]) -> dict[str, Any] | None:
     """Give the first noise floor that is known for both scores; None without one."""
-    for system in systems_of(data):
-        scores = [system["scores"].get(key) or {} for key in keys]
-        middle = _both(_of_floors(scores, "value"))
+    for system in comparison:
+        scores = [system.scores[key] for key in keys if key in system.scores]
+        floors = [score.floor for score in scores if score.floor is not None]
+        middle = _both(floor.value for floor in floors)
         if middle is not None:
-            half = [number(WIDTH * (spread or 0.0)) for spread in _of_floors(scores, "spread")]
-            return {"middle": middle, "half": half, "size": scores[0]["floor"].get("size")}
+            half = [number(WIDTH * floor.spread) for floor in floors]
+            return {"middle": middle, "half": half, "size": floors[0].size}
     return None
-
-
-def _of_floors(scores: Sequence[Data], field: str) -> list[Any]:
-    return [(score.get("floor") or {}).get(field) for score in scores]
 
 
 def _both(values: Iterable[Any]) -> list[float] | None:
     """Give two numbers, or None where one of them is not known."""
-    found = [each for value in values if (each := number(value)) is not None]
-    return found if len(found) == 2 else None
+    known = [cut for value in values if (cut := number(value)) is not None]
+    return known if len(known) == 2 else None
 
 
 # ------------------------------------------------------------------ curves
 
 
-def curve_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
+def curve_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the PR-curves (Sajjadi et al., NeurIPS 2018) by view and estimator, ``prd`` first.
 
     A line has ``x`` (recall), ``y`` (precision) and their standard errors, lists of one length, or
     None where no error is known.
     """
     return [
-        {**about, "lines": _lines(data, key, up=0)} for about, key in _kinds(data, views, CURVES)
+        {**about, "lines": _lines(comparison, key, up=0)}
+        for about, key in _kinds(comparison, views, CURVES)
     ]
 
 
-def frontier_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
+def frontier_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the divergence frontiers (Pillutla et al., JMLR 2023) by view and estimate.
 
     A line has ``x`` (the cost of the generated set, D(Q‖R)), ``y`` (that of the reference, D(P‖R))
     and their standard errors; ``c`` is the scaling constant that MAUVE used.
     """
     return [
-        {**about, "c": _scaling(data, key), "lines": _lines(data, key, up=2)}
-        for about, key in _kinds(data, views, FRONTIERS)
+        {**about, "c": _scaling(comparison, key), "lines": _lines(comparison, key, up=2)}
+        for about, key in _kinds(comparison, views, FRONTIERS)
     ]
 
 
 def _kinds(
-    data: Data, views: Sequence[str], bases: dict[str, str]
-) -> list[tuple[dict[str, Any], str]]:
-    """Find which curves there are: what to call them, and their key."""
-    held = dict.fromkeys(key for curves in (data.get("curves") or {}).values() for key in curves)
-    found = []
+    comparison: Comparison, views: Sequence[str], bases: Mapping[str, str]
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Give which curves there are: what to call them, and their key."""
+    known = dict.fromkeys(key for system in comparison for key in system.curves)
     for place, view in enumerate(views):
         before = prefix(views, view)
         for base, words in bases.items():
-            keys = [key for key in held if key.partition(":")[0] == before + base]
+            keys = [key for key in known if key.partition(":")[0] == before + base]
             for key in sorted(keys, key=len):
-                about = {"view": place, "says": _says(words, key)}
-                found.append((about, key))
-    return found
+                yield {"view": place, "says": _says(words, key)}, key
 
 
 def _says(words: str, key: str) -> str:
     """Say how a curve was made."""
     options = [option.partition("=") for option in key.partition(":")[2].split(":") if option]
-    told = [
+    parts = [
         MADE_BY.get(name) or clean(f"{DIVERGENCE.labels.get(name, name)} {weight}".strip())
         for name, _, weight in options
     ]
     estimated = any(name in MADE_BY and not weight for name, _, weight in options)
-    return ", ".join(told if estimated else [words, *told])
+    return ", ".join(parts if estimated else [words, *parts])
 
 
-def _lines(data: Data, key: str, *, up: int) -> list[dict[str, Any]]:
+def _lines(comparison: Comparison, key: str, *, up: int) -> list[dict[str, Any]]:
     """Give the curve of every system that has it; what lies across is column 1 of all curves."""
-    made = []
-    for row, system in enumerate(systems_of(data)):
-        points = (data["curves"].get(system["name"]) or {}).get(key) or []
-        errors = ((data.get("curve_errors") or {}).get(system["name"]) or {}).get(key) or []
-        kept, known = _kept(points, up), len(errors) == len(points)
-        if kept:
-            x, y = (_column(points, kept, column) for column in (1, up))
-            own = [_column(errors, kept, column) if known else None for column in (1, up)]
-            made.append({"system": row, "x": x, "y": y, "x_error": own[0], "y_error": own[1]})
-    return made
+    lines = []
+    for row, system in enumerate(comparison):
+        points, errors = (_rows(curves.get(key)) for curves in (system.curves, system.curve_errors))
+        drawn, known = _drawn(points, up), len(errors) == len(points)
+        if drawn:
+            x, y = (_column(points, drawn, column) for column in (1, up))
+            x_error, y_error = (
+                _column(errors, drawn, column) if known else None for column in (1, up)
+            )
+            lines.append({"system": row, "x": x, "y": y, "x_error": x_error, "y_error": y_error})
+    return lines
 
 
-def _column(rows: Rows, kept: list[int], column: int) -> list[float | None]:
-    return [number(rows[place][column], 4) for place in kept]
+def _rows(points: NDArray[Any] | None) -> Rows:
+    rows: Rows = [] if points is None else points.tolist()
+    return rows
 
 
-def _kept(points: Rows, up: int) -> list[int]:
+def _column(rows: Rows, drawn: Sequence[int], column: int) -> list[float | None]:
+    return [number(rows[place][column], 4) for place in drawn]
+
+
+def _drawn(points: Rows, up: int) -> list[int]:
     """Choose the points to draw: the ends, and those that are not on top of the last one."""
     at = {place: _both((point[1], point[up])) for place, point in enumerate(points)}
     known = {place: point for place, point in at.items() if point is not None}
-    kept = list(known)[:1]
+    drawn = list(known)[:1]
     for place, point in known.items():
-        if math.dist(point, known[kept[-1]]) >= NEAREST:
-            kept.append(place)
-    return [*kept, *(place for place in list(known)[-1:] if place != kept[-1])]
+        if math.dist(point, known[drawn[-1]]) >= NEAREST:
+            drawn.append(place)
+    return [*drawn, *(place for place in list(known)[-1:] if place != drawn[-1])]
 
 
-def _scaling(data: Data, key: str) -> float:
+def _scaling(comparison: Comparison, key: str) -> float:
     """Read the scaling constant off the score that belongs to a frontier."""
-    score = re.sub(r"(^|\.)frontier(_star)?(?=:|$)", r"\1mauve\2", key)
-    signatures = [
-        (system["scores"].get(score) or {}).get("signature") or "" for system in systems_of(data)
-    ]
-    found = [match for each in signatures if (match := re.search(r"\|c:([\d.]+)(\||$)", each))]
-    chosen = (data["comparison"].get("settings") or {}).get("c")
-    return float(found[0][1]) if found else number(chosen) or USUAL_C
+    name = re.sub(r"(^|\.)frontier(_star)?(?=:|$)", r"\1mauve\2", key)
+    signatures = [system.scores[name].signature for system in comparison if name in system.scores]
+    pins = [match for line in signatures if (match := re.search(r"\|c:([\d.]+)(\||$)", line))]
+    return float(pins[0][1]) if pins else number(comparison.settings.get("c")) or USUAL_C
 
 
 # ------------------------------------------------------------------ topics
 
 
-def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
+def topic_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the topics of every view and system that was explained, largest share first.
 
     The system furthest from the reference comes first, as in the lists of the page.
@@ -323,16 +314,15 @@ def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     ``expected`` (reference) and ``produced`` (generated), and whether they differ by more than
     chance (``significant``), with their ``ratio`` in words.
     """
-    told, made = data.get("explanations") or {}, []
+    charts = []
     for place, view in enumerate(views):
-        for row in furthest_first(comparison_of(data["comparison"])):
-            name = systems_of(data)[row]["name"]
-            explanation = told.get(name, {}).get(view)
-            topics = explanation_of(explanation).topics if explanation else ()
-            level = explanation_of(explanation).level if explanation else 0.0
+        for row in furthest_first(comparison):
+            explanation = comparison.systems[row].explained.get(view)
+            topics = () if explanation is None else explanation.topics
+            level = LEVEL if explanation is None else explanation.level
             bars = [_bar(topic, level) for topic in topics if number(topic.share) is not None]
-            made += [{"view": place, "system": row, "bars": bars}] if bars else []
-    return made
+            charts += [{"view": place, "system": row, "bars": bars}] if bars else []
+    return charts
 
 
 def _bar(topic: Topic, level: float) -> dict[str, Any]:

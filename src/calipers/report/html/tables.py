@@ -6,20 +6,23 @@ The templates lay them out. A table scrolls within its box, so that only very wi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from calipers.report.html.wording import listing
-from calipers.report.of_data import of_data
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import Measure, pieces
 from calipers.report.render.text import strip
-from calipers.report.table import Cell, Column, Data, Document, Note, ScoreCell, Table
+from calipers.report.shown import sets_of
+from calipers.report.table import Cell, Column, Document, Note, ScoreCell, Table
+from calipers.results.comparison import Comparison
+from calipers.results.sets import SetSummary
+from calipers.score import Score
 from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
 from calipers.wording.names import clean
-from calipers.wording.numbers import MISSING, share, size_text, words_text
+from calipers.wording.numbers import MISSING, share, size_text, value_of, words_text
 from calipers.wording.words import Words, named, said, short
 
 MARKS = {
@@ -70,13 +73,12 @@ class Scores:
     reasons: tuple[Note, ...]
 
 
-def scores_of(document: Document, data: Data) -> Scores:
+def scores_of(document: Document, comparison: Comparison) -> Scores:
     """Give the main table of a comparison."""
     tables = {table.id: table for table in document.tables}
-    sets = (data["reference"], *data.get("systems", ()))
     return Scores(
         tables["scores"],
-        tuple(short(row["name"]) for row in sets),
+        tuple(short(samples.name) for samples in sets_of(comparison)),
         "floor" in tables,
         tuple(f"{n.sign} {n}" if n.sign else str(n) for n in document.of_kind("interval", "mark")),
         document.of_kind("missing"),
@@ -107,9 +109,9 @@ def _broken(table: Table) -> Iterator[Table]:
     if not table.columns:
         return
     measure = _measuring(table.columns[0])
-    found = pieces(table, PAGE, measure=measure) if table.id in BROKEN else [table]
-    if len(found) == 1:
-        yield from found
+    broken = pieces(table, PAGE, measure=measure) if table.id in BROKEN else [table]
+    if len(broken) == 1:
+        yield from broken
         return
     for view in dict.fromkeys(run[0].view for run in table.runs):
         runs = tuple(run for run in table.runs if run[0].view == view)
@@ -156,60 +158,62 @@ class Signed:
     line: str
 
 
-def title(data: Data) -> Words:
+def title(comparison: Comparison) -> Words:
     """Name what was compared."""
-    systems = [named(system["name"]) for system in data.get("systems", ())]
+    systems = [named(system.name) for system in comparison]
     who = listing(systems) if len(systems) <= MOST_NAMED else (f"{len(systems)} systems",)
-    return (*who, " against ", named(data["reference"]["name"]))
+    return (*who, " against ", named(comparison.reference.name))
 
 
-def set_rows(data: Data) -> Iterator[SetRow]:
+def set_rows(comparison: Comparison) -> Iterator[SetRow]:
     """Give the reference, the training set and every system."""
-    train = [("training set", data["train"])] if data.get("train") else []
-    systems = [("generated", system) for system in data.get("systems", ())]
-    for role, row in [("reference", data["reference"]), *train, *systems]:
-        source = ", ".join(map(clean, row.get("seeds") or ())) or clean(
-            row.get("source") or MISSING
-        )
-        content = str(row.get("content_hash") or MISSING)
-        name = clean(row["name"])
-        yield SetRow(role, name, source, size_text(of_data(row)), words_text(of_data(row)), content)
+    yield _set_row("reference", comparison.reference)
+    if comparison.train is not None:
+        yield _set_row("training set", comparison.train)
+    for system in comparison:
+        yield _set_row("generated", system.summary, system.seeds)
 
 
-def settings_of(data: Data) -> Iterator[tuple[str, str]]:
+def _set_row(role: str, samples: SetSummary, seeds: Sequence[str] = ()) -> SetRow:
+    source = ", ".join(map(clean, seeds)) or clean(samples.source or MISSING)
+    sizes = size_text(samples), words_text(samples)
+    return SetRow(role, clean(samples.name), source, *sizes, samples.content_hash or MISSING)
+
+
+def settings_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Give every setting of the run as a person reads it."""
-    for key, value in data.get("settings", {}).items():
+    for key, value in comparison.settings.items():
         yield clean(key), _plain(value)
 
 
-def signatures(data: Data) -> Iterator[tuple[str, list[Signed]]]:
+def signatures(comparison: Comparison) -> Iterator[tuple[str, list[Signed]]]:
     """Give for every system all its scores with their signatures."""
-    known = places(data)
-    for row, system in enumerate(data.get("systems", ())):
-        scores = system.get("scores", {}).items()
-        yield short(system["name"]), [_signed(known[row, key], key, s) for key, s in scores]
+    known = places(comparison)
+    for row, system in enumerate(comparison):
+        scores = system.scores.items()
+        yield short(system.name), [_signed(known[row, key], key, score) for key, score in scores]
 
 
-def places(data: Data) -> dict[tuple[int, str], str]:
+def places(comparison: Comparison) -> dict[tuple[int, str], str]:
     """Give where the signature of each score stands, by the row of its system and its key."""
     return {
         (row, key): f"signature-{row + 1}-{place}"
-        for row, system in enumerate(data.get("systems", ()))
-        for place, key in enumerate(system.get("scores", {}), start=1)
+        for row, system in enumerate(comparison)
+        for place, key in enumerate(system.scores, start=1)
     }
 
 
-def _signed(place: str, key: str, score: Data) -> Signed:
-    value = score.get("value")
+def _signed(place: str, key: str, score: Score) -> Signed:
+    value = value_of(score)
     text = MISSING if value is None else f"{value:.10g}"
-    return Signed(place, clean(key), text, clean(score.get("signature") or MISSING))
+    return Signed(place, clean(key), text, clean(score.signature or MISSING))
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_plain, value)) or MISSING
     if isinstance(value, dict):
-        return ", ".join(f"{clean(key)}: {_plain(each)}" for key, each in value.items()) or MISSING
+        return ", ".join(f"{clean(key)}: {_plain(part)}" for key, part in value.items()) or MISSING
     if value is None:
         return MISSING
     return clean(value) if isinstance(value, str) else clean(json.dumps(value, default=str))
@@ -217,71 +221,73 @@ def _plain(value: Any) -> str:
 
 # ------------------------------------------------------------------ checks
 
+Confounders = Mapping[str, Any]
+"""What was looked at besides the model, by the name of the check."""
+
+Write = Callable[[Confounders], str | None]
+
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what it looks at, and what was found for every system."""
+    """One check: what it looks at, and what it says of every system."""
 
     name: str
     says: str
     cells: tuple[str, ...]
 
 
-def checks(data: Data) -> list[Check]:
+def checks(comparison: Comparison) -> list[Check]:
     """Give the checks that were made of any system, in the order of docs/confounders.md."""
-    found = [system.get("confounders") for system in data.get("systems", ())]
     made = [
-        Check(name, says, tuple(_checked(each, write) for each in found))
+        Check(name, says, tuple(_checked(system.confounders, write) for system in comparison))
         for name, says, write in (*map(_length, ("words", "characters", "tokens")), *CHECKS)
     ]
     return [check for check in made if set(check.cells) - {MISSING, SAME}]
 
 
-Write = Callable[[Data], str | None]
-
-
-def _checked(confounders: Data | None, write: Write) -> str:
+def _checked(confounders: Confounders | None, write: Write) -> str:
     if not confounders:
         return MISSING
     return SAME if confounders.get("same") else write(confounders) or MISSING
 
 
 def _length(unit: str) -> tuple[str, str, Write]:
-    def write(confounders: Data) -> str | None:
-        found = (confounders.get("lengths") or {}).get(unit)
-        if found is None:
+    def write(confounders: Confounders) -> str | None:
+        lengths = (confounders.get("lengths") or {}).get(unit)
+        if lengths is None:
             return None
-        medians = f"{found['generated']:g} against {found['reference']:g}"
-        return f"{medians}; distance {found['distance']:.2f}, chance up to {found['chance']:.2f}"
+        medians = f"{lengths['generated']:g} against {lengths['reference']:g}"
+        distance = f"distance {lengths['distance']:.2f}, chance up to {lengths['chance']:.2f}"
+        return f"{medians}; {distance}"
 
     says = f"median {unit} of a sample, against the reference's; distance of the two distributions"
     return f"length in {unit}", says, write
 
 
 def _shares(check: str, beside: str, side: str = "generated") -> Write:
-    def write(confounders: Data) -> str | None:
-        found = confounders.get(check)
-        return None if not found else f"{share(found[side])} against {share(found[beside])}"
+    def write(confounders: Confounders) -> str | None:
+        shares = confounders.get(check)
+        return None if not shares else f"{share(shares[side])} against {share(shares[beside])}"
 
     return write
 
 
-def _beginnings(confounders: Data) -> str | None:
+def _beginnings(confounders: Confounders) -> str | None:
     text = _shares("beginnings", "expected")(confounders)
     words = (confounders.get("beginnings") or {}).get("words")
     return f"{text}, {words:g} words in common" if text and words else text
 
 
-def _scripts(confounders: Data) -> str | None:
-    found = confounders.get("scripts")
-    if not found:
+def _scripts(confounders: Confounders) -> str | None:
+    scripts = confounders.get("scripts")
+    if not scripts:
         return None
-    letters = (list(found[side].items())[:4] for side in ("generated", "reference"))
-    sides = [", ".join(f"{clean(name)} {share(part)}" for name, part in each) for each in letters]
+    letters = (list(scripts[side].items())[:4] for side in ("generated", "reference"))
+    sides = [", ".join(f"{clean(name)} {share(part)}" for name, part in side) for side in letters]
     return " against ".join(dict.fromkeys(sides))
 
 
-def _language(confounders: Data) -> str | None:
+def _language(confounders: Confounders) -> str | None:
     text = _shares("language", "expected", "generated_foreign")(confounders)
     example = (confounders.get("language") or {}).get("example")
     return f"{text}, such as “{clean(example)}”" if text and example else text

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from calipers.explain.model import Explanation, Neighbour, Sample
 from calipers.report.html.islands import visible
-from calipers.report.table import Data
 
 LONGEST = 20_000
 """Characters of a text that are shown at most."""
@@ -55,23 +54,30 @@ class Texts:
 
     longest: int = LONGEST
 
-    def shown(self, sample: Data, *, says: str = "") -> Shown:
+    def shown(self, sample: Sample) -> Shown:
         """Give a sample as it is shown."""
-        text = sample.get("text")
+        says = distance_text(sample.distance) if isinstance(sample, Neighbour) else ""
+        text = sample.text
         if text is None:
-            return Shown(sample["row"], None, says=says)
+            return Shown(sample.row, None, says=says)
         start = visible(text[: self.longest])
         cut = f"first {len(start):,} of {len(text):,} characters" if text[self.longest :] else ""
         folded = len(start) > FOLDED or start.count("\n") >= LINES
-        return Shown(sample["row"], start, cut, folded, says)
+        return Shown(sample.row, start, cut, folded, says)
 
 
-def fitting(explanations: Data, *, taken: int = 0) -> Texts:
+def distance_text(distance: float) -> str:
+    """Write how far a sample is from another one."""
+    return f"distance {distance:.3f}"
+
+
+def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> Texts:
     """Choose how much of each text is shown, so that all of them fit a page.
 
     `taken` tells how many bytes the rest of the page takes.
     """
-    texts = [text[:LONGEST] for text in _listed(explanations)]
+    listed = (sample for explanation in explanations for sample in _listed(explanation))
+    texts = [sample.text[:LONGEST] for sample in listed if sample.text is not None]
     letters = sum(map(len, texts))
     weight = sum(map(_weight, texts)) / letters if letters else 1.0
     room = max(LEAST_ROOM, LARGEST - taken - MARKUP * len(texts))
@@ -101,14 +107,16 @@ def _weight(text: str) -> int:
     return size + 4 * sum(map(text.count, "'\"&<>"))
 
 
-def _listed(value: Any) -> Iterator[str]:
-    """Give every text that is listed; those of cells are not."""
-    if isinstance(value, Mapping):
-        for key, each in value.items():
-            if key == "text" and isinstance(each, str):
-                yield each
-            elif key != "cells":
-                yield from _listed(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _listed(each)
+def _listed(explanation: Explanation) -> Iterator[Sample]:
+    """Give every sample that is listed; those of cells are not."""
+    for topic in explanation.topics:
+        yield from topic.reference_medoids
+        yield from topic.generated_medoids
+        yield from topic.uncovered_samples
+    for outlier in explanation.outside:
+        yield outlier
+        yield from outlier.nearest
+    for copy in explanation.copies:
+        yield copy
+        if copy.source is not None:
+            yield copy.source

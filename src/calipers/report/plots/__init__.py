@@ -1,6 +1,6 @@
-"""Stored results ──► figures. The only room that imports matplotlib; computes nothing.
+"""Results ──► figures. The only room that imports matplotlib; computes nothing.
 
-Each kind has one function, ``NAME_plot(data, ...)``, that checks its options and gives a
+Each kind has one function, ``NAME_plot(comparison, ...)``, that checks its options and gives a
 :class:`Plot`: its ``figure()`` draws all panels, its ``axes(axes)`` one of them into axes of yours.
 Figures are made without pyplot, so there is no state beside them and no display is needed.
 """

@@ -1,18 +1,18 @@
-"""Report data ──► the views, systems and metrics that a plot shows, and names safe to draw."""
+"""A comparison ──► the views, systems and metrics that a plot shows, and names safe to draw."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from math import isfinite
+from typing import NamedTuple
 
 from calipers.errors import InputError, unknown_name
+from calipers.results.comparison import Comparison
+from calipers.score import Score
 from calipers.wording.names import WIDEST_NAME, clean, shorten
 
-Data = Mapping[str, Any]
-
 HAIR_SPACE = "\N{HAIR SPACE}"
-NAN = float("nan")
 LEVEL = 0.95
 NUMBER = re.compile(
     r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|(?<!\d)\.\d+", re.ASCII
@@ -20,18 +20,12 @@ NUMBER = re.compile(
 SEPARATORS = " -_=:,/.@~"
 
 
-def compared(data: Data) -> Data:
-    """Give the comparison within report data; the JSON of a comparison is one itself."""
-    found: Data = data.get("comparison", data)
-    return found
-
-
-def views_of(data: Data) -> list[str]:
+def views_of(comparison: Comparison) -> list[str]:
     """Give the names of the views, the main one first."""
-    return list(compared(data)["settings"]["views"])
+    return list(comparison.settings["views"])
 
 
-def chosen_view(data: Data, view: str | None) -> str:
+def chosen_view(comparison: Comparison, view: str | None) -> str:
     """Give the view to draw: the main one unless another is named.
 
     Raises
@@ -39,37 +33,37 @@ def chosen_view(data: Data, view: str | None) -> str:
     InputError
         If the comparison has no such view.
     """
-    known = views_of(data)
+    known = views_of(comparison)
     if view is not None and view not in known:
         raise unknown_name("view", view, known)
     return known[0] if view is None else view
 
 
 def chosen_views(
-    data: Data, view: str | None, having: Collection[str], missing: InputError
+    comparison: Comparison, view: str | None, having: Collection[str], missing: InputError
 ) -> list[str]:
     """Give the views to draw: the one asked for, or all that have something to show."""
-    if not having or (view is not None and chosen_view(data, view) not in having):
+    if not having or (view is not None and chosen_view(comparison, view) not in having):
         raise missing
     return list(having) if view is None else [view]
 
 
-def view_words(data: Data, view: str, words: str) -> str:
+def view_words(comparison: Comparison, view: str, words: str) -> str:
     """Say by which view, in words such as ``"by {}"``; nothing where the run has one view."""
-    return words.format(drawable(view)) if len(views_of(data)) > 1 else ""
+    return words.format(drawable(view)) if len(views_of(comparison)) > 1 else ""
 
 
-def prefix(data: Data, view: str) -> str:
+def prefix(comparison: Comparison, view: str) -> str:
     """Give what stands before the keys of a view's scores: nothing for the main view."""
-    return "" if view == views_of(data)[0] else f"{view}."
+    return "" if view == views_of(comparison)[0] else f"{view}."
 
 
-def system_names(data: Data) -> list[str]:
+def system_names(comparison: Comparison) -> list[str]:
     """Give the names of the systems, in the order of the comparison."""
-    return [str(system["name"]) for system in compared(data)["systems"]]
+    return [system.name for system in comparison]
 
 
-def chosen_systems(data: Data, system: str | None) -> list[str]:
+def chosen_systems(comparison: Comparison, system: str | None) -> list[str]:
     """Give the names of the systems to draw: all, or the one that is named.
 
     Raises
@@ -77,27 +71,21 @@ def chosen_systems(data: Data, system: str | None) -> list[str]:
     InputError
         If the comparison has no such system.
     """
-    names = system_names(data)
+    names = system_names(comparison)
     if system is not None and system not in names:
         raise unknown_name("system", system, names)
     return names if system is None else [system]
 
 
-def place_of(data: Data, system: str) -> int:
+def place_of(comparison: Comparison, system: str) -> int:
     """Tell a system's place in its comparison, which decides its colour in every plot."""
-    return system_names(data).index(system)
+    return system_names(comparison).index(system)
 
 
-def scores_of(data: Data, system: str) -> Data:
-    """Give the scores of one system by their keys."""
-    found: Data = compared(data)["systems"][place_of(data, system)]["scores"]
-    return found
-
-
-def all_scores(*runs: Data) -> Data:
+def all_scores(*runs: Comparison) -> dict[str, Score]:
     """Give the scores that any system has by their keys, those of the last that has one."""
-    systems = [system for run in runs for system in compared(run)["systems"]]
-    return {key: score for system in systems for key, score in system["scores"].items()}
+    systems = [system for run in runs for system in run]
+    return {key: score for system in systems for key, score in system.scores.items()}
 
 
 def metric_names(metrics: Sequence[str] | str | None) -> list[str] | None:
@@ -116,21 +104,23 @@ def check_one(metrics: Sequence[object], asked: object) -> None:
         raise InputError(f"one axes shows one metric; found {len(metrics)}")
 
 
-def level_of(data: Data) -> float:
+def level_of(comparison: Comparison) -> float:
     """Give the confidence level of bands and ellipses."""
-    found = compared(data)["settings"].get("level")
-    return LEVEL if found is None else float(found)
+    level = comparison.settings.get("level")
+    return LEVEL if level is None else float(level)
 
 
-def interval_words(scores: Iterable[Data]) -> list[str]:
+def bounds(score: Score | None) -> tuple[float, float] | None:
+    """Give the interval of a score whose ends are both finite; None where there is none."""
+    if score is None or score.interval is None or not all(map(isfinite, score.interval)):
+        return None
+    return score.interval
+
+
+def interval_words(scores: Iterable[Score]) -> list[str]:
     """Say what the intervals of scores are, by their levels."""
-    levels = {s["level"] for s in scores if s.get("interval") and s.get("level")}
+    levels = {score.level for score in scores if score.interval and score.level}
     return [f"{100 * level:.4g} % interval" for level in sorted(levels)]
-
-
-def floats(values: Iterable[Any]) -> list[float]:
-    """Read numbers, NaN for null."""
-    return [NAN if value is None else float(value) for value in values]
 
 
 def drawable(text: object, width: int = WIDEST_NAME) -> str:
@@ -168,10 +158,10 @@ def last_number(name: str) -> Named | None:
     >>> last_number("llama-7B-chat")
     Named(before='llama', value=7.0, behind='B-chat')
     """
-    found = list(NUMBER.finditer(name))
-    if not found:
+    numbers = list(NUMBER.finditer(name))
+    if not numbers:
         return None
-    last = found[-1]
+    last = numbers[-1]
     value = float(last[0].replace(",", ""))
     before, behind = name[: last.start()], name[last.end() :]
     return Named(before.strip(SEPARATORS), value, behind.strip(SEPARATORS))
@@ -179,10 +169,10 @@ def last_number(name: str) -> Named | None:
 
 def family(name: str) -> str:
     """Name the line of a system: its name without the last number."""
-    found = last_number(name)
-    if found is None:
+    number = last_number(name)
+    if number is None:
         return name
-    return " ".join(part for part in (found.before, found.behind) if part)
+    return " ".join(part for part in (number.before, number.behind) if part)
 
 
 def families(names: Sequence[str]) -> list[list[str]]:
@@ -193,9 +183,9 @@ def families(names: Sequence[str]) -> list[list[str]]:
     >>> families(["top-k-50", "nucleus-0.9", "greedy", "top-k-10"])
     [['top-k-10', 'top-k-50']]
     """
-    numbered = {name: found for name in names if (found := last_number(name))}
+    numbered = {name: number for name in names if (number := last_number(name))}
     together = [
         sorted((n for n in numbered if family(n) == line), key=lambda n: numbered[n].value)
         for line in dict.fromkeys(map(family, numbered))
     ]
-    return [each for each in together if len(each) > 1]
+    return [line for line in together if len(line) > 1]

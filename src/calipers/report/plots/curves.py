@@ -1,4 +1,4 @@
-"""Report data ──► precision–recall curves: paper 001, figures 1 and 5; paper 000, figure A.3.
+"""A comparison ──► precision–recall curves: paper 001, figures 1 and 5; paper 000, figure A.3.
 
 The reading, the bands and the legend of curves are those of divergence frontiers too.
 """
@@ -9,25 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import NormalDist
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.report.plots.choosing import (
-    Data,
     chosen_views,
-    floats,
     level_of,
     prefix,
-    system_names,
     views_of,
 )
 from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
 from calipers.report.plots.style import MARKERS, SHADE, Look, colour, line
+from calipers.results.comparison import Comparison
 
 Point = tuple[float, float]
 
@@ -47,7 +47,7 @@ class Drawn:
     name
         What it is called, fit for one line.
     points, errors
-        Rows as the report data hold them, NaN for null; no rows of errors where none are known.
+        Rows as the result holds them, NaN where undefined; no rows of errors where none are known.
     """
 
     index: int
@@ -66,7 +66,7 @@ Curves = Mapping[str, Sequence[Drawn]]
 
 
 def curves_plot(
-    data: Data, *, view: str | None = None, curve: str = "prd", bands: bool = True
+    comparison: Comparison, *, view: str | None = None, curve: str = "prd", bands: bool = True
 ) -> Plot:
     """Show how good samples can be against how much they cover, a panel for each view.
 
@@ -76,8 +76,8 @@ def curves_plot(
 
     Parameters
     ----------
-    data
-        The report data of a comparison.
+    comparison
+        With the curves of its systems.
     view
         Draw this view alone; all that have the curve by default.
     curve
@@ -93,21 +93,24 @@ def curves_plot(
     check_curve(curve, ("prd",), "precision-recall curve")
     _, colon, options = curve.partition(":")
     ask = f"the metrics prd_f8{colon}{options} and prd_f1_8{colon}{options}"
-    curves = chosen_curves(data, view, curve, "precision-recall curve", ask)
-    reach = deviations(level_of(data))
+    curves = chosen_curves(comparison, view, curve, "precision-recall curve", ask)
+    reach = deviations(level_of(comparison))
 
     def draw(axes: Axes, view: str) -> None:
-        for each in curves[view]:
+        for drawn in curves[view]:
             points, errors = (
-                [(row[1], row[0]) for row in rows] for rows in (each.points, each.errors)
+                [(row[1], row[0]) for row in rows] for rows in (drawn.points, drawn.errors)
             )
-            draw_curve(axes, each, points, band(points, errors, reach) if bands else [])
+            draw_curve(axes, drawn, points, band(points, errors, reach) if bands else [])
         unit_square(axes)
         axes.set_xlabel("Recall")
         axes.set_ylabel("Precision")
 
     return views_plot(
-        data, list(curves), draw, lambda views: curve_legend(data, views, curves, bands=bands)
+        comparison,
+        list(curves),
+        draw,
+        lambda views: curve_legend(comparison, views, curves, bands=bands),
     )
 
 
@@ -118,7 +121,9 @@ def check_curve(key: str, families: Sequence[str], kind: str) -> None:
         raise InputError(f"{key!r} names no {kind}: such keys begin with {known}")
 
 
-def chosen_curves(data: Data, view: str | None, key: str, kind: str, ask: str) -> Curves:
+def chosen_curves(
+    comparison: Comparison, view: str | None, key: str, kind: str, ask: str
+) -> Curves:
     """Give the curves of the views to draw: the one asked for, or all that have any.
 
     Parameters
@@ -128,16 +133,18 @@ def chosen_curves(data: Data, view: str | None, key: str, kind: str, ask: str) -
     kind, ask
         What to call them, and the metrics that bring them, where there are none.
     """
-    curves = {view: _read(data, prefix(data, view) + key) for view in views_of(data)}
-    having = [view for view, drawn in curves.items() if any(each.known for each in drawn)]
-    views = chosen_views(data, view, having, _missing(data, view, key, kind, ask))
+    curves = {
+        view: _read(comparison, prefix(comparison, view) + key) for view in views_of(comparison)
+    }
+    having = [view for view, drawn in curves.items() if any(system.known for system in drawn)]
+    views = chosen_views(comparison, view, having, _missing(comparison, view, key, kind, ask))
     return {view: curves[view] for view in views}
 
 
-def curve_keys(data: Data) -> list[str]:
+def curve_keys(comparison: Comparison) -> list[str]:
     """Give the keys of all curves that any system has, without their views."""
-    views = views_of(data)[1:]
-    keys = [key for curves in (data.get("curves") or {}).values() for key in curves]
+    views = views_of(comparison)[1:]
+    keys = [key for system in comparison for key in system.curves]
     return list(dict.fromkeys(_bare(key, views) for key in keys))
 
 
@@ -203,7 +210,7 @@ def unit_square(axes: Axes) -> None:
 
 
 def curve_legend(
-    data: Data,
+    comparison: Comparison,
     views: Sequence[str],
     curves: Curves,
     *,
@@ -214,31 +221,33 @@ def curve_legend(
 
     Where there are bands that are drawn, they are explained.
     """
-    shown = [{each.index for each in curves[view] if each.known} for view in views]
+    shown = [{drawn.index for drawn in curves[view] if drawn.known} for view in views]
     legend: list[Artist] = []
-    for i, (name, gap) in enumerate(zip(shown_names(data), gaps(data, views, shown), strict=True)):
+    for i, (name, gap) in enumerate(
+        zip(shown_names(comparison), gaps(comparison, views, shown), strict=True)
+    ):
         there = any(i in places for places in shown)
         area = f"  {areas[i]}" if areas and there else ""
         look = line(colour(i), i) if there else EMPTY
         legend.append(Line2D([], [], label=name + gap + area, **look))
-    if bands and any(each.errors for view in views for each in curves[view] if each.known):
-        name = f"{100 * level_of(data):.3g} % band"
+    if bands and any(drawn.errors for view in views for drawn in curves[view] if drawn.known):
+        name = f"{100 * level_of(comparison):.3g} % band"
         legend.append(Patch(color=GREY, alpha=SHADE, linewidth=0, label=name))
     return legend
 
 
-def _read(data: Data, key: str) -> list[Drawn]:
+def _read(comparison: Comparison, key: str) -> list[Drawn]:
     """Give the curves of all systems; without points where a system has none."""
-    names = zip(system_names(data), shown_names(data), strict=True)
     return [
-        Drawn(i, shown, _rows(data, "curves", name, key), _rows(data, "curve_errors", name, key))
-        for i, (name, shown) in enumerate(names)
+        Drawn(place, name, _rows(system.curves.get(key)), _rows(system.curve_errors.get(key)))
+        for place, (system, name) in enumerate(
+            zip(comparison, shown_names(comparison), strict=True)
+        )
     ]
 
 
-def _rows(data: Data, what: str, system: str, key: str) -> list[list[float]]:
-    rows = ((data.get(what) or {}).get(system) or {}).get(key) or []
-    return [floats(row) for row in rows]
+def _rows(points: NDArray[Any] | None) -> list[list[float]]:
+    return [] if points is None else [list(map(float, row)) for row in points]
 
 
 def _bare(key: str, views: Sequence[str]) -> str:
@@ -246,17 +255,17 @@ def _bare(key: str, views: Sequence[str]) -> str:
     return next((key[len(view) + 1 :] for view in views if key.startswith(f"{view}.")), key)
 
 
-def _missing(data: Data, view: str | None, key: str, kind: str, ask: str) -> InputError:
+def _missing(comparison: Comparison, view: str | None, key: str, kind: str, ask: str) -> InputError:
     """Say that no system has a curve, what brings it, and which there are."""
     where = "" if view is None else f" by {view}"
-    if not data.get("curves"):
+    if not any(system.curves for system in comparison):
         return InputError(
             f"no system has a {kind}: there are no curves here. The JSON of a comparison has none, "
             f"the zip of --save has those of the metrics that were asked for ({ask})"
         )
-    found = ", ".join(curve_keys(data))
+    known = ", ".join(curve_keys(comparison))
     return InputError(
-        f"no system has the {kind} {key!r}{where}: ask for {ask}; curves found: {found}"
+        f"no system has the {kind} {key!r}{where}: ask for {ask}; curves found: {known}"
     )
 
 

@@ -1,17 +1,17 @@
-"""Report data ──► F_8 against F_1/8: paper 001, figure 7, a whole curve in two numbers."""
+"""A comparison ──► F_8 against F_1/8: paper 001, figure 7, a whole curve in two numbers."""
 
 from __future__ import annotations
 
 from calipers.errors import InputError
-from calipers.report.plots.choosing import Data
 from calipers.report.plots.panels import Plot
 from calipers.report.plots.plane import Families, Plane, planes
+from calipers.results.comparison import Comparison
 
 CURVES = ("prd", "frontier")
 
 
 def f_scores_plot(
-    data: Data,
+    comparison: Comparison,
     *,
     view: str | None = None,
     curve: str = "prd",
@@ -27,8 +27,8 @@ def f_scores_plot(
 
     Parameters
     ----------
-    data
-        The report data of a comparison, or what ``Comparison.to_dict()`` gives.
+    comparison
+        With both scores of some system.
     view
         Draw this view alone; all that have both scores by default.
     curve
@@ -59,4 +59,4 @@ def f_scores_plot(
         y_name="$F_{1/8}$ (precision)",
         alike=True,
     )
-    return planes(data, view, plane)
+    return planes(comparison, view, plane)

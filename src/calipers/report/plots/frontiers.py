@@ -1,4 +1,4 @@
-"""Report data ──► divergence frontiers: paper 004, figure 1; paper 000, figure A.3 on the right."""
+"""A comparison ──► divergence frontiers: paper 004, figure 1; paper 000, figure A.3, right."""
 
 from __future__ import annotations
 
@@ -12,14 +12,9 @@ from matplotlib.axes import Axes
 
 from calipers.catalogue.estimation import DIVERGENCE
 from calipers.errors import InputError, unknown_name
-from calipers.report.of_data import score_of
 from calipers.report.plots.choosing import (
-    Data,
-    compared,
     level_of,
     prefix,
-    scores_of,
-    system_names,
     view_words,
     views_of,
 )
@@ -37,6 +32,7 @@ from calipers.report.plots.curves import (
     unit_square,
 )
 from calipers.report.plots.panels import Plot, views_plot
+from calipers.results.comparison import Comparison
 from calipers.wording.names import clean, label
 from calipers.wording.numbers import score_text
 
@@ -52,7 +48,7 @@ READ_WITH_C = ("mauve", "frontier_f8", "frontier_f1_8")
 
 
 def frontiers_plot(
-    data: Data,
+    comparison: Comparison,
     *,
     view: str | None = None,
     curve: str | None = None,
@@ -68,8 +64,8 @@ def frontiers_plot(
 
     Parameters
     ----------
-    data
-        The report data of a comparison.
+    comparison
+        With the curves of its systems.
     view
         Draw this view alone; all that have the frontier by default.
     curve
@@ -88,34 +84,34 @@ def frontiers_plot(
     InputError
         If the view or the scale is unknown, c is not above 0, or no system has the frontier.
     """
-    curve = _usual_frontier(data) if curve is None else curve
+    curve = _usual_frontier(comparison) if curve is None else curve
     if scale not in get_args(Scale):
         raise unknown_name("scale", scale, get_args(Scale))
-    usual = _scaling(data, curve)
+    usual = _scaling(comparison, curve)
     if c is not None and not 0 < c < inf:
         raise InputError(f"c must be above 0 and finite; found {c}")
     power = None if scale == "raw" else usual if c is None else float(c)
     area = area_key(curve)
     check_curve(curve, ("frontier", "frontier_star"), "divergence frontier")
-    curves = chosen_curves(data, view, curve, "divergence frontier", f"the metric {area}")
+    curves = chosen_curves(comparison, view, curve, "divergence frontier", f"the metric {area}")
 
     def draw(axes: Axes, view: str) -> None:
-        for each in curves[view]:
-            _draw(axes, each, power, deviations(level_of(data)) if bands else None)
+        for drawn in curves[view]:
+            _draw(axes, drawn, power, deviations(level_of(comparison)) if bands else None)
         _name_axes(axes, divergence_name(curve), power)
         if power is None:
             _limit(axes, curves[view])
 
     def legend(views: Sequence[str]) -> list[Artist]:
-        areas = _areas(data, views, area) if power == usual else None
-        return curve_legend(data, views, curves, bands=bands, areas=areas)
+        areas = _areas(comparison, views, area) if power == usual else None
+        return curve_legend(comparison, views, curves, bands=bands, areas=areas)
 
     def title(views: Sequence[str]) -> str | None:
         """Say what the numbers of the legend are, view by view."""
-        by = " / ".join(view_words(data, view, "by {}") for view in views)
+        by = " / ".join(view_words(comparison, view, "by {}") for view in views)
         return f"{label(area)}{f' {by}' if len(views) > 1 else ''}" if power == usual else None
 
-    return views_plot(data, list(curves), draw, legend, title)
+    return views_plot(comparison, list(curves), draw, legend, title)
 
 
 def area_key(curve: str) -> str:
@@ -144,22 +140,24 @@ def divergence_name(curve: str) -> str:
     return DIVERGENCE.labels["kl"]
 
 
-def _usual_frontier(data: Data) -> str:
+def _usual_frontier(comparison: Comparison) -> str:
     """Give the key of the frontier to draw: the smoothed one where there is one."""
-    found = [key for key in curve_keys(data) if key.startswith("frontier")]
-    return next((key for key in (*USUAL, *found) if key in found), USUAL[0])
+    keys = [key for key in curve_keys(comparison) if key.startswith("frontier")]
+    return next((key for key in (*USUAL, *keys) if key in keys), USUAL[0])
 
 
-def _scaling(data: Data, curve: str) -> float:
+def _scaling(comparison: Comparison, curve: str) -> float:
     """Give the constant c that the scores of a frontier were made with, from their signatures."""
     keys = [
-        prefix(data, view) + _read_from(curve, m) for view in views_of(data) for m in READ_WITH_C
+        prefix(comparison, view) + _read_from(curve, m)
+        for view in views_of(comparison)
+        for m in READ_WITH_C
     ]
-    scores = [scores_of(data, name).get(key) for name in system_names(data) for key in keys]
-    lines = [str((score or {}).get("signature")) for score in scores]
-    found = [float(c) for line in lines for c in re.findall(r"\|c:([0-9.e+-]+)(?:\||$)", line)]
-    given = compared(data)["settings"].get("c")
-    return found[0] if found else USUAL_C if given is None else float(given)
+    scores = [system.scores[key] for system in comparison for key in keys if key in system.scores]
+    pins = [re.findall(r"\|c:([0-9.e+-]+)(?:\||$)", score.signature) for score in scores]
+    constants = [float(c) for pinned in pins for c in pinned]
+    given = comparison.settings.get("c")
+    return constants[0] if constants else USUAL_C if given is None else float(given)
 
 
 def _read_from(curve: str, metric: str) -> str:
@@ -167,13 +165,10 @@ def _read_from(curve: str, metric: str) -> str:
     return f"{metric}{name.removeprefix('frontier')}{colon}{options}"
 
 
-def _areas(data: Data, views: Sequence[str], key: str) -> list[str]:
+def _areas(comparison: Comparison, views: Sequence[str], key: str) -> list[str]:
     """Give the areas of all systems, view by view; a dash where there is none."""
-    keys = [prefix(data, view) + key for view in views]
-    return [
-        " / ".join(score_text(score_of(scores_of(data, name).get(key))) for key in keys)
-        for name in system_names(data)
-    ]
+    keys = [prefix(comparison, view) + key for view in views]
+    return [" / ".join(score_text(system.scores.get(key)) for key in keys) for system in comparison]
 
 
 def _draw(axes: Axes, drawn: Drawn, c: float | None, reach: float | None) -> None:
@@ -210,7 +205,7 @@ def _name_axes(axes: Axes, name: str, c: float | None) -> None:
 
 def _limit(axes: Axes, curves: Sequence[Drawn]) -> None:
     """Show what mixtures of both cost; towards the ends raw costs rise out of all proportion."""
-    rows = [row for each in curves for row in each.points]
+    rows = [row for drawn in curves for row in drawn.points]
     costs = [cost for weight, *both in rows if MIXED <= weight <= 1 - MIXED for cost in both]
     most = 1.05 * max((cost for cost in costs if 0 < cost < inf), default=1 / 1.05)
     axes.set(xlim=(-MARGIN * most, most), ylim=(-MARGIN * most, most), aspect="equal")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -12,24 +13,23 @@ from matplotlib.patches import Patch
 
 from calipers.errors import InputError, unknown_name
 from calipers.report.comparison.sets import MOST, WORST, shown_groups
-from calipers.report.of_data import comparison_of
 from calipers.report.plots.choosing import (
-    Data,
     all_scores,
+    bounds,
     check_one,
     chosen_systems,
     chosen_view,
-    compared,
     drawable,
     interval_words,
     metric_names,
     place_of,
     prefix,
-    scores_of,
     view_words,
 )
 from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import COLOURS, INK, Look, colour
+from calipers.results.comparison import Comparison
+from calipers.score import Score
 from calipers.wording.names import label
 
 METRICS = ("recall", "coverage", "precision")
@@ -44,7 +44,7 @@ HATCHES = ("", "////", "....", "xxxx")
 
 
 def group_bars_plot(
-    data: Data,
+    comparison: Comparison,
     *,
     view: str | None = None,
     system: str | None = None,
@@ -57,8 +57,8 @@ def group_bars_plot(
 
     Parameters
     ----------
-    data
-        Report data of a comparison with ``group``.
+    comparison
+        With scores by group.
     view, system
         One view, the main one by default; one system, or all by default.
     metrics
@@ -69,12 +69,12 @@ def group_bars_plot(
     InputError
         If nothing was measured by group, or a name is not known.
     """
-    view = chosen_view(data, view)
-    before = prefix(data, view)
-    shown = _metrics(data, before, metrics)
-    names = chosen_systems(data, system)
-    every = _groups(data)
-    groups = shown_groups(comparison_of(compared(data)), every, before=before)
+    view = chosen_view(comparison, view)
+    before = prefix(comparison, view)
+    shown = _metrics(comparison, before, metrics)
+    names = chosen_systems(comparison, system)
+    every = _groups(comparison)
+    groups = shown_groups(comparison, every, before=before)
     height = max(LEAST, len(groups) * max(LEAST_GROUP, BAR * (len(names) + 1)) + 0.9)
     room = legend_width([*names, INTERVAL])
 
@@ -82,13 +82,13 @@ def group_bars_plot(
         """Draw a bar for each system in every group."""
         for place, name in enumerate(names):
             keys = [f"{before}{metric}:group={group}" for group in groups]
-            scores = [scores_of(data, name).get(key) for key in keys]
-            _draw(axes, scores, place, len(names), place_of(data, name))
-        _name_groups(axes, data, groups)
+            scores = [comparison[name].scores.get(key) for key in keys]
+            _draw(axes, scores, place, len(names), place_of(comparison, name))
+        _name_groups(axes, comparison, groups)
         axes.set_xlim(0.0, 1.0)
         axes.set_xticks((0.0, 0.5, 1.0), ("0", "0.5", "1"))
         axes.set_xticks((0.25, 0.75), minor=True)
-        axes.set_title(label(metric) + view_words(data, view, ", {}"), loc="left")
+        axes.set_title(label(metric) + view_words(comparison, view, ", {}"), loc="left")
 
     def whole() -> Figure:
         size = (PANEL * len(shown) + NAMES + room, height)
@@ -97,24 +97,24 @@ def group_bars_plot(
         for panel, metric in zip(panels, shown, strict=True):
             draw(panel, metric)
             panel.tick_params(axis="y", labelleft=panel is panels[0])
-        field = drawable(compared(data)["settings"].get("group") or "group")
+        field = drawable(comparison.settings.get("group") or "group")
         panels[0].set_ylabel(f"{field} (n)")
-        figure.legend(handles=_legend(data, names), loc="outside right upper")
-        told = f"The {WORST} groups of the lowest recall, of {len(every):,}"
-        figure.suptitle(told if len(every) > MOST else "", size=8, x=0.01, ha="left")
+        figure.legend(handles=_legend(comparison, names), loc="outside right upper")
+        note = f"The {WORST} groups of the lowest recall, of {len(every):,}"
+        figure.suptitle(note if len(every) > MOST else "", size=8, x=0.01, ha="left")
         return figure
 
     def panel() -> Panel:
         check_one(shown, metrics)
         size = PANEL + NAMES, height
-        return Panel(lambda axes: draw(axes, shown[0]), size, _legend(data, names), room)
+        return Panel(lambda axes: draw(axes, shown[0]), size, _legend(comparison, names), room)
 
     return Plot(whole, panel)
 
 
-def _metrics(data: Data, before: str, metrics: Sequence[str] | str | None) -> list[str]:
+def _metrics(comparison: Comparison, before: str, metrics: Sequence[str] | str | None) -> list[str]:
     """Give the metrics that were measured by group, of those asked for."""
-    keys = all_scores(data)
+    keys = all_scores(comparison)
     known = [m for m in METRICS if any(key.startswith(f"{before}{m}:group=") for key in keys)]
     if not known:
         raise InputError(
@@ -127,27 +127,26 @@ def _metrics(data: Data, before: str, metrics: Sequence[str] | str | None) -> li
     return asked
 
 
-def _groups(data: Data) -> list[str]:
+def _groups(comparison: Comparison) -> list[str]:
     """Give every group of the reference, then those that only generated sets have."""
-    parts = [key.partition(":group=") for key in all_scores(data)]
-    own = compared(data)["reference"].get("groups") or {}
-    return list(dict.fromkeys([*own, *(group for _, found, group in parts if found)]))
+    parts = [key.partition(":group=") for key in all_scores(comparison)]
+    of_reference = comparison.reference.groups or {}
+    return list(dict.fromkeys([*of_reference, *(group for _, by, group in parts if by)]))
 
 
-def _draw(axes: Axes, scores: Sequence[Data | None], place: int, systems: int, index: int) -> None:
+def _draw(axes: Axes, scores: Sequence[Score | None], place: int, systems: int, index: int) -> None:
     """Draw the bars of one system; a dash where a group has no score."""
     width = 0.8 / systems
     for row, score in enumerate(scores):
         y = row - 0.4 + width * (place + 0.5)
-        value = score["value"] if score else None
-        if value is None:
+        if score is None or not isfinite(score.value):
             axes.annotate("–", (0.0, y), (2, 0), textcoords="offset points", va="center", size=6)
             continue
-        axes.barh(y, value, 0.92 * width, **_look(index))
-        if score and score.get("interval") and None not in score["interval"]:
+        axes.barh(y, score.value, 0.92 * width, **_look(index))
+        if ends := bounds(score):
             # The white rim keeps the line in sight on dark bars
-            axes.hlines(y, *score["interval"], color="white", linewidth=2.0)
-            axes.hlines(y, *score["interval"], color=INK, linewidth=0.9)
+            axes.hlines(y, *ends, color="white", linewidth=2.0)
+            axes.hlines(y, *ends, color=INK, linewidth=0.9)
 
 
 def _look(index: int) -> Look:
@@ -155,8 +154,8 @@ def _look(index: int) -> Look:
     return {"facecolor": colour(index), "hatch": hatch, "edgecolor": "white", "linewidth": 0.0}
 
 
-def _name_groups(axes: Axes, data: Data, groups: Sequence[str]) -> None:
-    sizes = compared(data)["reference"].get("groups") or {}
+def _name_groups(axes: Axes, comparison: Comparison, groups: Sequence[str]) -> None:
+    sizes = comparison.reference.groups or {}
     names = [f"{drawable(group, WIDEST)} ({sizes.get(group, 0):,})" for group in groups]
     axes.set_yticks(range(len(groups)), names)
     axes.set_ylim(len(groups) - 0.5, -0.5)
@@ -164,8 +163,8 @@ def _name_groups(axes: Axes, data: Data, groups: Sequence[str]) -> None:
     axes.grid(False, axis="y")
 
 
-def _legend(data: Data, names: Sequence[str]) -> list[Artist]:
-    bars = [Patch(label=drawable(name), **_look(place_of(data, name))) for name in names]
-    scores = [pair for name in names for pair in scores_of(data, name).items()]
-    told = interval_words(score for key, score in scores if ":group=" in key)
-    return [*bars, *(Line2D([], [], color=INK, linewidth=0.9, label=words) for words in told)]
+def _legend(comparison: Comparison, names: Sequence[str]) -> list[Artist]:
+    bars = [Patch(label=drawable(name), **_look(place_of(comparison, name))) for name in names]
+    scores = [pair for name in names for pair in comparison[name].scores.items()]
+    levels = interval_words(score for key, score in scores if ":group=" in key)
+    return [*bars, *(Line2D([], [], color=INK, linewidth=0.9, label=words) for words in levels)]

@@ -16,8 +16,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import text_to_path
 from rich.cells import cell_len
 
-from calipers.report.plots.choosing import Data, compared, drawable, view_words
+from calipers.report.plots.choosing import drawable, view_words
 from calipers.report.plots.style import FONT, Look, save_figure, styled
+from calipers.results.comparison import Comparison
 from calipers.wording.names import WIDEST_NAME
 
 COLUMN, HEIGHT = 3.4, 3.52
@@ -64,7 +65,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """What a kind of plot shows of some data, ready to be drawn.
+    """What a kind of plot shows of a result, ready to be drawn.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class Plot:
 
 
 def views_plot(
-    data: Data,
+    comparison: Comparison,
     views: Sequence[str],
     draw: Callable[[Axes, str], object],
     legend: Callable[[Sequence[str]], Sequence[Artist]],
@@ -119,8 +120,8 @@ def views_plot(
 
     Parameters
     ----------
-    data
-        Report data of a comparison.
+    comparison
+        Whose views and systems are named.
     views
         What to draw; a panel alone shows the first.
     draw
@@ -137,11 +138,11 @@ def views_plot(
         look: Look = {"borderaxespad": 0.0, "title": head, "alignment": "left"}
         return Panel(lambda axes: draw(axes, first[0]), (COLUMN, HEIGHT), handles, room, look)
 
-    return Plot(lambda: _views_figure(data, views, draw, legend(views), title(views)), panel)
+    return Plot(lambda: _views_figure(comparison, views, draw, legend(views), title(views)), panel)
 
 
 def _views_figure(
-    data: Data,
+    comparison: Comparison,
     views: Sequence[str],
     draw: Callable[[Axes, str], object],
     handles: Sequence[Artist],
@@ -156,7 +157,7 @@ def _views_figure(
     for place, view in enumerate(views):
         axes = figure.add_subplot(rows, columns, place + 1)
         draw(axes, view)
-        if name := view_words(data, view, "By {}"):
+        if name := view_words(comparison, view, "By {}"):
             axes.set_title(name, loc="left")
     if handles:
         look: Look = {"loc": "outside lower center", "ncols": together, "borderaxespad": 0.0}
@@ -164,13 +165,15 @@ def _views_figure(
     return figure
 
 
-def shown_names(data: Data) -> list[str]:
+def shown_names(comparison: Comparison) -> list[str]:
     """Give the names of the systems as legends below panels show them."""
-    names = [drawable(system["name"], LONGEST) for system in compared(data)["systems"]]
+    names = [drawable(system.name, LONGEST) for system in comparison]
     return [name if name.strip() else BLANK for name in names]
 
 
-def gaps(data: Data, views: Sequence[str], drawn: Sequence[Collection[int]]) -> list[str]:
+def gaps(
+    comparison: Comparison, views: Sequence[str], drawn: Sequence[Collection[int]]
+) -> list[str]:
     """Say of every system in which panels it is missing; nothing where it is in all.
 
     Parameters
@@ -178,8 +181,8 @@ def gaps(data: Data, views: Sequence[str], drawn: Sequence[Collection[int]]) -> 
     drawn
         For the panel of each view the places of the systems in it.
     """
-    names, words = [view_words(data, view, "by {}") for view in views], []
-    for index in range(len(compared(data)["systems"])):
+    names, words = [view_words(comparison, view, "by {}") for view in views], []
+    for index in range(len(comparison)):
         where = [name for name, places in zip(names, drawn, strict=True) if index not in places]
         missing = "missing" if len(where) == len(names) else f"missing {', '.join(where)}"
         words.append(f" ({missing})" if where else "")

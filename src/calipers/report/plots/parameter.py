@@ -1,4 +1,4 @@
-"""Comparisons as data ──► metrics against a decoding parameter, text length, or any setting.
+"""Comparisons ──► metrics against a decoding parameter, text length, or any setting.
 
 After figures 8, 9 and 23 of Pillutla et al. (JMLR 2023) and figures 6 and 8 of Le Bronnec et al.
 (ACL 2024).
@@ -19,16 +19,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFormatter
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.of_data import comparison_of
 from calipers.report.plots.choosing import (
-    Data,
     all_scores,
+    bounds,
     check_one,
     chosen_view,
-    compared,
     drawable,
     family,
-    floats,
     interval_words,
     last_number,
     metric_names,
@@ -38,7 +35,10 @@ from calipers.report.plots.choosing import (
 )
 from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import COLOURS, EDGE, SHADE, Look, colour, dashes, marker
+from calipers.results.comparison import Comparison
 from calipers.results.shown import ShownScore
+from calipers.results.system import SystemResult
+from calipers.score import Score
 
 X = str | Mapping[str, float]
 By = str | Mapping[str, str]
@@ -73,11 +73,11 @@ class Point:
     system: str
     x: float
     line: str
-    scores: Data
+    scores: Mapping[str, Score]
 
 
 def parameter_plot(
-    data: Data | Sequence[Data],
+    comparisons: Comparison | Sequence[Comparison],
     *,
     x: X = "name",
     by: By | None = None,
@@ -92,12 +92,12 @@ def parameter_plot(
 
     Parameters
     ----------
-    data
-        Report data of a comparison, or of several.
+    comparisons
+        One, or several.
     x
         What is on the x-axis: ``"name"``, the last number in each system's name (``nucleus-0.9``
-        is at 0.9), and of what ``calipers tune`` found the parameter that it varied, of two the
-        second; ``"words"``, its median length; ``"n"``, its samples; a key of the settings that
+        is at 0.9), and in a comparison of ``calipers tune`` the parameter that it varied, of two
+        the second; ``"words"``, its median length; ``"n"``, its samples; a key of the settings that
         the runs differ in, such as ``"match_length"``; or the value of each system by its name, of
         which others are left out. A log axis where values span two decades.
     by
@@ -119,17 +119,17 @@ def parameter_plot(
     InputError
         If a system has no number for x, or a name is not known.
     """
-    runs = [data] if isinstance(data, Mapping) else list(data)
+    runs = [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
     if not runs:
         raise InputError("a plot against a parameter needs at least one comparison; found none")
-    tuned = compared(runs[0]).get("tuned") if len(runs) == 1 else None
-    if tuned and x == "name" and by is None:
-        x, by, label = _of_tuning(tuned)
-        x_label = x_label or label
+    varied = runs[0].varied if len(runs) == 1 else None
+    if varied is not None and x == "name" and by is None:
+        x, by, x_label = varied.values, varied.lines, x_label or varied.names[-1]
     placed = points(runs, x=x, by=by, system=system)
     shown = _metrics(runs, chosen_view(runs[0], view), metric_names(metrics))
     titles = [
-        drawable(each.label + each.arrow) + view_words(runs[0], each.view, ", {}") for each in shown
+        drawable(metric.label + metric.arrow) + view_words(runs[0], metric.view, ", {}")
+        for metric in shown
     ]
     room = legend_width([*(point.line for point in placed), INTERVAL])
     below = _x_label(x) if x_label is None else drawable(x_label, 80)
@@ -162,39 +162,16 @@ def parameter_plot(
     return Plot(whole, panel)
 
 
-def tuning_plot(data: Data) -> Plot:
-    """Show how metrics move with the parameter of a decoding that ``calipers tune`` varied.
-
-    Of two parameters the second is on the x-axis, and each value of the first is a line.
-
-    Parameters
-    ----------
-    data
-        What ``Tuning.to_dict()`` gives.
-    """
-    return parameter_plot(data)
-
-
-def _of_tuning(tuned: Data) -> tuple[dict[str, float], dict[str, str], str]:
-    """Give the value of each system, its line, and what is on the x-axis."""
-    *others, last = tuned["over"]
-    x = {point["system"]: point["values"][last] for point in tuned["points"]}
-    by = {
-        point["system"]: ", ".join(f"{name}={point['values'][name]:g}" for name in others)
-        or str(tuned["model"])
-        for point in tuned["points"]
-    }
-    return x, by, last
-
-
-def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[ShownScore]:
+def _metrics(
+    runs: Sequence[Comparison], view: str, asked: Sequence[str] | None
+) -> list[ShownScore]:
     """Choose the metrics, each by one view."""
     if asked is None:
-        return [metric for metric in comparison_of(compared(runs[0])).shown if metric.view == view]
+        return [metric for metric in runs[0].shown if metric.view == view]
     return [_metric(runs, view, name) for name in asked]
 
 
-def _metric(runs: Sequence[Data], view: str, name: str) -> ShownScore:
+def _metric(runs: Sequence[Comparison], view: str, name: str) -> ShownScore:
     """Find a metric by its key, or by its name in the view."""
     scores = all_scores(*runs)
     first, dot, rest = name.partition(".")
@@ -203,7 +180,7 @@ def _metric(runs: Sequence[Data], view: str, name: str) -> ShownScore:
     key = prefix(runs[0], of) + base
     if key not in scores:
         raise unknown_name("metric", name, scores)
-    return ShownScore(of, base, key, scores[key].get("better") or "higher")
+    return ShownScore(of, base, key, scores[key].better)
 
 
 def _x_label(x: X) -> str:
@@ -213,13 +190,13 @@ def _x_label(x: X) -> str:
 # Where each system stands
 
 
-def points(runs: Sequence[Data], *, x: X, by: By | None, system: str | None) -> list[Point]:
+def points(runs: Sequence[Comparison], *, x: X, by: By | None, system: str | None) -> list[Point]:
     """Place every system of every run.
 
     Parameters
     ----------
     runs
-        Report data.
+        The comparisons.
     x
         ``"name"``, ``"words"``, ``"n"``, a key of the settings, or the value of each system.
     by
@@ -233,15 +210,15 @@ def points(runs: Sequence[Data], *, x: X, by: By | None, system: str | None) -> 
     InputError
         If a system has no number there, or `x`, `by` or `system` are not known.
     """
-    systems = [(run, each) for run in runs for each in compared(run)["systems"]]
+    systems = [(run, system) for run in runs for system in run]
     if isinstance(x, Mapping):
-        _check_listed([str(each["name"]) for _, each in systems], x)
-        systems = [(run, each) for run, each in systems if each["name"] in x]
+        _check_listed([one.name for _, one in systems], x)
+        systems = [(run, one) for run, one in systems if one.name in x]
     way = "family" if x == "name" or isinstance(x, Mapping) else "system"
-    lines = _lines([str(each["name"]) for _, each in systems], way if by is None else by)
+    lines = _lines([one.name for _, one in systems], way if by is None else by)
     placed = [
-        Point(str(each["name"]), _x(compared(run), each, x), line, each["scores"])
-        for (run, each), line in zip(systems, lines, strict=True)
+        Point(one.name, _x(run, one, x), line, one.scores)
+        for (run, one), line in zip(systems, lines, strict=True)
     ]
     known = list(dict.fromkeys(name for p in placed for name in (p.line, p.system)))
     if system is not None and system not in known:
@@ -267,20 +244,21 @@ def _lines(names: Sequence[str], by: By) -> list[str]:
     return [family(name) if len(members[family(name)]) > 1 else name for name in names]
 
 
-def _x(run: Data, system: Data, x: X) -> float:
-    name = str(system["name"])
+def _x(run: Comparison, system: SystemResult, x: X) -> float:
+    name = system.name
     if isinstance(x, Mapping):
         return _number(x[name], f"x of the system {name!r}")
     if x == "name":
-        found = last_number(name)
-        if found is None:
+        last = last_number(name)
+        if last is None:
             raise InputError(f"x='name' reads the last number in a name; {name!r} has none")
-        return _number(found.value, f"the number in {name!r}")
+        return _number(last.value, f"the number in {name!r}")
     if x == "words":
-        return _number((system.get("words") or {}).get("median"), f"the median length of {name!r}")
+        median = (system.summary.words or {}).get("median")
+        return _number(median, f"the median length of {name!r}")
     if x == "n":
-        return _number(system.get("n"), f"the number of samples of {name!r}")
-    settings = {**(run["settings"].get("embedding") or {}), **run["settings"]}
+        return _number(system.summary.n, f"the number of samples of {name!r}")
+    settings = {**(run.settings.get("embedding") or {}), **run.settings}
     if x not in settings:
         numbers = [key for key, value in settings.items() if _read(value) is not None]
         raise unknown_name("x", x, [*OWN, *numbers])
@@ -288,21 +266,21 @@ def _x(run: Data, system: Data, x: X) -> float:
 
 
 def _number(value: object, what: str) -> float:
-    found = _read(value)
-    if found is None:
-        told = "has no value" if value is None else f"is {value!r}"
-        raise InputError(f"x must be a number; {what} {told}")
-    return found
+    number = _read(value)
+    if number is None:
+        problem = "has no value" if value is None else f"is {value!r}"
+        raise InputError(f"x must be a number; {what} {problem}")
+    return number
 
 
 def _read(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
         return None
-    return found if abs(found) < float("inf") else None
+    return number if math.isfinite(number) else None
 
 
 # One panel
@@ -316,8 +294,8 @@ def _draw(axes: Axes, placed: Sequence[Point], metric: ShownScore) -> None:
         axes.axhline(value, zorder=1, **REFERENCE)
     scores = [point.scores[metric.key] for point in placed if metric.key in point.scores]
     _scale(axes, "x", [point.x for point in placed])
-    bounded = any(score.get("range") == [0.0, 1.0] for score in scores)
-    values = [score["value"] for score in scores if score.get("value") is not None]
+    bounded = any(score.range == (0.0, 1.0) for score in scores)
+    values = [score.value for score in scores if math.isfinite(score.value)]
     _scale(axes, "y", [] if bounded else values)
     axes.margins(x=0.06, y=0.08)
 
@@ -331,8 +309,9 @@ def _by_line(placed: Sequence[Point]) -> dict[str, list[Point]]:
 
 def _draw_line(axes: Axes, line: Sequence[Point], key: str, index: int) -> None:
     """Draw points with their bars, or a line with its band where no two points share a place."""
-    scores = [point.scores.get(key) or {} for point in line]
-    xs, ys = [point.x for point in line], floats(score.get("value") for score in scores)
+    scores = [point.scores.get(key) for point in line]
+    xs = [point.x for point in line]
+    ys = [math.nan if score is None else score.value for score in scores]
     spreads = [_spread(score) for score in scores]
     ends = [(y, y) if spread is None else spread for y, spread in zip(ys, spreads, strict=True)]
     lows, highs = zip(*ends, strict=True)
@@ -344,20 +323,21 @@ def _draw_line(axes: Axes, line: Sequence[Point], key: str, index: int) -> None:
     axes.plot(xs, ys, label=drawable(line[0].line), **_look(index, joined=joined))
 
 
-def _spread(score: Data) -> tuple[float, float] | None:
+def _spread(score: Score | None) -> tuple[float, float] | None:
     """Give the ends of the interval, or of one standard deviation over the files."""
-    bounds, value, deviation = score.get("interval"), score.get("value"), score.get("seeds_sd")
-    if bounds and None not in bounds:
-        return float(bounds[0]), float(bounds[1])
-    if deviation is not None and value is not None:
-        return value - deviation, value + deviation
-    return None
+    if score is None or bounds(score) is not None:
+        return bounds(score)
+    deviation = score.seeds_sd
+    if deviation is None or not math.isfinite(score.value):
+        return None
+    return score.value - deviation, score.value + deviation
 
 
 def _references(placed: Sequence[Point], metric: ShownScore) -> set[float]:
     """Give what the reference itself scores, where the metric is a property of one set."""
-    scores = [point.scores.get(metric.key) or {} for point in placed]
-    return {score["reference"] for score in scores if score.get("reference") is not None}
+    scores = [point.scores[metric.key] for point in placed if metric.key in point.scores]
+    values = (score.reference for score in scores)
+    return {value for value in values if value is not None and math.isfinite(value)}
 
 
 def _look(index: int, *, joined: bool) -> Look:
@@ -376,8 +356,9 @@ def _legend(placed: Sequence[Point], metrics: Sequence[ShownScore]) -> list[Arti
         Line2D([], [], label=drawable(name), **_look(index, joined=len(line) > 1))
         for index, (name, line) in enumerate(_by_line(placed).items())
     ]
-    scores = [point.scores.get(metric.key) or {} for point in placed for metric in metrics]
-    files = any(not s.get("interval") and s.get("seeds_sd") is not None for s in scores)
+    keys = [metric.key for metric in metrics]
+    scores = [point.scores[key] for point in placed for key in keys if key in point.scores]
+    files = any(score.interval is None and score.seeds_sd is not None for score in scores)
     spreads = [*interval_words(scores), *(["±1 SD (files)"] if files else [])]
     if spreads:
         legend.append(Patch(color=GREY, alpha=0.3, linewidth=0, label=" or ".join(spreads)))

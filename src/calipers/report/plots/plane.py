@@ -1,4 +1,4 @@
-"""Report data ──► the plane of two scores: paper 000, figure 1, precision and recall."""
+"""A comparison ──► the plane of two scores: paper 000, figure 1, precision and recall."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import atan2, cos, degrees, hypot, inf, isfinite, log, pi, radians, sin, sqrt
-from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -16,16 +15,14 @@ from matplotlib.ticker import MaxNLocator
 
 from calipers.errors import InputError, unknown_name
 from calipers.report.plots.choosing import (
-    Data,
     all_scores,
+    bounds,
     chosen_views,
-    compared,
     drawable,
     families,
     level_of,
     place_of,
     prefix,
-    scores_of,
     system_names,
     views_of,
 )
@@ -33,6 +30,9 @@ from calipers.report.plots.curves import GREY, deviations
 from calipers.report.plots.labels import label_points
 from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
 from calipers.report.plots.style import EDGE, Look, colour, marker
+from calipers.results.comparison import Comparison
+from calipers.results.system import SystemResult
+from calipers.score import Score
 from calipers.wording.names import label
 
 Families = str | Sequence[Sequence[str]]
@@ -179,7 +179,7 @@ class Scene:
 
 
 def plane_plot(
-    data: Data,
+    comparison: Comparison,
     *,
     view: str | None = None,
     x: str = "recall",
@@ -197,9 +197,8 @@ def plane_plot(
 
     Parameters
     ----------
-    data
-        The report data of a comparison, or what ``Comparison.to_dict()`` gives; that has no
-        correlations, so crosses of intervals stand for ellipses.
+    comparison
+        With both scores of some system.
     view
         Draw this view alone; all that have both scores by default.
     x, y
@@ -222,21 +221,27 @@ def plane_plot(
     InputError
         If a view, a score or a system is unknown, or no system has both scores.
     """
-    return planes(data, view, Plane(x, y, join, labels, floor, whole))
+    return planes(comparison, view, Plane(x, y, join, labels, floor, whole))
 
 
-def planes(data: Data, view: str | None, plane: Plane) -> Plot:
+def planes(comparison: Comparison, view: str | None, plane: Plane) -> Plot:
     """Make a plot with a plane for each view."""
-    joined = _families(data, plane.join)
-    scenes = {each: _scene(data, each, plane) for each in _views(data, view, plane)}
-    level = level_of(data)
-    few = len(system_names(data)) <= NAMED
+    joined = _families(comparison, plane.join)
+    scenes = {name: _scene(comparison, name, plane) for name in _views(comparison, view, plane)}
+    level = level_of(comparison)
+    few = len(system_names(comparison)) <= NAMED
     beside = few if plane.labels is None else plane.labels
 
     def draw(axes: Axes, view: str) -> None:
         """Draw the floor below, then lines, ellipses and points, names on top."""
         scene, reach = scenes[view], deviations(level)
-        _limit(axes, plane, scene, [_ends_of(data, view, key) for key in (plane.x, plane.y)], reach)
+        _limit(
+            axes,
+            plane,
+            scene,
+            [_ends_of(comparison, view, key) for key in (plane.x, plane.y)],
+            reach,
+        )
         for floor in scene.floors:
             _draw_floor(axes, floor, reach)
         for place in scene.places if scene.floors else ():
@@ -254,15 +259,15 @@ def planes(data: Data, view: str | None, plane: Plane) -> Plot:
     def legend(views: Sequence[str]) -> list[Artist]:
         """Name the systems that are missing somewhere, and all where none is named in panels."""
         shown = [{place.index for place in scenes[view].places} for view in views]
-        named = enumerate(zip(shown_names(data), gaps(data, views, shown), strict=True))
+        named = enumerate(zip(shown_names(comparison), gaps(comparison, views, shown), strict=True))
         systems: list[Artist] = [
             Line2D([], [], label=name + gap, **(_mark(i) if any(i in s for s in shown) else EMPTY))
             for i, (name, gap) in named
             if gap or not beside
         ]
-        return [*systems, *_marks(data, [scenes[view] for view in views], level)]
+        return [*systems, *_marks(comparison, [scenes[view] for view in views], level)]
 
-    return views_plot(data, list(scenes), draw, legend)
+    return views_plot(comparison, list(scenes), draw, legend)
 
 
 # What stands in the plane
@@ -303,91 +308,92 @@ def error_ellipse(
     return Extent(2 * radius * longer, 2 * radius * shorter, degrees(atan2(2 * b, a - c)) / 2)
 
 
-def _families(data: Data, join: Families) -> list[list[int]]:
+def _families(comparison: Comparison, join: Families) -> list[list[int]]:
     """Turn names of systems into their places."""
-    known = system_names(data)
+    known = system_names(comparison)
     lines = families(known) if join == "family" else join
     if isinstance(lines, str) or any(isinstance(line, str) for line in lines):
         raise InputError(f"join must be a list of lists of systems; found {join!r}")
     for name in (name for line in lines for name in line):
         if name not in known:
             raise unknown_name("system", name, known)
-    return [[place_of(data, name) for name in line] for line in lines]
+    return [[place_of(comparison, name) for name in line] for line in lines]
 
 
-def _views(data: Data, view: str | None, plane: Plane) -> list[str]:
+def _views(comparison: Comparison, view: str | None, plane: Plane) -> list[str]:
     """Give the views to draw, of those in which any system has both scores, defined or not."""
     for key in (plane.x, plane.y):
-        _check_score(data, key)
-    names = system_names(data)
-    having = [v for v in views_of(data) if any(all(_pair(data, v, s, plane)) for s in names)]
+        _check_score(comparison, key)
+    having = [
+        name
+        for name in views_of(comparison)
+        if any(_pair(comparison, name, system, plane) is not None for system in comparison)
+    ]
     where = "" if view is None else f" by {view}"
     both = f"both {plane.x!r} and {plane.y!r}{where}"
     missing = InputError(f"no system has {both}: ask for these metrics")
-    return chosen_views(data, view, having, missing)
+    return chosen_views(comparison, view, having, missing)
 
 
-def _check_score(data: Data, key: str) -> None:
+def _check_score(comparison: Comparison, key: str) -> None:
     """Refuse a score that no system has in any view."""
-    before, found = [prefix(data, view) for view in views_of(data)], all_scores(data)
-    if not any(f"{start}{key}" in found for start in before):
-        bare = [score for score in found if not any(s and score.startswith(s) for s in before)]
+    before, known = (
+        [prefix(comparison, view) for view in views_of(comparison)],
+        all_scores(comparison),
+    )
+    if not any(f"{start}{key}" in known for start in before):
+        bare = [score for score in known if not any(s and score.startswith(s) for s in before)]
         slip = unknown_name("score", key, bare)
         raise InputError(
             f"{slip}; if the name is correct, add this metric to --metrics of calipers compare"
         )
 
 
-def _scene(data: Data, view: str, plane: Plane) -> Scene:
-    pairs = [_pair(data, view, name, plane) for name in system_names(data)]
-    places = [
-        _place(i, name, pair, _correlation(data, view, system, plane), level_of(data))
-        for i, (system, name, pair) in enumerate(
-            zip(system_names(data), shown_names(data), pairs, strict=True)
-        )
-        if all(_is_number(score.get("value")) for score in pair)
-    ]
-    floors = dict.fromkeys(floor for pair in pairs if (floor := _floor(pair)) is not None)
+def _scene(comparison: Comparison, view: str, plane: Plane) -> Scene:
+    level, places, floors = level_of(comparison), list[Place](), dict[Floor, None]()
+    for index, (system, name) in enumerate(zip(comparison, shown_names(comparison), strict=True)):
+        pair = _pair(comparison, view, system, plane)
+        if pair is None:
+            continue
+        if (floor := _floor(*pair)) is not None:
+            floors[floor] = None
+        if all(isfinite(score.value) for score in pair):
+            correlation = _correlation(comparison, view, system, plane)
+            places.append(_place(index, name, *pair, correlation, level))
     return Scene(places, list(floors) if plane.floor else [])
 
 
-def _pair(data: Data, view: str, system: str, plane: Plane) -> list[Data]:
-    scores, before = scores_of(data, system), prefix(data, view)
-    return [scores.get(before + key) or {} for key in (plane.x, plane.y)]
+def _pair(
+    comparison: Comparison, view: str, system: SystemResult, plane: Plane
+) -> tuple[Score, Score] | None:
+    """Give both scores of a system; None where it lacks one."""
+    before = prefix(comparison, view)
+    x, y = (system.scores.get(before + key) for key in (plane.x, plane.y))
+    return None if x is None or y is None else (x, y)
 
 
-def _correlation(data: Data, view: str, system: str, plane: Plane) -> float | None:
-    known, before = (data.get("correlations") or {}).get(system) or {}, prefix(data, view)
+def _correlation(
+    comparison: Comparison, view: str, system: SystemResult, plane: Plane
+) -> float | None:
+    known, before = system.correlations, prefix(comparison, view)
     x, y = before + plane.x, before + plane.y
     return next((known[key] for key in (f"{x}|{y}", f"{y}|{x}") if key in known), None)
 
 
 def _place(
-    index: int, name: str, pair: Sequence[Data], correlation: float | None, level: float
+    index: int, name: str, x: Score, y: Score, correlation: float | None, level: float
 ) -> Place:
-    x_error, y_error = (score.get("standard_error") for score in pair)
-    ellipse = error_ellipse(x_error, y_error, correlation, level=level)
-    x, y = (score["value"] for score in pair)
-    x_floor, y_floor = (score.get("floor") for score in pair)
-    beside = (x_floor["beside"], y_floor["beside"]) if x_floor and y_floor else None
-    across, upright = map(_interval, pair)
-    return Place(index, name, x, y, ellipse, across, upright, beside)
+    ellipse = error_ellipse(x.standard_error, y.standard_error, correlation, level=level)
+    beside = None
+    if x.floor is not None and y.floor is not None:
+        beside = (x.floor.beside, y.floor.beside)
+    return Place(index, name, x.value, y.value, ellipse, bounds(x), bounds(y), beside)
 
 
-def _interval(score: Data) -> Span | None:
-    ends = score.get("interval")
-    return (ends[0], ends[1]) if ends and all(map(_is_number, ends)) else None
-
-
-def _floor(pair: Sequence[Data]) -> Floor | None:
-    x, y = (score.get("floor") for score in pair)
-    if x is None or y is None:
+def _floor(x: Score, y: Score) -> Floor | None:
+    if x.floor is None or y.floor is None:
         return None
-    return Floor((x["value"], y["value"]), (x["spread"], y["spread"]), x["size"])
-
-
-def _is_number(value: Any) -> bool:
-    return value is not None and isfinite(value)
+    return Floor((x.floor.value, y.floor.value), (x.floor.spread, y.floor.spread), x.floor.size)
 
 
 # How far the axes go
@@ -407,9 +413,9 @@ def span(places: Sequence[Place], floors: Sequence[Floor], reach: float, axis: i
 def _limit(axes: Axes, plane: Plane, scene: Scene, ends: Sequence[Ends], reach: float) -> None:
     spans = [span(scene.places, scene.floors, reach, axis) for axis in (0, 1)]
     if plane.alike:
-        known = [found for found in spans if found is not None]
+        known = [ends for ends in spans if ends is not None]
         spans = [(min(s[0] for s in known), max(s[1] for s in known)) if known else None] * 2
-    x, y = (_limits(found, end, plane.whole) for found, end in zip(spans, ends, strict=True))
+    x, y = (_limits(reached, end, plane.whole) for reached, end in zip(spans, ends, strict=True))
     axes.set(xlim=x, ylim=y, box_aspect=1)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]))
@@ -417,10 +423,10 @@ def _limit(axes: Axes, plane: Plane, scene: Scene, ends: Sequence[Ends], reach: 
         axes.axline((x[0], x[0]), slope=1, color=PALE, linewidth=0.8, zorder=1, label="_diagonal")
 
 
-def _limits(found: Span | None, ends: Ends, whole: bool) -> Span:
+def _limits(reached: Span | None, ends: Ends, whole: bool) -> Span:
     """Give the limits of an axis: as far as things go and a little more, not beyond its scale."""
-    low, high = found or (0.0, 1.0)
-    if whole or found is None:
+    low, high = reached or (0.0, 1.0)
+    if whole or reached is None:
         low = min(0.0, low) if ends[0] is None else ends[0]
         high = high if ends[1] is None else ends[1]
     bounded = None not in ends
@@ -433,11 +439,12 @@ def _limits(found: Span | None, ends: Ends, whole: bool) -> Span:
     )
 
 
-def _ends_of(data: Data, view: str, key: str) -> Ends:
+def _ends_of(comparison: Comparison, view: str, key: str) -> Ends:
     """Give the smallest and the largest value that a score can take."""
-    scores = (scores_of(data, name).get(prefix(data, view) + key) for name in system_names(data))
-    low, high = next((score["range"] for score in scores if score), (None, None))
-    return low, high
+    full = prefix(comparison, view) + key
+    ranges = (system.scores[full].range for system in comparison if full in system.scores)
+    low, high = next(ranges, (-inf, inf))
+    return (low if isfinite(low) else None), (high if isfinite(high) else None)
 
 
 def _ends(place: Place, axis: int) -> list[float]:
@@ -520,7 +527,7 @@ def _along(start: Span, end: Span) -> list[Span]:
     ]
 
 
-def _marks(data: Data, scenes: Sequence[Scene], level: float) -> list[Artist]:
+def _marks(comparison: Comparison, scenes: Sequence[Scene], level: float) -> list[Artist]:
     """Explain ellipses, crosses and boxes, as far as they are there."""
     places = [place for scene in scenes for place in scene.places]
     floors = [floor for scene in scenes for floor in scene.floors]
@@ -532,7 +539,7 @@ def _marks(data: Data, scenes: Sequence[Scene], level: float) -> list[Artist]:
         marks.append(Line2D([], [], label=f"{share} ellipse", **disc))
     if any(place.ellipse is None and place.bars for place in places):
         marks.append(Line2D([], [], color=GREY, label=f"{share} intervals", **CROSS))
-    reference = drawable(compared(data)["reference"]["name"], SHORT)
+    reference = drawable(comparison.reference.name, SHORT)
     for size in dict.fromkeys(floor.size for floor in floors):
         name = f"noise floor: halves of {reference}, {size:,} each"
         marks.append(Patch(label=name, **CHANCE))

@@ -1,4 +1,4 @@
-"""Answers by prompt as data ──► a heat map: how alike systems answer, and each itself."""
+"""Answers by prompt ──► a heat map: how alike systems answer, and each itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from calipers.report.plots.choosing import Data, drawable, floats
+from calipers.commands.prompts.result import ByPrompt
+from calipers.report.plots.choosing import drawable
 from calipers.report.plots.heat_map import (
     ALONE,
     BLUE,
@@ -22,31 +23,26 @@ from calipers.report.plots.panels import Panel, Plot
 RISING = LinearSegmentedColormap.from_list("calipers-rising", ["#ffffff", BLUE])
 
 
-def homogeneity_plot(data: Data) -> Plot:
+def homogeneity_plot(answers: ByPrompt) -> Plot:
     """Show how alike sets answer the same prompts; the diagonal is how alike each answers itself.
 
     White is as alike as samples of different prompts are, blue the most alike. Every value is
     written in its cell; a grey cell with a dash is a set with one sample for each prompt.
-
-    Parameters
-    ----------
-    data
-        What ``ByPrompt.to_dict()`` gives, or the JSON that the command line wrote.
     """
-    found = data["homogeneity"]
-    rows = [floats(row) for row in found["values"]]
-    others = [v for row in found["other_prompts"] for v in row if v is not None]
+    homogeneity = answers.homogeneity
+    rows = [[float(value) for value in row] for row in homogeneity.values]
+    others = [float(value) for value in homogeneity.other_prompts.ravel() if value == value]
     known = [value for row in rows for value in row if value == value]
     least = min([*others, *known], default=0.0)
-    prompts = len(data["prompts"])
+    prompts = len(answers.prompts)
 
     def draw(axes: Axes) -> None:
         most = max(known, default=1.0)
         axes.imshow(rows, cmap=RISING.with_extremes(bad="#d9d9d9"), vmin=least, vmax=most)
         axes.set_title(f"Alike on the same prompt, mean over {prompts}", loc="left")
         write_cells(axes, rows)
-        name_sides(axes, [drawable(name, LONGEST) for name in found["names"]])
-        separate_cells(axes, len(rows), 0 if data["reference"] is None else 1)
+        name_sides(axes, [drawable(name, LONGEST) for name in homogeneity.names])
+        separate_cells(axes, len(rows), 0 if answers.reference is None else 1)
 
     def whole() -> Figure:
         side = MARGIN + 1.5 * CELL * max(3, len(rows))

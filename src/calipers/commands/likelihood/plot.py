@@ -1,4 +1,4 @@
-"""Likelihoods as data ──► the plane of generation perplexity and entropy of tokens within a text.
+"""Likelihoods ──► the plane of generation perplexity and entropy of tokens within a text.
 
 As papers on diffusion language models draw it (arXiv 2604.02718, 2606.08417): what lies to the left
 repeats itself, what lies below is more predictable than the reference, what lies above less.
@@ -6,21 +6,22 @@ repeats itself, what lies below is more predictable than the reference, what lie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil, floor, isfinite, log10
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from calipers.commands.likelihood.result import LikelihoodComparison
 from calipers.errors import InputError
-from calipers.report.plots.choosing import Data, drawable
+from calipers.report.plots.choosing import bounds, drawable
 from calipers.report.plots.labels import Points, label_points
 from calipers.report.plots.panels import Panel, Plot
 from calipers.report.plots.parameter import tick_text
 from calipers.report.plots.style import GREY, INK, Look, colour, marker
+from calipers.score import Score
 
 X, Y = "unigram_entropy", "perplexity"
 SIZE = (5.6, 4.0)
@@ -37,36 +38,33 @@ ALONG, AMONG = 60, 9
 LINE: Look = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2)), "zorder": 1}
 
 
-def entropy_plane_plot(data: Data) -> Plot:
+def entropy_plane_plot(likelihoods: LikelihoodComparison) -> Plot:
     """Show every system by both numbers with their intervals; lines cross at the reference.
 
     Negative controls are grey.
-
-    Parameters
-    ----------
-    data
-        What ``LikelihoodComparison.to_dict()`` gives, or the JSON that the command line wrote.
 
     Raises
     ------
     InputError
         If no system has both scores.
     """
-    sets = [(each["name"], each.get("scores") or {}) for each in data["systems"]]
-    shown = [(place, name, scores) for place, (name, scores) in enumerate(sets) if _has(scores)]
+    pairs = [_pair(system.scores) for system in likelihoods]
+    shown = [
+        (place, system.name, *pair)
+        for place, (system, pair) in enumerate(zip(likelihoods, pairs, strict=True))
+        if pair is not None
+    ]
     if not shown:
         raise InputError(f"no system has the scores {X} and {Y}; measure both (--metrics {Y},{X})")
-    reference = data.get("reference") or {}
-    own = reference.get("scores") or {}
-    controls = data["settings"].get("controls") or ()
+    of_reference = _pair(likelihoods.reference_scores)
+    controls = likelihoods.settings.get("controls") or ()
 
     def draw(axes: Axes) -> None:
         points, names, lines = [], [], list[tuple[float, float]]()
-        for place, name, scores in shown:
-            x, y = scores[X], scores[Y]
+        for place, name, x, y in shown:
             axes.errorbar(
-                x["value"],
-                y["value"],
+                x.value,
+                y.value,
                 xerr=_reach(x),
                 yerr=_reach(y),
                 marker=marker(place),
@@ -75,25 +73,25 @@ def entropy_plane_plot(data: Data) -> Plot:
                 zorder=3,
             )
             lines += _interval_points(x, y)
-            points.append((x["value"], y["value"]))
+            points.append((x.value, y.value))
             names.append(drawable(name))
-        if _has(own):
-            x, y = own[X]["value"], own[Y]["value"]
-            axes.axvline(x, **LINE)
-            axes.axhline(y, **LINE)
-            axes.plot(x, y, marker="+", markersize=10, color=INK, linestyle="", zorder=4)
-            points.append((x, y))
+        if of_reference is not None:
+            across, upright = (score.value for score in of_reference)
+            axes.axvline(across, **LINE)
+            axes.axhline(upright, **LINE)
+            axes.plot(across, upright, marker="+", markersize=10, color=INK, linestyle="", zorder=4)
+            points.append((across, upright))
             names.append("reference")
         heights = [height for _, height in points]
         if max(heights) > WIDE * min(heights):
             axes.set_yscale("log")
         axes.margins(0.16)
         _set_ticks(axes)
-        if _has(own):
+        if of_reference is not None:
             lines += _line_points(axes, *points[-1])
         label_points(axes, tuple(points), names, tuple(lines))
         axes.set_xlabel("Unigram entropy of a text, nats")
-        axes.set_ylabel(f"Perplexity by {drawable(data['settings'].get('model', 'the model'))}")
+        axes.set_ylabel(f"Perplexity by {drawable(likelihoods.settings.get('model', 'the model'))}")
 
     def whole() -> Figure:
         figure = Figure(figsize=SIZE, layout="constrained")
@@ -103,19 +101,21 @@ def entropy_plane_plot(data: Data) -> Plot:
     return Plot(whole, lambda: Panel(draw, SIZE))
 
 
-def _has(scores: Data) -> bool:
-    values = [(scores.get(key) or {}).get("value") for key in (X, Y)]
-    return all(value is not None and isfinite(value) for value in values)
-
-
-def _reach(score: Data) -> Any:
-    """How far an interval reaches to either side; None where there is none."""
-    interval = score.get("interval")
-    if interval is None:
+def _pair(scores: Mapping[str, Score]) -> tuple[Score, Score] | None:
+    """Give both scores; None where one of them is missing or undefined."""
+    x, y = scores.get(X), scores.get(Y)
+    if x is None or y is None or not (isfinite(x.value) and isfinite(y.value)):
         return None
-    low, high = interval
-    value = score["value"]
-    return [[max(0.0, value - low)], [max(0.0, high - value)]]
+    return x, y
+
+
+def _reach(score: Score) -> list[list[float]] | None:
+    """How far an interval reaches to either side; None where there is none."""
+    ends = bounds(score)
+    if ends is None:
+        return None
+    low, high = ends
+    return [[max(0.0, score.value - low)], [max(0.0, high - score.value)]]
 
 
 def _set_ticks(axes: Axes) -> None:
@@ -129,24 +129,22 @@ def _set_ticks(axes: Axes) -> None:
 
 def _ticks(low: float, high: float) -> list[float]:
     """Give as few round numbers between two as there should be, or all that there are."""
-    found: list[float] = []
+    ticks: list[float] = []
     for steps in STEPS:
         powers = range(floor(log10(low)), ceil(log10(high)))
-        found = [step * 10.0**power for power in powers for step in steps]
-        found = [value for value in found if low <= value <= high]
-        if len(found) >= FEWEST_TICKS:
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        ticks = [value for value in ticks if low <= value <= high]
+        if len(ticks) >= FEWEST_TICKS:
             break
-    return found
+    return ticks
 
 
-def _interval_points(x: Data, y: Data) -> Iterator[tuple[float, float]]:
+def _interval_points(x: Score, y: Score) -> Iterator[tuple[float, float]]:
     """Points along the intervals of a system, which names should not cover."""
-    if x.get("interval"):
-        low, high = x["interval"]
-        yield from ((float(at), y["value"]) for at in np.linspace(low, high, AMONG))
-    if y.get("interval"):
-        low, high = y["interval"]
-        yield from ((x["value"], float(at)) for at in np.linspace(low, high, AMONG))
+    if ends := bounds(x):
+        yield from ((float(at), y.value) for at in np.linspace(*ends, AMONG))
+    if ends := bounds(y):
+        yield from ((x.value, float(at)) for at in np.linspace(*ends, AMONG))
 
 
 def _line_points(axes: Axes, x: float, y: float) -> Points:

@@ -1,0 +1,105 @@
+"""The map of a comparison ──► what is shown of every set: rows, places, and which lie inside.
+
+Of a system of several files the first is shown, of large sets rows at even steps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.results.comparison import Comparison
+from calipers.results.system import SystemResult
+
+MOST = 4_000
+"""Samples of a set that are shown on the map; of larger sets as many, evenly spread."""
+
+EXCERPT = 200
+"""Characters of a sample that are shown on the map."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedSet:
+    """One set on the map of one view.
+
+    Attributes
+    ----------
+    name
+        Of the set.
+    system
+        Its place among the systems; None for the reference.
+    rows
+        The rows that are shown, ascending, shape ``(r,)``.
+    x, y
+        Where they lie, shape ``(r,)``, rounded to what can be seen.
+    inside
+        Which of them a ball of k reference neighbours holds, shape ``(r,)``; None for the reference
+        and where that was not measured.
+    """
+
+    name: str
+    system: int | None
+    rows: NDArray[np.intp]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    inside: NDArray[np.bool_] | None
+
+    @property
+    def role(self) -> Literal["reference", "generated"]:
+        """The part that it plays in the comparison."""
+        return "reference" if self.system is None else "generated"
+
+
+def placed_sets(comparison: Comparison, view: str) -> list[PlacedSet]:
+    """Give the reference and every system on the map of a view; nothing where there is no map."""
+    if view not in comparison.maps:
+        return []
+    coordinates = comparison.maps[view].coordinates
+    decimals = _decimals(coordinates)
+    sets = [(None, comparison.reference.name), *enumerate(system.name for system in comparison)]
+    placed = []
+    for (place, name), points in zip(sets, coordinates, strict=True):
+        rows = shown_rows(len(points))
+        x, y = (np.round(points[rows, axis].astype(float), decimals) for axis in (0, 1))
+        inside = None if place is None else _inside(comparison, comparison.systems[place], view)
+        placed.append(PlacedSet(name, place, rows, x, y, None if inside is None else inside[rows]))
+    return placed
+
+
+def shown_rows(size: int) -> NDArray[np.intp]:
+    """Give the rows of a set that are shown: all, or as many as are shown at most, evenly."""
+    if size <= MOST:
+        return np.arange(size)
+    rows: NDArray[np.intp] = np.round(np.linspace(0, size - 1, MOST)).astype(np.intp)
+    return rows
+
+
+def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
+    """Give the beginnings of the texts of a set on the map; None where there are no texts."""
+    if placed.system is None:
+        samples = comparison.reference_samples
+    else:
+        samples = next(iter(comparison.systems[placed.system].samples), None)
+    if samples is None or samples.listed is None:
+        return None
+    return [samples.listed[row][:EXCERPT] for row in placed.rows]
+
+
+def _decimals(coordinates: tuple[NDArray[Any], ...]) -> int:
+    """How many decimals places on a map need: more where vectors as given all lie close to 0."""
+    largest = max(float(np.abs(points).max()) for points in coordinates)
+    return 5 - math.floor(math.log10(largest)) if 0 < largest < 0.01 else 5
+
+
+def _inside(comparison: Comparison, system: SystemResult, view: str) -> NDArray[np.bool_] | None:
+    """Tell of every sample whether a ball of k reference neighbours holds it."""
+    before = "" if view == comparison.settings["views"][0] else f"{view}."
+    first = system.neighbours.get(f"{before}reference_first_k")
+    if first is None or system.against is None:
+        return None
+    inside: NDArray[np.bool_] = first <= system.against.k
+    return inside
