@@ -78,7 +78,7 @@ def of_command(group: type[Group]) -> str:
         flags = [f"`{flag}`" for flag in about.flags(each.name)]
         flags += [] if about.off is None else [f"`{about.off[0]}`"]
         default = "" if each.default in (None, MISSING) else f"`{each.default!r}`"
-        told = ROLE.sub(r"`\1`", about.doc or about.help).replace("|", "\\|")
+        told = ROLE.sub(r"`\1`", about.text).replace("|", "\\|")
         rows.append((f"`{each.name}`", ", ".join(flags), default, told))
     return _table(("in Python", "on the command line", "default", "what it does"), rows)
 

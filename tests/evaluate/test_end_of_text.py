@@ -244,7 +244,7 @@ def test_what_cannot_be_done_is_one_sentence():
     )
     with pytest.raises(InputError, match=r"m: --end-of-text cut .end_of_text. leaves nothing of"):
         run([END, f" {END}a"[:14]], end_of_text="cut")
-    with pytest.raises(InputError, match="unknown value for end_of_text 'drop'"):
+    with pytest.raises(InputError, match="end_of_text must be cut or count or keep; found 'drop'"):
         run(end_of_text="drop")
 
 

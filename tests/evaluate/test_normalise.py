@@ -219,7 +219,7 @@ def test_the_transport_frontier_of_rows_of_any_length_asks_for_a_constant(sets):
 
 
 def test_what_is_no_way_to_scale_is_refused(sets):
-    with pytest.raises(InputError, match="normalise 'L1'; known: l2, none"):
+    with pytest.raises(InputError, match="normalise must be l2 or none; found 'L1'"):
         calipers.compare(sets[0], sets[1], normalise="L1")
 
 

@@ -11,12 +11,12 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
 from calipers.cli.help import CommandPage, HelpAll
-from calipers.cli.options import MaxMemory, build, common_of, parameters
+from calipers.cli.options import MaxMemory, build, common_of, parameter, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
 from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
@@ -25,6 +25,8 @@ from calipers.options.option import Group, options_of
 from calipers.options.running import Running
 
 STDIO = "-"
+MAX_MEMORY = parameter("max_memory", MaxMemory, None)
+HELP_ALL = parameter("help_all", HelpAll, False)
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,11 @@ def command(
         own = inspect.signature(function, eval_str=True).parameters
         added = {
             "options": [] if options is None else parameters(options),
-            "outputs": [*output_parameters(*writes, **worded), *([_memory()] if limited else [])],
+            "outputs": [*output_parameters(*writes, **worded), *([MAX_MEMORY] if limited else [])],
             "typed": [],
         }
         laid = [p for name, each in own.items() for p in added.get(name, [each])]
-        laid.append(_switch("help_all", HelpAll))
+        laid.append(HELP_ALL)
         laid = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in laid]
 
         def run(**given: Any) -> None:
@@ -97,7 +99,7 @@ def command(
                 chosen, typed = build(options, given)
                 files += _sources(chosen)
                 if isinstance(chosen, Running):
-                    chosen = replace(chosen, progress=outputs.progress())
+                    chosen = chosen.changed(progress=outputs.progress())
                 named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
                 if isinstance(chosen, SearchEngine) and chosen.in_files:
                     kept = STOPPED_IN_FILES
@@ -122,7 +124,7 @@ def command(
 
 def _sources(options: Group) -> list[Any]:
     """Give the values of the options that name files."""
-    return [getattr(options, each.name) for each, about in options_of(options) if about.source]
+    return [getattr(options, field.name) for field, about in options_of(options) if about.source]
 
 
 def _checked(files: Iterable[Any]) -> list[str]:
@@ -133,16 +135,6 @@ def _checked(files: Iterable[Any]) -> list[str]:
     if named.count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once, but is given more than once")
     return named
-
-
-def _switch(name: str, annotation: Any) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=False, annotation=annotation)
-
-
-def _memory() -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter("max_memory", kind, default=None, annotation=MaxMemory)
 
 
 @contextmanager

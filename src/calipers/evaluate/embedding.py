@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from calipers.embedders import (
     Cache,
@@ -24,6 +24,7 @@ from calipers.estimate.axes import Norm
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.options.embedding import Embedding, Model
+from calipers.options.measuring import Neighbours
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -108,15 +109,7 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     return model
 
 
-class HasNormalise(Protocol):
-    """Options that say how rows are scaled."""
-
-    @property
-    def normalise(self) -> Norm | None:
-        """``"l2"`` for rows of length one, ``"none"`` for rows as given, None to decide here."""
-
-
-Scaled = TypeVar("Scaled", bound=HasNormalise)
+Scaled = TypeVar("Scaled", bound=Neighbours)
 
 
 def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
@@ -128,7 +121,7 @@ def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
         return options
     given = samples.kind == "vectors" and samples.embedded is None
     norm: Norm = "none" if given else "l2"
-    return replace(options, normalise=norm)  # type: ignore[type-var]
+    return options.changed(normalise=norm)
 
 
 def cache_of(options: Model) -> Cache | None:

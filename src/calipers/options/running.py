@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calipers.options.option import (
-    EMBEDDING,
-    Group,
-    option,
-    options_class,
-    whole,
-)
+from calipers.options.option import EMBEDDING, Group, option, options_class
+from calipers.options.rules import whole
 
 if TYPE_CHECKING:
     from calipers.progress import Progress
@@ -22,14 +17,14 @@ class Running(Group):
 
     threads: int | None = option(
         None,
-        "Number of processor threads. By default all.",
-        whole(1, optional=True),
+        "Number of processor threads. By default all. It changes no more than the last digits of "
+        "a score.",
+        whole(1),
         panel=EMBEDDING,
-        doc="Number of threads (default: all cores); moves no more than the last digits.",
     )
     progress: Progress | None = option(
         None,
-        "What shows how far it is.",
+        "What shows how far the run is.",
         flag=(),
     )
 
@@ -40,10 +35,10 @@ class Seeded(Group):
 
     seed: int = option(
         0,
-        "Seed of every random step.",
+        "Seed of every random step. In a comparison these are the choice of samples, k-means and "
+        "the labels of blocks.",
         whole(0),
-        kept=True,
+        setting=True,
         last=True,
         common=True,
-        doc="Of cutting, k-means and block labels.",
     )

@@ -285,8 +285,8 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
         ({"k": 200}, "good: k = 200 needs at least 201 samples in every set; it has 120"),
         ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
         ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
-        ({"ties": "half"}, "unknown value for ties 'half'"),
-        ({"buckets": 1}, "buckets must be 'auto'.* or a whole number from 2; found 1"),
+        ({"ties": "half"}, "ties must be closed or open; found 'half'"),
+        ({"buckets": 1}, "buckets must be auto.* or a whole number of at least 2; found 1"),
         ({"embedder": "minilmm"}, "no embedder 'minilmm'; did you mean 'minilm'"),
     ],
 )
@@ -435,7 +435,7 @@ def test_what_holds_for_several_sets_is_said_once(reference, generated):
 def test_a_cache_that_cannot_be_written_is_said_of_the_comparison(tmp_path, reference, generated):
     (tmp_path / "file").write_text("no folder")
     found = compare(
-        reference, generated, cache=True, cache_dir=tmp_path / "file", metrics=["recall"]
+        reference, generated, cache=True, cache_dir=tmp_path / "file" / "below", metrics=["recall"]
     )
     (said,) = (warning for warning in found.warnings if "cache" in warning)
     assert str(tmp_path / "file") in said

@@ -466,7 +466,7 @@ class Liar(ThreeWords):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": ""}, "model must be the name of a language model"),
+        ({"model": ""}, "model must name a language model; found ''"),
         ({"model": 3}, "found 3"),
         ({"generator": ThreeWords()}, "generator .--generator. compares two models"),
         ({"metrics": "mauve:model"}, "needs a reference and the model that wrote the texts"),
@@ -476,7 +476,7 @@ class Liar(ThreeWords):
         ({"metrics": ""}, "metrics must name at least one likelihood metric; found none"),
         ({"decoding": "beam=4"}, "decoding must choose each token from a distribution"),
         ({"decoding": "top_p=2"}, "top_p must be above 0 and at most 1; found '2'"),
-        ({"first_token": "eos"}, "unknown value for first_token 'eos'"),
+        ({"first_token": "eos"}, "first_token must be skip or bos; found 'eos'"),
         ({"stride": 0}, "stride must be a whole number of at least 1; found 0"),
         ({"log_probabilities": "x.txt"}, "must name a file that ends in .npz; found 'x.txt'"),
         ({"device": "gpu"}, "unknown device 'gpu'"),

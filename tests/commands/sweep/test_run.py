@@ -200,9 +200,9 @@ def test_metrics_by_view_and_of_any_k_only(reference, generated):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": "m"}, "value for over 'm'"),
-        ({"ties": "ajar"}, "value for ties 'ajar'"),
-        ({"distance": "cosines"}, "did you mean 'cosine'"),
+        ({"over": "m"}, "over must be k or n; found 'm'"),
+        ({"ties": "ajar"}, "ties must be closed or open; found 'ajar'"),
+        ({"distance": "cosines"}, "distance must be euclidean or cosine; found 'cosines'"),
         ({"k": 0, "over": "n"}, "k must be a whole number of at least 1; found 0"),
         ({"seeds": 0, "over": "n"}, "seeds must be a whole number of at least 1; found 0"),
         ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from calipers.evaluate.inputs import Reader
 from calipers.evaluate.text_view import VIEW as TEXT
 from calipers.options.comparison import CompareOptions
 from calipers.options.embedding import Model
-from calipers.options.option import two_sides
+from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import Comparison, SetSummary
 from calipers.samples import SampleSet, System
@@ -36,7 +36,7 @@ VIEW = "any"
 """Stands for every view while keys are checked."""
 
 
-@two_sides(AgreeOptions)
+@keywords_of(AgreeOptions)
 def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     """Tell whether the verdict on several systems depends on the embedder.
 
@@ -66,20 +66,16 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     sides = _read(reference, generated, options)
     progress = options.progress or Silent()
     _try_embedders(named, sides[0].kind, progress, processes=options.processes)
-    names = {each.name for each in fields(CompareOptions)} & options.keywords().keys()
-    shared = {name: getattr(options, name) for name in names}
     verdicts: list[Verdict] = []
     for name, embedder in named.items():
-        found = compare(
-            *sides,
-            **shared
-            | {
-                "embedder": embedder,
-                "metrics": keys,
-                "processes": _processes_of(embedder, options.processes),
-                "progress": _Named(progress, name),
-            },
+        compared = CompareOptions.of(
+            options,
+            embedder=embedder,
+            metrics=keys,
+            processes=_processes_of(embedder, options.processes),
+            progress=_Named(progress, name),
         )
+        found = compare(*sides, options=compared)
         verdicts.append(Verdict.of(name, found))
     settings = {key: found.settings[key] for key in (*options.settings(), "pca")}
     return _build(

@@ -21,7 +21,7 @@ from calipers.commands.check.options import CheckOptions
 from calipers.commands.check.result import Check, CheckedScore
 from calipers.errors import InputError, first_line, unknown_name
 from calipers.numeric.blocks import DEFAULT_BLOCKS
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.results.archive import opened
 from calipers.results.comparison import Comparison
 from calipers.results.comparison_archive import scores_of
@@ -43,7 +43,7 @@ VERSION = "calipers"
 """The pin of the version, which alone makes no score incomparable (docs/stability.md)."""
 
 
-@one_side(CheckOptions)
+@keywords_of(CheckOptions)
 def check(run: Any, options: CheckOptions) -> Check:
     """Tell whether the scores of a run keep to limits, with the noise of the scores allowed for.
 

@@ -42,8 +42,8 @@ from calipers.evaluate.training_set import check_train
 from calipers.numeric.kept import keeping
 from calipers.numeric.threads import limit_threads
 from calipers.options.comparison import CompareOptions
+from calipers.options.keywords import keywords_of
 from calipers.options.measuring import pair_settings
-from calipers.options.option import two_sides
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, sentences, worst_first
@@ -53,7 +53,7 @@ NAMED = 3
 """Systems that a caution names."""
 
 
-@two_sides(CompareOptions)
+@keywords_of(CompareOptions)
 def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparison:
     """Tell for each generated set how good, how diverse and how close to the reference it is.
 

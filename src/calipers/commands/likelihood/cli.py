@@ -96,5 +96,5 @@ def likelihood(
 
         systems = read_systems(generated, field=options.field)
         name_fields(systems, options)
-        found = measure(systems, **options.keywords())
+        found = measure(systems, options=options)
     deliver(found, outputs, per_sample=per_sample)

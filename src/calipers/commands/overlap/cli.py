@@ -61,5 +61,5 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
 
         read = read_systems(systems, field=options.field, skip_bad=options.skip_bad)
         name_fields(read, options)
-        found = run(read, **options.keywords())
+        found = run(read, options=options)
     deliver(found, outputs)

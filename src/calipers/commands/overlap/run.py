@@ -43,8 +43,8 @@ from calipers.evaluate.spaces import PCA, neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
+from calipers.options.keywords import keywords_of
 from calipers.options.measuring import pair_settings
-from calipers.options.option import one_side
 from calipers.progress import Advance, Progress, Silent
 from calipers.results.reading import unread_note
 from calipers.samples import SampleSet
@@ -53,7 +53,7 @@ from calipers.score import signature
 from calipers.uncertainty.search_quality import SearchQuality
 
 
-@one_side(OverlapOptions)
+@keywords_of(OverlapOptions)
 def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     """Tell for every pair of systems how much of each lies inside the support of the other.
 

@@ -24,8 +24,8 @@ from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.spaces import PCA
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
+from calipers.options.keywords import keywords_of
 from calipers.options.measuring import pair_settings
-from calipers.options.option import one_side
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.reading import REMEDY, SetReading, too_little, unread_note
@@ -49,7 +49,7 @@ ANY_VIEW = "any"
 Rows = NDArray[np.intp]
 
 
-@one_side(ProbeOptions)
+@keywords_of(ProbeOptions)
 def probe(samples: Any, options: ProbeOptions) -> Probe:
     """Tell what an embedder sees: topics, word order, spelling, length?
 

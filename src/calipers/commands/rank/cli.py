@@ -71,7 +71,7 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
     with calm(quiet=outputs.quiet):
         from calipers.commands.rank.run import rank as run
 
-        found = run(scores, **options.keywords())
+        found = run(scores, options=options)
     deliver(found, outputs, plot=lambda path: _draw(found.to_dict(), path))
 
 

@@ -82,7 +82,7 @@ def sweep(
     with calm(quiet=outputs.quiet):
         from calipers.commands.sweep.run import sweep as run
 
-        found = run(*read_sides(reference, generated, options), **options.keywords())
+        found = run(*read_sides(reference, generated, options), options=options)
     deliver(found, outputs, plot=lambda path: _draw(found, path))
 
 

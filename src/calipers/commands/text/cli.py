@@ -112,5 +112,5 @@ def text(
 
         systems = read_systems(generated, field=options.field)
         name_fields(systems, options)
-        found = measure_texts(systems, **options.keywords())
+        found = measure_texts(systems, options=options)
     deliver(found, outputs, per_sample=per_sample)
