@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from calipers.embedders import (
     Cache,
@@ -24,7 +24,6 @@ from calipers.estimate.axes import Norm
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.options.embedding import Embedding, Model
-from calipers.options.measuring import Neighbours
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -109,7 +108,18 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     return model
 
 
-Scaled = TypeVar("Scaled", bound=Neighbours)
+class HasNormalise(Protocol):
+    """Options that say how rows are scaled."""
+
+    @property
+    def normalise(self) -> Norm | None:
+        """``"l2"`` for rows of length one, ``"none"`` for rows as given, None to decide here."""
+
+    def changed(self, **values: Any) -> Self:
+        """Give the options but for some values."""
+
+
+Scaled = TypeVar("Scaled", bound=HasNormalise)
 
 
 def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:

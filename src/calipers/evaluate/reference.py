@@ -12,7 +12,7 @@ from calipers.evaluate.embedding import check_made_alike, open_embedder, open_un
 from calipers.evaluate.inputs import Reader
 from calipers.numeric.kept import Kept
 from calipers.numeric.threads import limit_threads
-from calipers.options.keywords import keywords_of
+from calipers.options.keywords import constructor_of
 from calipers.options.option import Group
 from calipers.options.reference import ReferenceOptions
 from calipers.progress import Progress
@@ -76,7 +76,7 @@ class Reference:
     _embedder: Embedder
     _made: dict[str, _Cut]
 
-    @keywords_of(ReferenceOptions)
+    @constructor_of(ReferenceOptions)
     def __init__(self, samples: Any, options: ReferenceOptions) -> None:
         """Read the samples and find the embedder.
 

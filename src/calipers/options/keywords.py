@@ -11,7 +11,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from calipers.errors import InputError
 from calipers.options.option import Group, options_of
@@ -20,8 +20,10 @@ ALIASES = {"reference": "references", "generated": "predictions"}
 """Other names of parameters, as people know them from the library `evaluate`."""
 
 Keywords = ParamSpec("Keywords")
+Chosen = TypeVar("Chosen", bound=Group)
 Options = TypeVar("Options", bound=Group, contravariant=True)
 Made = TypeVar("Made", covariant=True)
+Itself = TypeVar("Itself")
 
 
 class OfTwoSides(Protocol[Keywords, Options, Made]):
@@ -61,26 +63,35 @@ class OfOptions(Protocol[Keywords, Options, Made]):
     def __call__(self, *, options: Options) -> Made: ...
 
 
-class TakesKeywords(Protocol[Keywords, Options]):
+class TakesKeywords(Protocol[Keywords, Chosen]):
     """What makes such functions."""
 
     @overload
     def __call__(
-        self, function: Callable[[Any, Any, Options], Made], /
-    ) -> OfTwoSides[Keywords, Options, Made]: ...
+        self, function: Callable[[Any, Any, Chosen], Made], /
+    ) -> OfTwoSides[Keywords, Chosen, Made]: ...
     @overload
     def __call__(
-        self, function: Callable[[Any, Options], Made], /
-    ) -> OfOneThing[Keywords, Options, Made]: ...
+        self, function: Callable[[Any, Chosen], Made], /
+    ) -> OfOneThing[Keywords, Chosen, Made]: ...
     @overload
     def __call__(
-        self, function: Callable[[Options], Made], /
-    ) -> OfOptions[Keywords, Options, Made]: ...
+        self, function: Callable[[Chosen], Made], /
+    ) -> OfOptions[Keywords, Chosen, Made]: ...
 
 
-def keywords_of(group: Callable[Keywords, Options]) -> TakesKeywords[Keywords, Options]:
+def keywords_of(group: Callable[Keywords, Chosen]) -> TakesKeywords[Keywords, Chosen]:
     """Let a function whose last parameter is `options` take these options as keywords."""
-    return functools.partial(_with_keywords, group)  # type: ignore[arg-type,return-value]
+    return functools.partial(_with_keywords, group)  # type: ignore[arg-type]
+
+
+def constructor_of(
+    group: Callable[Keywords, Chosen],
+) -> Callable[
+    [Callable[[Itself, Any, Chosen], None]], Callable[Concatenate[Itself, Any, Keywords], None]
+]:
+    """Let the ``__init__`` of a class take these options as keywords."""
+    return functools.partial(_with_keywords, group)  # type: ignore[arg-type]
 
 
 def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callable[..., Made]:

@@ -95,9 +95,9 @@ def option(default: Any, text: str, rule: Rule = TEXT, **more: Any) -> Any:
     return field(default=default, metadata={"option": OptionField(text, rule, **more)})
 
 
-def reworded(base: type, name: str, text: str | None = None, **more: Any) -> Any:
+def reworded(base: type[Group], name: str, text: str | None = None, **more: Any) -> Any:
     """Make the option `name` of another group anew, in the words of a command."""
-    old = base.__dataclass_fields__[name]
+    (old,) = (option_field for option_field in fields(base) if option_field.name == name)
     default = more.pop("default", old.default)
     about = old.metadata["option"]
     changed = replace(about, text=about.text if text is None else text, **more)
