@@ -20,6 +20,8 @@ from calipers.lazy import lazy_names
 if TYPE_CHECKING:
     from calipers import metrics as metrics
     from calipers import text as text
+
+    # names of the commands
     from calipers.commands.agree.result import Agreement as Agreement
     from calipers.commands.agree.run import agree as agree
     from calipers.commands.annotate.run import annotate as annotate
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from calipers.commands.compare.run import compare as compare
     from calipers.commands.generate.result import Generation as Generation
     from calipers.commands.generate.run import generate as generate
+    from calipers.commands.history.result import History as History
+    from calipers.commands.history.run import history as history
     from calipers.commands.judge.result import Judging as Judging
     from calipers.commands.judge.run import judge as judge
     from calipers.commands.judge.run import judging_plan as judging_plan
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
     from calipers.commands.text.run import measure_texts as measure_texts
     from calipers.commands.tune.result import Tuning as Tuning
     from calipers.commands.tune.run import tune as tune
+
+    # end of names of the commands
     from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
     from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve

@@ -57,6 +57,8 @@ class Command:
         What makes the tables and notes of its result: a function of the result and ``details``.
     summarised
         What makes the document for a paper or a notebook; `document` if empty.
+    plot
+        What draws its result, a function of it that gives a ``Plot``.
     also_public
         Further functions or classes that the package ``calipers`` offers.
     """
@@ -73,6 +75,7 @@ class Command:
     kind: str = ""
     document: str = ""
     summarised: str = ""
+    plot: str = ""
     also_public: tuple[str, ...] = ()
 
     def address(self, address: str) -> tuple[str, str]:
@@ -86,10 +89,10 @@ class Command:
         return getattr(import_module(module), name)
 
     def names(self) -> Mapping[str, tuple[str, str]]:
-        """Give what the package ``calipers`` offers of it: names, and where each is found."""
+        """Give what the package ``calipers`` offers of it: names, with module and name."""
         classes = [*([self.result] if self.kind else []), *self.also_public]
-        found = {address.rpartition(":")[2]: self.address(address) for address in classes}
-        return {**found, **({self.public: self.address(self.run)} if self.public else {})}
+        names = {address.rpartition(":")[2]: self.address(address) for address in classes}
+        return {**names, **({self.public: self.address(self.run)} if self.public else {})}
 
 
 @cache

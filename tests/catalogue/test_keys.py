@@ -87,47 +87,46 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("mauve:ch2", "'mauve:ch2': unknown option 'ch2'; did you mean 'chi2'"),
+        ("mauve:ch2", "'mauve:ch2': .*option 'ch2'.*'chi2'"),
         ("mauve:k-nn", "did you mean 'knn'"),
-        ("mauve:xyz", "unknown option 'xyz'; known: .*boosted.*chi2.*laplace"),
-        ("mauve:chi2:kl", "'mauve:chi2:kl' names a divergence twice, 'chi2' and 'kl'; give one"),
+        ("mauve:xyz", "option 'xyz'; known: .*boosted.*chi2.*laplace"),
+        ("mauve:chi2:kl", "'mauve:chi2:kl' .*twice, 'chi2' and 'kl'"),
         ("mauve:knn:knn", "names an estimator twice"),
         ("mauve:none:laplace", "names a smoothing twice"),
         (
             "prd_f8:chi2",
-            "'prd_f8' takes no divergence, only an estimator and a choice of samples to average "
-            "over; found 'prd_f8:chi2'",
+            "'prd_f8' takes no divergence.*estimator.* 'prd_f8:chi2'",
         ),
         ("prd_f8:laplace", "takes no smoothing, only an estimator"),
-        ("prd_f8:knn:other_side", "'prd_f8:other_side': unknown points 'other_side'; did you mean"),
-        ("mauve:other_side", "over cells all give the same mean; ask for 'mauve', or name an est"),
-        ("mauve_star:own_side", "averages over cells, which give one mean; ask for 'mauve:own_"),
+        ("prd_f8:knn:other_side", "'prd_f8:other_side': .*points 'other_side'"),
+        ("mauve:other_side", "same mean; ask for 'mauve'"),
+        ("mauve_star:own_side", "averages over cells.*'mauve:own_"),
         ("mauve:knn:own_side:other_side", "names a choice of samples to average over twice"),
-        ("precision:5", "metric 'precision' takes no option; found 'precision:5'$"),
-        ("precision:knn", "metric 'precision' takes no option; found 'precision:knn'$"),
-        ("near_copies:train", r"takes no option; found .*; a training set \(--train FILE"),
-        ("recall:group=x", r"takes no option; found .*; a field of groups \(--group FIELD"),
-        ("mauve:group=x", r"takes no option; found 'mauve:group=x'; a field of groups"),
+        ("precision:5", "metric 'precision' takes no option.* 'precision:5'$"),
+        ("precision:knn", "metric 'precision' takes no option.* 'precision:knn'$"),
+        ("near_copies:train", r"takes no option.* a training set \(--train FILE"),
+        ("recall:group=x", r"takes no option.* a field of groups \(--group FIELD"),
+        ("mauve:group=x", "takes no option.* 'mauve:group=x'; a field of groups"),
         (
             "mauve:knn:laplace",
-            "smooths the counts of cells, .* 'knn' has no counts; .* 'mauve:knn'$",
+            "counts of cells, .* 'knn' .*'mauve:knn'$",
         ),
         ("mauve:kde:krichevsky-trofimov", "ask for 'mauve:kde'$"),
-        ("mauve_star:knn", "'mauve_star:knn': .* counts of cells; ask for 'mauve:knn'$"),
+        ("mauve_star:knn", "'mauve_star:knn': .* counts of cells.*'mauve:knn'$"),
         ("mauve_star:chi2:kde", "ask for 'mauve:chi2:kde'$"),
         ("mauve_star:laplace", "has its own smoothing; ask for 'mauve:laplace'$"),
-        ("mauve:interpolated_kl", r"takes a weight in \(0, 1\), as interpolated_kl=0.3"),
-        ("mauve:interpolated_kl=2", "between 0 and 1, both left out; found 2"),
-        ("mauve:interpolated_chi2=0", "between 0 and 1, both left out; found 0"),
+        ("mauve:interpolated_kl", r"\(0, 1\), as interpolated_kl=0.3"),
+        ("mauve:interpolated_kl=2", "between 0 and 1.* 2"),
+        ("mauve:interpolated_chi2=0", "between 0 and 1.* 0"),
         ("mauve:skew_jensen_shannon=nan", "found nan"),
         ("mauve:skew_jensen_shannon=x", "found 'skew_jensen_shannon=x'"),
         ("mauve:chi2=0.3", "takes no weight; found 'chi2=0.3'"),
         ("mauve:model", "calipers likelihood --reference FILE --model MODEL --generator MODEL"),
-        ("mauve:KL", "unknown option 'KL'; did you mean 'kl'"),
+        ("mauve:KL", "option 'KL'.*'kl'"),
         ("mauve::kl", "unknown option ''"),
-        ("mauv:knn", "unknown metric 'mauv'; did you mean 'mauve'"),
+        ("mauv:knn", "metric 'mauv'.*'mauve'"),
         ("shape.mauve:chi2", "unknown view 'shape'"),
-        ("frontier:chi22", "unknown option 'chi22'; did you mean 'chi2'"),
+        ("frontier:chi22", "option 'chi22'.*'chi2'"),
         ("support:knn", "takes no option"),
         (":", "unknown metric ''"),
     ],
@@ -247,7 +246,7 @@ def test_another_case_is_told_by_itself(asked):
 
 
 def test_an_unknown_estimator_is_named():
-    with pytest.raises(InputError, match="unknown estimator 'knnn'; did you mean 'knn'"):
+    with pytest.raises(InputError, match=r"estimator 'knnn'.*'knn'"):
         choose("mauve", VIEWS, estimator="knnn")
 
 
@@ -398,9 +397,7 @@ def test_what_cannot_be_measured_is_refused(metrics, options, message):
 
 def test_a_missing_package_is_an_error_only_where_the_metric_was_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasketch", None)
-    with pytest.raises(
-        MissingExtraError, match=r"'near_duplicates' needs .*calipers\[duplicates\]"
-    ):
+    with pytest.raises(MissingExtraError, match=r"'near_duplicates' .*calipers\[duplicates\]"):
         check_extras(choose_text("near_duplicates"))
     check_extras(choose_text("copies"))
 
@@ -478,7 +475,7 @@ def test_the_catalogue_loads_nothing_heavy():
 )
 def test_words_may_carry_their_name(written, key):
     assert find_text(written).key == key
-    with pytest.raises(InputError, match="unknown per 'text'; known: sample, system"):
+    with pytest.raises(InputError, match=r"per 'text'; .*sample, system"):
         find_text("distinct:per=text")
     with pytest.raises(InputError, match="chooses per twice"):
         find_text("distinct:per=sample:sample")
@@ -535,7 +532,7 @@ def test_a_name_from_elsewhere_points_to_the_key(name, meant):
 
 
 def test_an_unlike_name_is_sent_to_the_list():
-    with pytest.raises(InputError, match="unknown metric 'qqqqq'; calipers metrics lists them all"):
+    with pytest.raises(InputError, match=r"metric 'qqqqq'.*calipers metrics"):
         check_known(["qqqqq"])
     check_known(["precision", "text.anything", "form", "chi2", "all"], views=["form"])
 

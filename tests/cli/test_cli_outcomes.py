@@ -46,6 +46,7 @@ OUTCOMES: dict[str, tuple[list[str], int]] = {
     "metrics": (["metrics"], 0),
     "show": (["show", "run.zip", "--details"], 0),
     "report": (["report", "run.zip", "--markdown", "-"], 0),
+    "history": (["history", "run.zip", "run.zip"], 0),
     "plot": (["plot", "plane", "run.zip", "-o", "FRESH.svg"], 0),
     "version": (["version"], 0),
 }

@@ -95,7 +95,7 @@ def test_an_embedder_that_loses_rows_is_found_out(stub, samples):
         def embed(self, texts):
             return super().embed(texts[1:])
 
-    with pytest.raises(CalipersError, match="must give one row for each of 256 samples"):
+    with pytest.raises(CalipersError, match="row for each of 256"):
         embed(samples, Careless())
 
 
@@ -107,7 +107,7 @@ def test_an_embedder_that_changes_its_width_is_found_out(stub, samples):
             rows = np.zeros((len(texts), width), np.float32)
             return EncodedBatch(dict.fromkeys(self.views, rows), np.zeros(len(texts), np.bool_))
 
-    with pytest.raises(CalipersError, match="have 1 numbers at first, and 2 from row 769 on"):
+    with pytest.raises(CalipersError, match=r"1 numbers .*2 from row 769"):
         embed(samples, Growing())
 
 
@@ -178,7 +178,7 @@ def test_an_embedder_learns_where_it_may_keep_what_was_paid_for(stub, samples, t
 @pytest.mark.parametrize(
     ("reads", "message"),
     [
-        ({"images"}, "holds texts, but the embedder 'stub' reads images; choose one that reads te"),
+        ({"images"}, "texts.*'stub' reads images"),
         ({"texts", "tokens"}, None),
     ],
 )
@@ -529,7 +529,7 @@ def test_without_a_home_folder_the_message_says_what_to_do(monkeypatch):
     monkeypatch.delenv("CALIPERS_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    with pytest.raises(InputError, match="CALIPERS_CACHE or with --cache-dir, or use --no-cache"):
+    with pytest.raises(InputError, match=r"CALIPERS_CACHE.*--cache-dir.*--no-cache"):
         Cache()
 
 
@@ -560,9 +560,9 @@ def test_safetensors_say_what_they_are(tmp_path):
     ("name", "message"),
     [
         ("x.npy", "holds one array, not 2; name one view"),
-        ("x.txt", r"must end in \.npy, \.npz, \.safetensors; found '\.txt'"),
+        ("x.txt", r"\.npy, \.npz, \.safetensors.* '\.txt'"),
         ("x", "found no suffix"),
-        ("no/x.npz", "cannot be written: No such file or directory"),
+        ("no/x.npz", "No such file or directory"),
     ],
 )
 def test_what_cannot_be_written_leaves_nothing(tmp_path, name, message):

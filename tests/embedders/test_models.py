@@ -142,30 +142,30 @@ POOL = "sentence_transformers.models.Pooling"
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (drop("config.json"), r"gpt: the folder of a model must hold config\.json; found none"),
-        (adapter, "found none; it holds an adapter: merge it into its base model"),
-        (put("config.json", b"{"), r"config\.json: cannot be read as JSON"),
-        (put("config.json", b"\xff"), r"config\.json: cannot be read as JSON"),
-        (put("config.json", b"[]"), "must hold a JSON object; found a list"),
-        (put("config.json", b"{}"), "must name the model_type, .*; found None"),
+        (drop("config.json"), r"gpt: .*config\.json.* none"),
+        (adapter, "adapter: merge"),
+        (put("config.json", b"{"), r"config\.json: .*JSON"),
+        (put("config.json", b"\xff"), r"config\.json: .*JSON"),
+        (put("config.json", b"[]"), "JSON object.* list"),
+        (put("config.json", b"{}"), "the model_type, .* None"),
         (drop("tokenizer.json"), "holds a gpt2 model, but no tokenizer"),
-        (drop("model.safetensors"), r"holds no weights: .* must hold model\.safetensors"),
-        (pickle_only, r"are pickled \(pytorch_model\.bin\) .*--allow-pickle \(allow_pickle=True"),
-        (flax_only, r"holds no weights: .*; flax_model\.msgpack is of a kind that is not read"),
-        (divided, "incomplete: 1 of 2 files are missing, such as model-00002-of-00002"),
+        (drop("model.safetensors"), r"holds no weights: .* model\.safetensors"),
+        (pickle_only, r"\(pytorch_model\.bin\) .*--allow-pickle \(allow_pickle=True"),
+        (flax_only, r"no weights: .*; flax_model\.msgpack"),
+        (divided, "1 of 2 files .*model-00002-of-00002"),
         (outside, r"incomplete: 1 of 1 files are missing"),
-        (cut, r"model\.safetensors: damaged: by its header .* must have 1\d\d bytes; found 1\d\d"),
+        (cut, r"model\.safetensors: damaged: by its header .* 1\d\d bytes.* 1\d\d"),
         (put("model.safetensors", b""), "damaged, or no safetensors file"),
         (put("model.safetensors", b"nonsense" * 9), "damaged, or no safetensors file"),
         (put("model.safetensors", b"\x02" + bytes(7) + b"[]"), "damaged, or no safetensors"),
         (
             put("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1"),
-            "a pointer of Git LFS, not the weights themselves; fetch them with: git lfs pull",
+            "Git LFS, .*git lfs pull",
         ),
-        (put("modules.json", b"{}"), "must list the modules of a sentence-transformers model"),
-        (put("modules.json", b'[{"path": ""}]'), "module 1 must have a 'type' and a 'path'"),
-        (modules((POOL, "../other")), r"module 1 must lie in the model's folder; found '\.\./ot"),
-        (modules((POOL, "1_Pooling")), "1_Pooling: must hold config.json of the module Pooling"),
+        (put("modules.json", b"{}"), "the modules of a sentence-transformers model"),
+        (put("modules.json", b'[{"path": ""}]'), "module 1 .*'type' and a 'path'"),
+        (modules((POOL, "../other")), r"module 1 .*in the model's folder.* '\.\./ot"),
+        (modules((POOL, "1_Pooling")), "1_Pooling: .*config.json of the module Pooling"),
     ],
 )
 def test_what_a_folder_lacks_is_said(spoil, message, folder):
@@ -396,7 +396,7 @@ def test_only_the_published_bytes_are_returned(tmp_path, monkeypatch):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CalipersError, match=r"model\.safetensors: .* cannot be read \(No such"):
+    with pytest.raises(CalipersError, match=r"model\.safetensors: .*\(No such"):
         minilm.read_verified(tmp_path, "model.safetensors")
 
 
@@ -475,15 +475,13 @@ def test_options_without_a_meaning_are_refused(text_model, image_model):
     with pytest.raises(InputError, match="does not take the option 'size'"):
         load_embedder(str(text_model), size=3)
     for option in ({"max_length": 4}, {"prefix": "a"}):
-        with pytest.raises(
-            InputError, match=f"'vit' does not take the option '{next(iter(option))}"
-        ):
+        with pytest.raises(InputError, match=f"'vit' .*option '{next(iter(option))}"):
             load_embedder(str(image_model), device="cpu", **option)
 
 
 def test_code_of_a_model_is_not_run_unasked(edited):
     folder = edited(model_type="own", auto_map={"AutoConfig": "own.C", "AutoModel": "own.M"})
-    with pytest.raises(InputError, match=r"needs code of its own \(auto_map .*--trust-remote-code"):
+    with pytest.raises(InputError, match=r"auto_map .*--trust-remote-code"):
         load_embedder(folder, device="cpu")
 
 
@@ -499,14 +497,14 @@ def test_a_model_that_transformers_knows_needs_no_code(edited):
 
 
 def test_a_type_that_transformers_does_not_know_is_named(edited):
-    with pytest.raises(InputError, match="does not know the model_type 'gpt99'; a newer version"):
+    with pytest.raises(InputError, match="model_type 'gpt99'"):
         load_embedder(edited(model_type="gpt99"), device="cpu")
 
 
 def test_a_model_that_does_not_fit_is_not_loaded(text_model, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda device, torch: 20_000)
     monkeypatch.setattr(transformers.AutoModel, "from_pretrained", None)
-    with pytest.raises(InputError, match=r"'gpt' does not fit in memory: .* but 20\.0 kB are free"):
+    with pytest.raises(InputError, match=r"'gpt' .*memory: .* 20\.0 kB"):
         load_embedder(str(text_model), device="cpu")
 
 
@@ -537,7 +535,7 @@ def test_the_code_of_a_sentence_model_is_run_only_if_asked(text_model, tmp_path)
     (folder / "modules.json").write_text(
         json.dumps([{"idx": 0, "name": "0", "path": "", "type": "mine.Lengths"}])
     )
-    with pytest.raises(InputError, match=r"needs code of its own \(mine.Lengths\)"):
+    with pytest.raises(InputError, match=r"\(mine.Lengths\)"):
         load_embedder(str(folder), device="cpu")
     found = load_embedder(str(folder), device="cpu", trust_remote_code=True).embed(["a", "abc"])
     assert found.views["meaning"].tolist() == [[1.0], [3.0]]
@@ -822,11 +820,11 @@ def test_a_cut_connection_is_taken_up_where_it_broke(site, monkeypatch):
 @pytest.mark.parametrize(
     ("refusal", "message"),
     [
-        ((404, "RepoNotFound"), "no model 'x/y': there is no folder /.*, and no public model"),
-        ((401, "RepoNotFound"), "no model 'x/y': .*for a private one, log in with: hf auth login"),
-        ((403, "GatedRepo"), "accept its terms at http.*/x/y; do that, then log in"),
-        ((401, "GatedRepo"), "accept its terms at http.*/x/y; do that, then log in"),
-        ((401, None), r"refuses access \(401\)|no public model of that name"),
+        ((404, "RepoNotFound"), "no model 'x/y': .*folder /.*public model"),
+        ((401, "RepoNotFound"), "no model 'x/y': .*hf auth login"),
+        ((403, "GatedRepo"), "accept its terms at http.*/x/y"),
+        ((401, "GatedRepo"), "accept its terms at http.*/x/y"),
+        ((401, None), r"\(401\)|no public model of that name"),
         ((403, None), r"refuses access \(403\): check the token"),
         ((500, None), "answers with error 500; try again later"),
     ],
@@ -886,13 +884,13 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("./nowhere", r"\./nowhere: there is no such folder \(/.*nowhere\); give the folder"),
+        ("./nowhere", r"\./nowhere: .* \(/.*nowhere\)"),
         ("/no/where", "/no/where: there is no such folder"),
         ("a/b/c", "a/b/c: there is no such folder"),
-        ("two words", "is neither a folder on this machine nor a possible name on the hub"),
-        ("x/..", "neither a folder on this machine nor a possible name"),
-        ("gpt2@v1", "neither a folder on this machine nor a possible name"),
-        ("a" * 97, "neither a folder on this machine nor a possible name"),
+        ("two words", "folder .*name on the hub"),
+        ("x/..", "neither a folder .*name"),
+        ("gpt2@v1", "neither a folder .*name"),
+        ("a" * 97, "neither a folder .*name"),
     ],
 )
 def test_what_can_be_no_model_is_not_looked_for(name, message, site):

@@ -247,7 +247,7 @@ def test_the_library_cuts_where_it_is_told(through_library):
     model.max_seq_length = 5
     found = short.embed(TEXTS).views["meaning"]
     np.testing.assert_allclose(found, model.encode(TEXTS, prompt="p "), atol=1e-5)
-    with pytest.raises(InputError, match="max_length must be 1 to 60, the most that m reads; f"):
+    with pytest.raises(InputError, match=r"max_length .*1 to 60"):
         load_embedder(str(through_library), device="cpu", max_length=61)
 
 
@@ -270,7 +270,7 @@ def test_a_batch_that_the_library_has_no_room_for_is_halved(through_library, mon
     embedder.embed(TEXTS)
     assert len(seen) == before + 1  # that is remembered
     most = 0
-    with pytest.raises(InputError, match="not enough memory for a single text; lower max_length"):
+    with pytest.raises(InputError, match=r"memory .*max_length"):
         embedder.embed(TEXTS)
 
 
@@ -343,8 +343,8 @@ def test_a_dense_layer_is_what_the_library_makes_of_its_settings(tmp_path):
             {"max_seq_length": "x"},
             "must be a whole number .*found 'x'",
         ),
-        ("2_Dense/config.json", {"out_features": 9}, "out_features x in_features, 9x32; found 16x"),
-        ("modules.json", None, r"needs code of its own \(mine.Special\), .*--trust-remote-code"),
+        ("2_Dense/config.json", {"out_features": 9}, "out_features x in_features, 9x32.* 16x"),
+        ("modules.json", None, r"\(mine.Special\), .*--trust-remote-code"),
     ],
 )
 def test_settings_that_cannot_be_are_named(file, changes, message, base, tmp_path):
@@ -366,7 +366,7 @@ def test_pickled_dense_weights_are_refused_unless_asked_for(base, tmp_path):
     own = tmp_path / "m" / "2_Dense"
     torch.save(load_file(own / "model.safetensors"), own / "pytorch_model.bin")
     (own / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"2_Dense: the weights are pickled .*--allow-pickle"):
+    with pytest.raises(InputError, match=r"2_Dense: .*--allow-pickle"):
         load_embedder(str(tmp_path / "m"), device="cpu")
     agree(tmp_path / "m", expected, allow_pickle=True)
 
@@ -388,12 +388,12 @@ class Harmful:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "cannot be read as a file of torch|is damaged"),
-        (b"\x80\x02" + b"(" * 100_000, "cannot be read as a file of torch|is damaged"),
+        (b"", "a file of torch|is damaged"),
+        (b"\x80\x02" + b"(" * 100_000, "a file of torch|is damaged"),
         (b"PK\x03\x04" + bytes(200), "cannot be read as a file of torch"),
         (pickle.dumps(Harmful()), "holds something else than tensors"),
         (pickled({"linear.weight": Harmful()}), "holds something else than tensors"),
-        (pickled([1, 2]), "must hold tensors by their names; found a list of 2 items"),
+        (pickled([1, 2]), "tensors by their names.* list of 2 items"),
         (pickled({"linear.weight": 3}), "found the string 'linear.weight' with the int 3"),
         (pickled({1: torch.zeros(2)}), "found the int 1 with a value of type Tensor"),
         (pickled({"a": torch.eye(2).to_sparse()}), "'a' is one of the layout torch.sparse_coo"),
@@ -413,7 +413,7 @@ def test_pickled_files_that_hold_anything_else_are_told(content, message, base, 
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("modules.json", "[" * 100_000, "cannot be read as JSON: it is nested too deeply"),
+        ("modules.json", "[" * 100_000, "JSON: it is nested too deeply"),
         ("tokenizer_config.json", {"model_max_length": {"a": 1}}, "must be a finite number; found"),
         (
             "tokenizer_config.json",

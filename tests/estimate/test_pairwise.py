@@ -279,12 +279,12 @@ def test_further_supports_say_that_they_were_not_measured():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: neighbourhoods_from(p, k=0), "k must be a whole number of at least 1; found 0"),
+        (lambda p: neighbourhoods_from(p, k=0), "k .*at least 1.* 0"),
         (lambda p: neighbourhoods_from(p, k_max=-1), "k_max must be a whole number"),
         (lambda p: neighbourhoods_from(p, k=8), "k = 8 needs at least 9 .* generated set has 8"),
         (lambda p: neighbourhoods_from(p, ties="half"), "unknown value for ties 'half'"),
         (lambda p: neighbourhoods_from(p, threads=0), "threads must be a whole number"),
-        (lambda p: knn_ratios_from(p, k=17), "k must be at most 16, the number of other samples"),
+        (lambda p: knn_ratios_from(p, k=17), "k .*at most 16"),
         (lambda p: knn_ratios_from(p, k=1.5), "k must be a whole number"),
     ],
 )
@@ -297,7 +297,7 @@ def test_options_out_of_range(call, message):
 def test_a_distance_that_is_none_is_named(value):
     provider = Given.of(*points(9, 8, 5))
     provider.matrix[2, 12] = value
-    with pytest.raises(InputError, match=r"that of rows 2 and 12 \(counted from 0 .*\) is "):
+    with pytest.raises(InputError, match=r"rows 2 and 12 \(counted from 0"):
         neighbourhoods_from(provider)
 
 
@@ -307,5 +307,5 @@ def test_a_tile_of_the_wrong_shape_is_named():
             return super().tile(rows, columns)[:-1]
 
     provider = Short(Given.of(*points(9, 8, 5)).matrix, (9, 8))
-    with pytest.raises(InputError, match=r"must have shape \(9, 9\); found \(8, 9\)"):
+    with pytest.raises(InputError, match=r"\(9, 9\).*\(8, 9\)"):
         neighbourhoods_from(provider)

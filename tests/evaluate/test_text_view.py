@@ -108,9 +108,9 @@ def test_a_training_set_brings_its_own(sides, rng):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        ("text", "use no embeddings; compute them with calipers text"),
-        ("self_bleu,distinct", "self_bleu, distinct: these metrics use no embeddings"),
-        ("precision,text.self_blue", "unknown text metric 'self_blue'; did you mean 'self_bleu'"),
+        ("text", "no embeddings.*calipers text"),
+        ("self_bleu,distinct", "self_bleu, distinct: .*no embeddings"),
+        ("precision,text.self_blue", "text metric 'self_blue'.*'self_bleu'"),
         ("precision,text.bleu", "needs a reference for each row"),
         ("precision,text.novelty:train", "needs a training set"),
     ],
@@ -147,7 +147,7 @@ def test_embeddings_are_told_of_before_the_other_command(rng):
 
 
 def test_names_that_neither_catalogue_has(sides):
-    with pytest.raises(InputError, match="unknown metric 'selfbleu'; did you mean 'self_bleu'"):
+    with pytest.raises(InputError, match=r"metric 'selfbleu'.*'self_bleu'"):
         run(sides, "precision,selfbleu")
     assert run(sides, "form", floor=False)["good"]["form.precision"].value > 0
 

@@ -350,21 +350,21 @@ def test_images_by_name_and_by_module():
 @pytest.mark.parametrize(
     ("options", "samples", "message"),
     [
-        ({}, ["a text"], "texts need an embedder, such as embedder='minilm'; found none"),
-        ({"embedder": "minilm"}, "a text", "a batch must be a list of texts; found one text"),
-        ({}, [[float("nan")]], "vectors must be finite; a batch holds NaN or infinity"),
+        ({}, ["a text"], "texts .*embedder='minilm'.* none"),
+        ({"embedder": "minilm"}, "a text", "a batch .*list of texts.* one text"),
+        ({}, [[float("nan")]], "vectors .*finite; a batch holds NaN or infinity"),
         ({}, [1.0, 2.0], r"found the shape \(2,\)"),
-        ({"embedder": "tfidf"}, ["a b"], "fitted to a whole reference, so it cannot read batches"),
+        ({"embedder": "tfidf"}, ["a b"], "whole reference"),
         ({"embedder": "pixels:size=2"}, torch.zeros(2, 2), "images must have the shape"),
         (
             {"embedder": "pixels:size=2"},
             torch.full((1, 3, 2, 2), 7.0),
-            "images of floats must lie between 0 and 1",
+            "images of floats .*0 and 1",
         ),
         (
             {"embedder": "pixels:size=2"},
             torch.ones((1, 3, 2, 2), dtype=torch.int32),
-            "images must be uint8 or floats from 0 to 1; found torch.int32",
+            "images .*uint8 or floats from 0 to 1.* torch.int32",
         ),
         ({"embedder": "minilm", "view": "colour"}, ["a"], "view must be one of meaning, form"),
     ],
@@ -387,9 +387,9 @@ def test_bad_options_are_refused():
             SupportMetrics(**options)
     metric = SupportMetrics()
     metric.update(torch.zeros(2, 3), real=True)
-    with pytest.raises(InputError, match="as long as those before, 3 numbers; found 4"):
+    with pytest.raises(InputError, match=r"3 numbers; .*4"):
         metric.update(torch.zeros(2, 4), real=False)
-    with pytest.raises(InputError, match="real must be True or False; found 'yes'"):
+    with pytest.raises(InputError, match=r"real .*'yes'"):
         metric.update(torch.zeros(2, 3), real="yes")
 
 
@@ -480,12 +480,12 @@ def test_texts_that_are_not_read_have_no_score(kind):
     metric.update([f"a{'a' * i}" for i in range(40)], real=True)
     batch = metric([f"z{'a' * i}" for i in range(10)], real=False)
     assert all(np.isnan(value) for value in plain(batch).values())
-    with pytest.warns(UserWarning, match="sees does not know 100 % of the generated words"):
+    with pytest.warns(UserWarning, match="sees .*100 % of the generated"):
         found = plain(metric.compute())
     assert all(np.isnan(value) for value in found.values())
     again = pickle.loads(pickle.dumps(metric))  # noqa: S301
     again._computed = None
-    with pytest.warns(UserWarning, match="does not know 100 % of the generated words"):
+    with pytest.warns(UserWarning, match="100 % of the generated"):
         again.compute()
 
 
@@ -496,5 +496,5 @@ def test_metrics_that_are_merged_count_together():
     one.update([f"a{'a' * i}" for i in range(20)], real=False)
     other.update([f"z{'a' * i}" for i in range(20)], real=False)
     one.merge_state(other)
-    with pytest.warns(UserWarning, match="sees does not know 50 % of the generated words"):
+    with pytest.warns(UserWarning, match="sees .*50 % of the generated"):
         one.compute()

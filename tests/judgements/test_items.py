@@ -131,7 +131,7 @@ def test_lengths() -> None:
     items = make_items([x, y], per_pair=1, shortest=3, longest=3)
     assert [(item.text_a, item.text_b) for item in items] == [("one two three", "1 2 3")]
     assert items.notes == ("x: 1 text left out: fewer than 3 words",)
-    with pytest.raises(InputError, match=r"shortest must not exceed longest \(2\); found 3"):
+    with pytest.raises(InputError, match=r"shortest .*longest \(2\).* 3"):
         make_items([x, y], shortest=3, longest=2)
 
 
@@ -140,23 +140,23 @@ def test_lengths() -> None:
     [
         ([system("x")], {}, "need at least two systems, found 1"),
         ([system("x"), system("x")], {}, "two systems are called 'x'"),
-        (SETS, {"per_pair": 0}, "per_pair must be a whole number of at least 1"),
-        (SETS, {"pairs": [("x", "z")]}, "pairs: 'z' is no system; the systems are 'x', 'human'"),
+        (SETS, {"per_pair": 0}, "per_pair .*at least 1"),
+        (SETS, {"pairs": [("x", "z")]}, "pairs: 'z' .*'x', 'human'"),
         (
             [system("x"), system("y", prompts=[f"other {row}" for row in range(N)])],
             {},
-            "x and y cannot be compared: there is no prompt that both continue",
+            "x and y .*no prompt",
         ),
         (
             [system("x"), system("x").renamed("y")],
             {},
-            "x and y cannot be compared: all 40 texts that they share are equal",
+            "x and y .*all 40 texts .*equal",
         ),
-        (SETS, {"shortest": 99}, "no prompt that both continue with texts of at least 99 words"),
+        (SETS, {"shortest": 99}, "no prompt .*at least 99 words"),
         (
             [system("x"), SampleSet.from_vectors(np.eye(3), name="v")],
             {},
-            "v: judgements need texts, but this set holds embeddings",
+            "v: .*texts.*embeddings",
         ),
     ],
 )

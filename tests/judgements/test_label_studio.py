@@ -168,10 +168,10 @@ def test_a_project_made_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"data": {"item": "nope"}}, "row 1: the item the string 'nope' is none of this study, "),
+        ({"data": {"item": "nope"}}, "row 1: .*'nope' "),
         ({"data": None}, "row 1: has no data; found null"),
         ({"annotations": {}}, "no task has annotations"),
-        ({"annotations": [3]}, "row 1: an annotation must be an object with a list of results"),
+        ({"annotations": [3]}, "row 1: .*list of results"),
         (
             {"data": {"left_system": "x", "right_system": "x"}},
             "row 1: 'x' is compared with itself",
@@ -189,12 +189,12 @@ def test_bad_exports(
 
 
 def test_bad_files(tmp_path: Path, items: list[Item]) -> None:
-    with pytest.raises(InputError, match="must hold a list of tasks, as Label Studio exports"):
+    with pytest.raises(InputError, match=r"list of tasks.*Label Studio"):
         read_label_studio(exported(tmp_path, {"x": 1}))
     bad = answered(tasks(items)[0], "Tie")
     bad["annotations"][0]["result"][1]["value"] = {"choices": ["Maybe"]}
     path = exported(tmp_path, [bad])
-    with pytest.raises(InputError, match="row 1: sensible must be one of 'Definitely A'"):
+    with pytest.raises(InputError, match=r"row 1: sensible .*'Definitely A'"):
         read_label_studio(path, items)
     with pytest.raises(InputError, match="there is no such file"):
         read_label_studio(tmp_path / "nothing.json")

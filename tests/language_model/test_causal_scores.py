@@ -121,11 +121,11 @@ def test_a_model_without_either_says_so(zoo, tmp_path):
     message = "'bare' has neither a token that begins texts .* so first must be 'skip'; found 'bos'"
     with pytest.raises(InputError, match=message):
         model.score([Passage("The cat")], first="bos")
-    with pytest.raises(InputError, match="first must be 'skip' or 'bos'; found 'none'"):
+    with pytest.raises(InputError, match=r"first .*'skip' or 'bos'.*'none'"):
         model.score([Passage("The cat")], first="none")
     assert len(scores_of(model, ["The cat"])[0])
     assert not model.scores_end
-    with pytest.raises(InputError, match=r"has no token that ends texts .EOS., which should be sc"):
+    with pytest.raises(InputError, match=r"no token .*EOS"):
         model.score([Passage("The cat", ended=True)])
 
 
@@ -186,7 +186,7 @@ def test_a_prompt_stands_before_a_text_in_its_windows(zoo):
     expected = by_windows(zoo, "llama", ids, zoo.LIMIT, 5, first=before)
     assert len(found) == len(ids) - before
     assert np.abs(found - expected).max() < 1e-5
-    with pytest.raises(InputError, match=r"text 2: its prompt has .* leaves no room in the cont"):
+    with pytest.raises(InputError, match="text 2: its prompt"):
         model.score([Passage("a"), Passage(" sings", LONG)])
 
 
@@ -258,7 +258,7 @@ def test_greedy_decoding_puts_all_on_the_likeliest_token(zoo):
 
 @pytest.mark.parametrize("decoding", ["beam=2", "contrastive=0.5,top_k=3", "adversarial=9"])
 def test_searches_have_no_distribution_of_tokens(decoding, zoo):
-    with pytest.raises(InputError, match="gives no distribution of single tokens"):
+    with pytest.raises(InputError, match="distribution of single tokens"):
         zoo.load("gpt2").score([Passage("a")], decoding=Decoding.parse(decoding))
 
 
@@ -313,7 +313,7 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(zoo, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(causal_scoring._Scorer, "score", none)
-    with pytest.raises(InputError, match="not enough memory to score a single text of"):
+    with pytest.raises(InputError, match="memory to score"):
         model.score([Passage(zoo.TEXTS[0])])
 
 
@@ -369,9 +369,9 @@ def bert(zoo, folder):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (transformers.BertForMaskedLM, r"it is a bert model \(BertForMaskedLM\), which does not"),
-        (transformers.BertModel, r"it is a bert model \(BertModel\), which does not"),
-        (transformers.BertLMHeadModel, "what it says of a token depends on those behind it"),
+        (transformers.BertForMaskedLM, r"bert model \(BertForMaskedLM\)"),
+        (transformers.BertModel, r"bert model \(BertModel\)"),
+        (transformers.BertLMHeadModel, "on those behind it"),
     ],
 )
 def test_a_model_that_is_not_causal_is_refused(make, message, zoo, tmp_path):

@@ -739,7 +739,7 @@ def test_openai_takes_temperature_and_top_p_alone():
         "api.openai.com/v1: this server cannot decode by top_k=4; it takes greedy or temperature "
         "or top_p"
     )
-    with pytest.raises(InputError, match="does not continue a reply that has begun; found the"):
+    with pytest.raises(InputError, match="continue a reply"):
         model.generate([Request(0, "Once", talk)], SAMPLE, max_tokens=4, seed=0)
     assert model.parameters(SAMPLE, 4) == {"max_tokens": 4, "temperature": 1.0, "top_p": 1.0}
 
@@ -961,13 +961,13 @@ def test_first_tokens_are_scored_where_a_mark_stands_before_them(make, server):
 
 
 def test_what_a_server_cannot_score_is_refused_unasked(make, server):
-    with pytest.raises(InputError, match="does not tell the whole distribution of a token"):
+    with pytest.raises(InputError, match="whole distribution of a token"):
         make().score([Passage("a b")], decoding=Decoding.parse("top_p=0.9"))
-    with pytest.raises(InputError, match="unknown convention for the first token 'last'"):
+    with pytest.raises(InputError, match="first token 'last'"):
         make().score([Passage("a b")], first="last")
     with pytest.raises(InputError, match="text 2 must be valid Unicode"):
         make().score([Passage("a b"), Passage("\ud800")])
-    with pytest.raises(InputError, match="the token that ends them cannot be scored"):
+    with pytest.raises(InputError, match="token that ends"):
         make().score([Passage("a b", ended=True)])
     assert not make().scores_end
     assert len(make().score([])) == 0

@@ -114,9 +114,9 @@ def test_scores_are_those_of_transformers_in_process(vllm, zoo):
     assert len(model.score(long, first="bos").log_probability) == len(
         zoo.tokenizer("gpt2")(long[0].text)["input_ids"]
     )
-    with pytest.raises(InputError, match="no probabilities of given texts under a decoding; found"):
+    with pytest.raises(InputError, match="probabilities of given texts"):
         model.score(long, decoding=Decoding())
-    with pytest.raises(InputError, match=r"text 1: its prompt has .* leaves no room"):
+    with pytest.raises(InputError, match="text 1: its prompt"):
         model.score([Passage(" a", long[0].text)])
 
 
@@ -149,10 +149,10 @@ def test_texts_are_asked_for_with_everything_said(vllm, zoo):
     [
         ("beam=3", "vLLM is asked for samples and greedy texts only"),
         ("contrastive=0.6,top_k=4", "samples and greedy texts only"),
-        ("typical=0.9", "vLLM does not know typical; it knows repetition_penalty, temperature"),
+        ("typical=0.9", "vLLM .* typical; .* repetition_penalty, temperature"),
         ("greedy,no_repeat_ngram=3", "vLLM does not know no_repeat_ngram"),
-        ("top_p=0.9,top_k=40", "in this order, and not as the decoding is written"),
-        ("top_p=0.9,repetition_penalty=1.2", "in this order, and not as the decoding is written"),
+        ("top_p=0.9,top_k=40", "in this order"),
+        ("top_p=0.9,repetition_penalty=1.2", "in this order"),
     ],
 )
 def test_what_vllm_cannot_follow_is_refused(decoding, message, vllm):
@@ -175,7 +175,7 @@ def test_what_is_too_long_or_nothing_is_refused(vllm, zoo):
     model = load_vllm("gpt2", EmbedderOptions())
     with pytest.raises(InputError, match=r"sample 2: its prompt of .* than the context of 'gpt2'"):
         model.generate([Request(2, "The cat " * 30)], Decoding(), max_tokens=5, seed=0)
-    with pytest.raises(InputError, match="max_tokens must be a whole number of at least 1; found"):
+    with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
         model.generate([Request(2, "a")], Decoding(), max_tokens=0, seed=0)
     with pytest.raises(InputError, match=r"vLLM cannot load the model 'broken': no such model$"):
         load_vllm("broken", EmbedderOptions())

@@ -47,7 +47,7 @@ def test_density_of_a_set_against_itself_is_one_with_open_balls(rng):
 
 
 def test_too_few_samples():
-    with pytest.raises(InputError, match="needs at least 5 samples in each set; the generated"):
+    with pytest.raises(InputError, match=r"5 samples .*generated"):
         metrics.precision_recall(np.zeros((9, 2)), np.zeros((3, 2)))
 
 
@@ -249,13 +249,13 @@ ROWS = np.arange(36.0).reshape(12, 3) ** 2
 
 @every
 def test_arrays_that_do_not_fit(measure):
-    with pytest.raises(InputError, match="same number of columns; found 3 and 2"):
+    with pytest.raises(InputError, match=r"columns.* 3 and 2"):
         measure(ROWS, ROWS[:, :2])
     with pytest.raises(InputError, match="generated must have shape"):
         measure(ROWS, ROWS[:, 0])
     holes = ROWS.copy()
     holes[4, 1] = np.nan
-    with pytest.raises(InputError, match=r"reference must hold finite numbers.* from 1: 5"):
+    with pytest.raises(InputError, match=r"reference .*finite.*from 1: 5"):
         measure(holes, ROWS)
     with pytest.raises(InputError, match="generated must hold real numbers"):
         measure(ROWS, [["a"] * 3] * 12)
@@ -263,9 +263,9 @@ def test_arrays_that_do_not_fit(measure):
 
 @every
 def test_sets_of_one_sample(measure):
-    with pytest.raises(InputError, match="samples in each set; the generated set has 1"):
+    with pytest.raises(InputError, match="generated set has 1"):
         measure(ROWS, ROWS[:1])
-    with pytest.raises(InputError, match="samples in each set; the reference set has 1"):
+    with pytest.raises(InputError, match="reference set has 1"):
         measure(ROWS[:1], ROWS)
 
 
@@ -299,19 +299,19 @@ def test_as_many_threads_as_asked_for(measure, monkeypatch):
     ("name", "options", "message"),
     [
         ("precision_recall", {"k": 12}, "k = 12 needs at least 13 samples"),
-        ("precision_recall", {"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ("realism", {"k": 1.5}, "k must be a whole number of at least 1; found 1.5"),
+        ("precision_recall", {"k": 0}, "k .*at least 1.* 0"),
+        ("realism", {"k": 1.5}, "k .*at least 1.* 1.5"),
         ("clipped_density_coverage", {"k": 0}, "k must be a whole number"),
         ("clipped_density_coverage", {"ties": "both"}, "value for ties 'both'"),
         ("probabilistic_precision_recall", {"k": 40}, "k = 40 needs at least 41 samples"),
         ("probabilistic_precision_recall", {"factor": 0}, "factor must be above 0 and at most"),
         ("probabilistic_precision_recall", {"factor": "x"}, "factor must be above 0 and at most"),
         ("probabilistic_precision_recall", {"factor": 1e200}, "factor must be above 0 and at most"),
-        ("precision_recall", {"threads": 0}, "threads must be a whole number of at least 1"),
+        ("precision_recall", {"threads": 0}, "threads .*at least 1"),
         ("probabilistic_precision_recall", {"factor": np.nan}, "factor must be above 0 .* nan"),
         ("precision_recall_cover", {"k": 0}, "k must be a whole number"),
         ("precision_recall_cover", {"factor": 1.5}, "factor must be a whole number"),
-        ("precision_recall_cover", {"factor": 0}, "factor must be a whole .* at least 1; found 0"),
+        ("precision_recall_cover", {"factor": 0}, "factor .*whole .* at least 1.* 0"),
         ("precision_recall_cover", {"factor": 4}, "k = 12 needs at least 13 samples"),
         ("sphere_precision_recall", {"ties": "none"}, "value for ties 'none'"),
         ("scores_by_group", {"k": 12}, "k = 12 needs at least 13 samples"),

@@ -69,11 +69,3 @@ def test_every_flag_of_a_command_is_one_option(record):
         flag for param in command.params for flag in (*param.opts, *param.secondary_opts)
     )
     assert [flag for flag, number in flags.items() if number > 1] == []
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=[record.name for record in RECORDS])
-def test_every_command_with_options_has_examples_that_name_it(record):
-    shown = record.load(record.cli).page.shown
-    assert shown
-    assert any(f"calipers {record.name}" in command for _, command in shown)
-    assert all(wish.strip() and command.strip() for wish, command in shown)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from calipers.commands.rank.result import Matrix, RankedMetric, Ranking
 from calipers.errors import InputError
 from calipers.report.plot_kinds import INPUTS, KINDS, draw, draw_axes
 from calipers.report.plots import (
@@ -61,9 +63,14 @@ def test_hostile_names_are_written_as_they_are(report, tmp_path, plot):
     assert not set(text) & set("\x00\u202e")
 
 
-RANKING = {"matrix": {"names": ["a", "b"], "values": [[1, 0], [0, 1]], "kind": "spearman"}}
-RANKING["matrix"]["truths"] = 1
-RANKING["systems"] = ["x", "y", "z"]
+RANKING = Ranking(
+    systems=("x", "y", "z"),
+    metrics={key: RankedMetric(key, "higher", {}, {}, {}) for key in ("a", "b")},
+    truths={},
+    matrix=Matrix("spearman", ("a", "b"), 0, np.eye(2), np.full((2, 2), 3), ((None, None),) * 2),
+    settings={"level": 0.95},
+    chance={},
+).to_dict()
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -104,12 +111,12 @@ JUDGING = {"reference": "human", "systems": ["a"], "settings": {}, "judges": {},
 @pytest.mark.parametrize(
     ("name", "data", "options", "words"),
     [
-        ("plain", {}, {}, "unknown plot 'plain'; did you mean 'plane'"),
+        ("plain", {}, {}, "plot 'plain'.*'plane'"),
         ("plane", RANKING, {}, "is a ranking; the plot 'plane' takes a comparison"),
         ("plane", {"a": 1}, {}, "cannot be drawn"),
         ("plane", 3, {}, "cannot be drawn"),
         ("plane", JUDGING, {}, "cannot be drawn"),
-        ("sweep", RANKING, {}, r"takes a sweep \(JSON from `calipers sweep --json`\)"),
+        ("sweep", RANKING, {}, "`calipers sweep --json`"),
         ("plane", None, {"regions": "topics"}, "no option 'regions'; its options: view, x, y"),
         ("heat-map", None, {"view": "form"}, "no option 'view'; its options: none"),
         ("map", None, {}, "holds only scores; the plot 'map' takes a comparison .*RUN.zip"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 from rich.cells import cell_len
@@ -20,7 +21,7 @@ from calipers.score import Score
 
 def text_table(data, *, width=100):
     """Write what is shown as plain text."""
-    return plain(texts.document(data), width=width)
+    return plain(texts.document(TextComparison.from_dict(data)), width=width)
 
 
 KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")
@@ -94,7 +95,7 @@ def test_one_system_has_no_best():
 def test_a_tie_as_shown_has_no_best():
     data = made()
     for system in data["systems"]:
-        system["scores"]["distinct:n=2"]["gap"] = 0.0101
+        system["scores"]["distinct:n=2"]["value"] = 0.5101
     assert "*" not in "".join(row(text_table(data), "Distinct-2"))
 
 
@@ -116,7 +117,7 @@ def test_many_systems_take_several_blocks_each_with_the_reference():
 
 def test_the_terminal_shows_the_same_words():
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
-    console.print(Screen(texts.document(made())))
+    console.print(Screen(texts.document(TextComparison.from_dict(made()))))
     shown = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
     assert shown.replace("─", "-") == text_table(made(), width=100)
 
@@ -161,7 +162,13 @@ def test_only_row_by_row_metrics_need_no_reference_column():
     ],
 )
 def test_numbers(value, bounds, gap, texts):
-    score = {"value": value, "range": bounds, "gap": gap}
+    low, high = bounds
+    missing = value is None
+    score = Score(
+        math.nan if missing else value,
+        range=(low, math.inf if high is None else high),
+        reference=0.5 if missing else value + gap,
+    )
     assert (value_text(score), gap_text(score)) == texts
 
 
@@ -221,7 +228,7 @@ def test_rows_of_one_metric_share_a_line_only_where_it_is_true_of_both():
     def lines(*keys):
         data = made()
         data["settings"]["metrics"] = [*keys]
-        notes = texts.document(data).of_kind("legend")
+        notes = texts.document(TextComparison.from_dict(data)).of_kind("legend")
         return {note.sign: str(note) for note in notes}
 
     assert set(lines("self_bleu:n=2", "self_bleu")) == {"words", "Self-BLEU"}
@@ -247,8 +254,8 @@ def test_a_row_has_whole_numbers_only_where_all_are():
         [data["reference"], *data["systems"]], (160.0, 161.5, 178.0), strict=True
     ):
         row_["scores"]["mean_length"]["value"] = value
-    for system, gap in zip(data["systems"], (1.5, 18.0), strict=True):
-        system["scores"]["mean_length"]["gap"] = gap
+    for system in data["systems"]:
+        system["scores"]["mean_length"]["reference"] = 160.0
     assert row(text_table(data), "Length") == ["160.0", "161.5", "1.5*", "178.0", "18.0"]
 
 
@@ -263,7 +270,7 @@ def test_medians_are_written_as_warnings_write_them():
 def test_the_reference_is_called_what_the_table_calls_it():
     data = made()
     data["reference"]["warnings"] = ["is odd"]
-    data["reference"]["scores"]["self_bleu"] = {"value": None, "reason": "it is so"}
+    data["reference"]["scores"]["self_bleu"] |= {"value": None, "reason": "it is so"}
     text = text_table(data)
     assert "warning: reference: is odd" in text
     assert "note: reference, Self-BLEU-4: it is so" in text

@@ -88,7 +88,7 @@ def test_the_zip_is_sound_before_it_is_changed(load, members):
         (CELL_COUNT, np.array([], int), "cell_count of 'a' has 0 entries"),
         (CELLS, np.full(N, 100), "generated_cells of 'a' names cells"),
         (VECTORS, np.ones((N, 2)), r"vectors of 'a' by 'wording' has shape \(110, 2\)"),
-        (VECTORS, np.ones((3, 2)), "explanations/wording.json is not of these samples"),
+        (VECTORS, np.ones((3, 2)), "explanations/wording.json"),
         (VECTORS, np.ones(N), "vectors of 'a' by 'wording' has dtype float64 and shape"),
         (CLUSTERS, np.ones(3, int), r"'a' has vectors, texts or ids of \[3, 110\] samples"),
         (CLUSTERS, np.full(N, -1), "clusters of 'a' holds numbers from -1"),
@@ -96,8 +96,8 @@ def test_the_zip_is_sound_before_it_is_changed(load, members):
         (FRONTIER, np.ones((25, 2)), r"curve 'frontier' of 'a' has shape \(25, 2\)"),
         (FRONTIER, np.ones((25, 3), complex), "curve 'frontier' of 'a' has dtype complex"),
         (ERRORS, np.ones((3, 3)), r"errors of curve 'frontier' of 'a' has shape \(3, 3\)"),
-        (MAP, np.full((N, 2), np.nan), "map of 'wording' holds places that are no finite"),
-        (MAP, np.full((N, 2), "x"), "map of 'wording' holds places that are no finite"),
+        (MAP, np.full((N, 2), np.nan), "map of 'wording' .*finite"),
+        (MAP, np.full((N, 2), "x"), "map of 'wording' .*finite"),
     ],
 )
 def test_arrays_that_do_not_fit_are_named(load, name, array, words):
@@ -108,7 +108,7 @@ def test_arrays_that_do_not_fit_are_named(load, name, array, words):
 def test_vectors_that_are_not_finite_are_named(load, members):
     vectors = np.load(io.BytesIO(members[VECTORS]))
     vectors[7, 0] = np.inf
-    with pytest.raises(InputError, match=r"bad\.zip: .*vectors of 'a' by 'wording' holds numbers"):
+    with pytest.raises(InputError, match=r"bad\.zip: .*'a' by 'wording'"):
         load({VECTORS: npy(vectors)})
 
 
@@ -200,8 +200,9 @@ def test_how_much_scores_move_comes_back(load, members):
         if score.standard_error is not None and key in found.spreads:
             assert found.spreads[key].standard_error == pytest.approx(score.standard_error)
     assert {"precision", "recall"} <= found.spreads.keys()
-    older = {name: None for name in members if name.endswith("spreads.json")}
-    assert load(older)["a"].spreads == {}
+    without = {name: None for name in members if name.endswith("spreads.json")}
+    with pytest.raises(InputError, match=r"bad\.zip: .*spreads\.json"):
+        load(without)
 
 
 def test_rows_of_samples_without_texts_are_looked_at_too(load, members):
@@ -223,16 +224,6 @@ def test_a_zip_from_before_explanations_is_read_and_explained(load, members):
     assert explanation.topics == ()
     assert "no uncovered samples: coverage was not measured" in explanation.notes
     assert found.report_data()["map"]["wording"]["method"] == "pca"
-
-
-def test_explanations_from_before_topics_were_tested_are_made_anew(load, members):
-    data = json.loads(members[EXPLANATION])
-    del data["level"]
-    for topic in data["topics"]:
-        del topic["p_value"]
-    found = load({EXPLANATION: json.dumps(data)})["a"]
-    assert found.explained == {}
-    assert found.explain() == load({})["a"].explain()
 
 
 def test_names_of_members_lead_nowhere(load, tmp_path):
@@ -263,12 +254,10 @@ def test_parts_that_claim_too_much_are_not_unpacked(tmp_path, members):
 
 def test_more_rows_than_there_are_samples_are_not_unpacked(load):
     many = np.zeros((20_000, 2), np.float32)
-    with pytest.raises(
-        InputError, match=r"nearest_reference\.npy claims 20,000 rows \(160\.1 kB\)"
-    ):
+    with pytest.raises(InputError, match=r"nearest_reference\.npy .*20,000 rows \(160\.1 kB\)"):
         load({NEAREST: npy(many)})
     odd = header("{'descr': '<f8', 'fortran_order': False, 'shape': (100, 100), }")
-    with pytest.raises(InputError, match=r"takes 80,128 bytes, but its part of the zip claims 144"):
+    with pytest.raises(InputError, match=r"80,128 bytes.* 144"):
         load({NEAREST: odd + bytes(16)})
 
 
@@ -308,5 +297,5 @@ def test_parts_packed_in_another_way_are_refused(tmp_path, members):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    with pytest.raises(InputError, match=r"packed\.zip: .*packed in a way that is not read"):
+    with pytest.raises(InputError, match=r"packed\.zip: .*packed"):
         Comparison.load(path)

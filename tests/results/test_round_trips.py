@@ -308,7 +308,7 @@ def test_json_of_every_command_is_read(result, tmp_path):
 def test_another_kind_is_named(tmp_path):
     path = tmp_path / "run.zip"
     sweep().save(path)
-    with pytest.raises(InputError, match=r"run\.zip: holds a result of the kind 'sweep', not 'com"):
+    with pytest.raises(InputError, match=r"run\.zip: .*'sweep'"):
         Comparison.load(path)
 
 
@@ -325,9 +325,9 @@ def written(path, about):
         ({"kind": "sweep", "format": "2"}, "its format is '2', not a whole number"),
         ({"kind": "os", "format": 2}, "it holds 'os', none of comparison, texts"),
         ({"kind": ["sweep"], "format": 2}, r"its kind is \['sweep'\], not a text"),
-        ({"kind": "probe", "format": 2}, "is not a result saved by calipers, or is damaged"),
-        ({"format": 2}, "is not a result saved by calipers, or is damaged"),
-        ([], "is not a result saved by calipers, or is damaged"),
+        ({"kind": "probe", "format": 2}, "is not a result saved by calipers"),
+        ({"format": 2}, "is not a result saved by calipers"),
+        ([], "is not a result saved by calipers"),
     ],
 )
 def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
@@ -549,9 +549,9 @@ def test_every_result_is_a_data_frame_long_or_wide(result):
 
 
 def test_a_result_without_values_of_samples_says_so():
-    with pytest.raises(InputError, match=r"^a sweep has no values for each sample; leave per_sam"):
+    with pytest.raises(InputError, match=r"^a sweep .*per_sam"):
         sweep().to_frame(per_sample=True)
-    with pytest.raises(InputError, match=r"^wide and per_sample exclude each other; give one of t"):
+    with pytest.raises(InputError, match=r"^wide and per_sample"):
         comparison().to_frame(per_sample=True, wide=True)
 
 

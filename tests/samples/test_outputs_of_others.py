@@ -157,15 +157,15 @@ def test_lists_of_texts_in_tables(package: str, tmp_path: Path) -> None:
     [
         (
             [{"id": 1, "generations": ["a"], "responses": ["b"]}],
-            "several fields may be the text: 'generations' and 'responses'; choose one with",
+            "'generations' and 'responses'",
         ),
         (
             [{"id": 1, "generations": ["a"]}, {"id": 2, "generations": "b"}],
-            r"line 2: the field 'generations\[\*\]' breaks at 'generations': expected a list",
+            r"line 2: .*'generations\[\*\]' .*'generations': .*list",
         ),
         (
             [{"id": 1, "generations": ["a"]}, {"id": 2, "generations": ["b", 3]}],
-            r"line 2: the field 'generations\[\*\]' must be a string, but it is the int 3",
+            r"line 2: the field 'generations\[\*\]' .*string.*int 3",
         ),
     ],
 )
@@ -242,8 +242,8 @@ def test_samples_of_every_eval_ever_in_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"a": 1}, "line 2: has no 'evaluation_id', 'input', 'interaction_type' and 'sample_id', "),
-        (evaluated(1, output={"raw": [3]}), "line 2: its texts must be strings, but they are a l"),
+        ({"a": 1}, "line 2: .*'evaluation_id', 'input', 'interaction_type' and 'sample_id'"),
+        (evaluated(1, output={"raw": [3]}), "line 2: its texts .*strings.*l"),
     ],
 )
 def test_wrong_samples_of_every_eval_ever(write_rows: Write, row: Any, message: str) -> None:
@@ -253,7 +253,5 @@ def test_wrong_samples_of_every_eval_ever(write_rows: Write, row: Any, message: 
 
 def test_scores_of_every_eval_ever_are_no_samples(write: Write) -> None:
     scores = {"schema_version": "0.3.0", "model_info": {}, "evaluation_results": [{"a": 1}]}
-    with pytest.raises(
-        InputError, match=r"holds scores of Every Eval Ever, and no samples; give t"
-    ):
+    with pytest.raises(InputError, match=r"Every Eval Ever.*no samples"):
         read_samples(write("a.json", json.dumps(scores)))

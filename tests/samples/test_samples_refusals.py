@@ -333,16 +333,16 @@ def tensor(**changes: Any) -> bytes:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (tensor(shape=[float("inf"), 1]), "'shape' must hold whole numbers .* the float inf"),
-        (tensor(shape=[10**400, 1]), "'shape' must hold whole numbers from 0 to below 2.*63"),
+        (tensor(shape=[float("inf"), 1]), "'shape' .*whole numbers .* the float inf"),
+        (tensor(shape=[10**400, 1]), "'shape' .*whole numbers from 0 to below 2.*63"),
         (tensor(shape=[2**62, 4, 0]), "does not fit into the file|holds no values"),
-        (tensor(shape=[1] * 70), "'shape' must have at most 64 axes; found 70"),
-        (tensor(shape=[True, 6]), "'shape' must hold whole numbers .* the bool True"),
-        (tensor(shape=6), "'shape' must be a list, but it is the int 6"),
-        (tensor(data_offsets=[0.5, 24.9]), "'data_offsets' must hold whole .* the float 0.5"),
-        (tensor(data_offsets=[float("nan"), 24]), "'data_offsets' must hold .* the float nan"),
-        (tensor(data_offsets=[0, 12, 24]), "where the bytes begin and end; found a list of 3"),
-        (tensor(dtype=["F32"]), "'dtype' must be a string, but it is a list of 1 item"),
+        (tensor(shape=[1] * 70), "'shape' .*at most 64 axes.* 70"),
+        (tensor(shape=[True, 6]), "'shape' .*whole numbers .* the bool True"),
+        (tensor(shape=6), "'shape' .*list.*int 6"),
+        (tensor(data_offsets=[0.5, 24.9]), "'data_offsets' .*whole .* the float 0.5"),
+        (tensor(data_offsets=[float("nan"), 24]), "'data_offsets' .* the float nan"),
+        (tensor(data_offsets=[0, 12, 24]), "where the bytes begin and end.* list of 3"),
+        (tensor(dtype=["F32"]), "'dtype' .*string.*list of 1 item"),
         (b'{"a":' * 100_000, "its header is nested too deeply"),
         (b'{"a":{"dtype":"F32","shape":[' + b"9" * 5000 + b"]}}", "its header is not valid JSON"),
         (b"[]", "its header must be an object"),
@@ -362,7 +362,7 @@ def test_headers_of_safetensors(tmp_path: Path, header: bytes, message: str) -> 
     [
         (
             "(1000000000, 7)",
-            r"promises an array of shape \(1000000000, 7\) and type float32, but 9",
+            r"shape \(1000000000, 7\) .*float32, but 9",
         ),
         ("(10000000000000000000, 1000)", "promises an array of shape"),
         ("(-1, 3)", r"promises an array of shape \(-1, 3\)"),
@@ -386,9 +386,7 @@ def test_headers_of_numpy_are_held_against_the_file(
         ("a.npz", packed.getvalue()),
     ):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(
-            InputError, match=f"{name}: cannot be read as a NumPy file: .*{message}"
-        ):
+        with pytest.raises(InputError, match=f"{name}: .*NumPy file: .*{message}"):
             read_samples(tmp_path / name)
     assert not recwarn.list
 
@@ -477,5 +475,5 @@ def test_odd_answers_of_a_batch(write_rows: Any) -> None:
 @pytest.mark.parametrize("option", ["field", "group"])
 def test_an_index_of_thousands_of_digits(write_rows: Any, option: str, index: str) -> None:
     path = write_rows("a.jsonl", [{"text": "a", "many": ["b"]}])
-    with pytest.raises(InputError, match=r"^field 'many.*has an index of .* digits; .* at most 18"):
+    with pytest.raises(InputError, match=r"^field 'many.*index .*18"):
         read_samples(path, **{option: f"many[{index}]"})

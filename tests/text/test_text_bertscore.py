@@ -223,7 +223,7 @@ def test_a_baseline_file_is_read_by_its_layer(comma, tmp_path):
     path.write_text("\n".join(comma.join(row) for row in rows))
     expected = score(TEXTS, OTHERS, baseline=[0.1, 0.2, 0.15])
     assert np.array_equal(score(TEXTS, OTHERS, baseline=str(path)), expected)
-    with pytest.raises(InputError, match=r"has no row for layer 3; its layers are 5, 4"):
+    with pytest.raises(InputError, match=r"layer 3.* 5, 4"):
         score(TEXTS, OTHERS, baseline=path, layer=3)
 
 
@@ -269,17 +269,17 @@ def test_the_signature_pins_every_choice():
         ({"references": [*BOTH[:4], ["one"]]}, "most have 2, but row 5 has 1"),
         ({"texts": []}, "texts must hold at least one text"),
         ({"texts": [*TEXTS[:4], 7]}, "row 5 is 7, of type int"),
-        ({"texts": [*TEXTS[:4], "bad \ud800"]}, r"texts: row 5 must be valid Unicode .*'\\ud800'"),
-        ({"references": ["\udfff", *OTHERS[1:]]}, "references: row 1 must be valid Unicode"),
-        ({"layer": 0}, "layer must be a whole number of at least 1; found 0"),
-        ({"layer": 9}, "layer must be 1 to 6, the layers of the model; found 9"),
-        ({"idf": "yes"}, "idf must be True or False; found 'yes'"),
-        ({"batch_size": 0}, "batch_size must be a whole number of at least 1"),
-        ({"baseline": "shufled"}, "'shuffled', 3 numbers or a readable file; 'shufled' cannot be"),
-        ({"baseline": (0.1, 0.2)}, r"3 numbers below 1, .*; found \(0\.1, 0\.2\)"),
+        ({"texts": [*TEXTS[:4], "bad \ud800"]}, r"texts: row 5 .*valid Unicode .*'\\ud800'"),
+        ({"references": ["\udfff", *OTHERS[1:]]}, "references: row 1 .*valid Unicode"),
+        ({"layer": 0}, "layer .*at least 1.* 0"),
+        ({"layer": 9}, "layer .*1 to 6.* 9"),
+        ({"idf": "yes"}, "idf .*True or False.* 'yes'"),
+        ({"batch_size": 0}, "batch_size .*at least 1"),
+        ({"baseline": "shufled"}, "'shufled'"),
+        ({"baseline": (0.1, 0.2)}, r"3 numbers below 1, .* \(0\.1, 0\.2\)"),
         ({"baseline": (0.1, 0.2, 1.0)}, "3 numbers below 1"),
         ({"baseline": 0.3}, "3 numbers below 1"),
-        ({"model": 3}, "model must be 'minilm', a folder or a name on the hub; found 3"),
+        ({"model": 3}, "model .*'minilm', a folder or a name on the hub.* 3"),
     ],
 )
 def test_what_does_not_fit_is_named(options, message):
@@ -288,14 +288,14 @@ def test_what_does_not_fit_is_named(options, message):
 
 
 def test_one_row_has_no_other_to_be_shuffled_with():
-    with pytest.raises(InputError, match="baseline 'shuffled' needs at least 2 rows"):
+    with pytest.raises(InputError, match=r"'shuffled' .*2 rows"):
         bert_score(["one"], ["two"], baseline="shuffled")
 
 
 def test_a_file_that_is_no_baseline_is_named(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="must have the columns LAYER, P, R, F; found A, B"):
+    with pytest.raises(InputError, match=r"LAYER, P, R, F; .*A, B"):
         bert_score(TEXTS, OTHERS, baseline=path)
 
 

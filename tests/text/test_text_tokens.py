@@ -72,10 +72,10 @@ def test_any_iterable_of_strings_will_do(texts):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("one text", r"texts must be a list of strings; found a single string: .*\[text\]"),
+        ("one text", r"texts .*list of strings.* single string: .*\[text\]"),
         (b"bytes", "found a single bytes object"),
-        ([], "texts must hold at least one text; found none"),
-        (iter(()), "texts must hold at least one text; found none"),
+        ([], "texts .*at least one text.* none"),
+        (iter(()), "texts .*at least one text.* none"),
         (["a", None], "strings only; row 2 is None$"),
         (["a", "b", 3], "strings only; row 3 is 3, of type int"),
         (pd.Series(["a", None]), "row 2 is nan, of type float"),
@@ -83,11 +83,11 @@ def test_any_iterable_of_strings_will_do(texts):
         ([["a"]], r"row 1 is \['a'\], of type list"),
         ({"a": 1}, "in a fixed order; found a dict"),
         ({"a"}, "in a fixed order; found a set"),
-        (None, "must be a list of strings; found None"),
-        (7, "must be a list of strings; found 7, of type int"),
+        (None, "list of strings.* None"),
+        (7, "list of strings.* 7, of type int"),
         (
             np.array([["a"]]),
-            r"one dimension, a text in each row; found a ndarray of shape \(1, 1\)",
+            r"one dimension, a text in each row.* ndarray of shape \(1, 1\)",
         ),
         (pd.DataFrame({"a": ["x"]}), "found a DataFrame of shape .*: choose one column"),
     ],
@@ -98,9 +98,9 @@ def test_what_is_no_list_of_strings_is_refused(texts, message):
 
 
 def test_messages_name_the_side():
-    with pytest.raises(InputError, match=r"^references must hold strings only; row 1 is 5"):
+    with pytest.raises(InputError, match=r"^references .*strings.*row 1 is 5"):
         as_corpora(["a"], [5], "whitespace")
-    with pytest.raises(InputError, match=r"^set 2 of texts must hold at least one text"):
+    with pytest.raises(InputError, match=r"^set 2 .*at least one text"):
         tokenise(["a"], [], tokenizer="whitespace")
     with pytest.raises(InputError, match="at least one list of texts"):
         tokenise()
@@ -120,7 +120,7 @@ def test_corpora_are_held_against_each_other_only_if_their_words_share_numbers()
     for together in (as_corpora, join):
         with pytest.raises(InputError, match="must be tokenised together"):
             together(first, stranger)
-    with pytest.raises(InputError, match="must both be lists of strings, or both corpora"):
+    with pytest.raises(InputError, match=r"both .*lists of strings"):
         as_corpora(first, ["b"])
 
 

@@ -82,7 +82,7 @@ def test_many_texts_are_scored_without_the_whole_spectrum(monkeypatch):
     assert found == pytest.approx(known, rel=1e-9)
     with pytest.raises(InputError, match="at most 50 texts; found 120"):
         vendi_score(texts, tokenizer="whitespace")
-    with pytest.raises(InputError, match="truncate must be at most 10 for more than 50 texts"):
+    with pytest.raises(InputError, match=r"truncate .*at most 10 .*50 texts"):
         vendi_score(texts, tokenizer="whitespace", truncate=11)
     assert vendi_score(["a b c"] * 120, tokenizer="whitespace").value == pytest.approx(1)
 
@@ -133,15 +133,15 @@ def test_foreign_texts_and_broken_ones():
     [
         (lambda: vendi_score([]), "at least one text; found none"),
         (lambda: vendi_score([1]), "strings only"),
-        (lambda: vendi_score(["a"], q=-1), "q must be a number from 0 to infinity; found -1"),
+        (lambda: vendi_score(["a"], q=-1), "q .*number from 0 to infinity.* -1"),
         (lambda: vendi_score(["a"], truncate=0), "truncate must be a whole number"),
-        (lambda: vendi_score(["a"], orders=()), "orders must hold at least one length"),
-        (lambda: rke(["a"], orders=(0,)), "every one of orders must be a whole number"),
+        (lambda: vendi_score(["a"], orders=()), "orders .*at least one length"),
+        (lambda: rke(["a"], orders=(0,)), "every one of orders .*whole number"),
         (lambda: vendi_score(["a"], threads=0), "threads must be a whole number"),
         (lambda: rke(["a"], threads=0), "threads must be a whole number"),
         (lambda: rke(["a"], bandwidth=1.0), "a bandwidth needs embeddings"),
         (lambda: vendi_score(["a"], embeddings=np.eye(2)), r"one row for each text, 1; found"),
-        (lambda: vendi_score(["a"], embeddings=3.0), r"one row for each text, 1; found shape \(\)"),
+        (lambda: vendi_score(["a"], embeddings=3.0), r"one row for each text, 1.* shape \(\)"),
     ],
 )
 def test_bad_input(call, message):

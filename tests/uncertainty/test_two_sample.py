@@ -186,11 +186,11 @@ def test_inputs_are_left_as_they_are(name, apart):
 def test_bad_rows(name, apart):
     broken = apart[0].copy()
     broken[3, 1] = np.nan
-    with pytest.raises(InputError, match=r"reference must hold finite numbers .* from 1: 4"):
+    with pytest.raises(InputError, match=r"reference .*finite .*from 1: 4"):
         TESTS[name](broken, apart[1])
-    with pytest.raises(InputError, match="same number of columns; found 4 and 2"):
+    with pytest.raises(InputError, match=r"columns.* 4 and 2"):
         TESTS[name](apart[0], apart[1][:, :2])
-    with pytest.raises(InputError, match=r"generated must have shape .* found \(80,\)"):
+    with pytest.raises(InputError, match=r"generated .*shape .*\(80,\)"):
         TESTS[name](apart[0], apart[1][:, 0])
 
 
@@ -198,14 +198,14 @@ def test_bad_rows(name, apart):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"permutations": 0}, "permutations must be a whole number of at least 1; found 0"),
-        ({"permutations": 9.5}, "permutations must be a whole number of at least 1; found 9.5"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"level": 95}, "level must be a number between 0 and 1, such as 0.95; found 95"),
-        ({"level": 1.0}, "level must be a number between 0 and 1"),
-        ({"level": float("nan")}, "level must be a number between 0 and 1"),
-        ({"level": "high"}, "level must be a number between 0 and 1"),
-        ({"level": True}, "level must be a number between 0 and 1"),
+        ({"permutations": 0}, "permutations .*at least 1.* 0"),
+        ({"permutations": 9.5}, "permutations .*at least 1.* 9.5"),
+        ({"seed": -1}, "seed .*at least 0.* -1"),
+        ({"level": 95}, "level .*number between 0 and 1, such as 0.95.* 95"),
+        ({"level": 1.0}, "level .*number between 0 and 1"),
+        ({"level": float("nan")}, "level .*number between 0 and 1"),
+        ({"level": "high"}, "level .*number between 0 and 1"),
+        ({"level": True}, "level .*number between 0 and 1"),
     ],
 )
 def test_bad_options(name, apart, options, words):
@@ -356,7 +356,7 @@ def test_classifier_of_rows_that_are_all_alike():
 def test_number_of_folds(rng):
     x, y = rng.standard_normal((2, 12, 2))
     assert "|folds:3|" in classifier_test(x, y, folds=3, permutations=9).signature
-    with pytest.raises(InputError, match="folds must be a whole number of at least 2; found 1"):
+    with pytest.raises(InputError, match=r"folds .*at least 2.* 1"):
         classifier_test(x, y, folds=1)
 
 

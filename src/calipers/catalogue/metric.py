@@ -190,7 +190,7 @@ class Metric:
 
     def takes(self, option: str) -> bool:
         """Whether its key may carry an option."""
-        return any(each.name == option for each in self.options)
+        return any(own_option.name == option for own_option in self.options)
 
     def key(self, options: EstimationOptions | Mapping[str, Value]) -> str:
         """The canonical key with these options."""
@@ -208,9 +208,9 @@ class Metric:
 
     def meaning_of(self, words: Sequence[str]) -> str:
         """What the legend of a table says of it where the key has these options, as written."""
-        found = (self.meanings[word] for word in words if word in self.meanings)
+        meanings = (self.meanings[word] for word in words if word in self.meanings)
         chosen = {option.name: option.sentence(words) for option in self.options}
-        return next(found, self.meaning).format_map(chosen)
+        return next(meanings, self.meaning).format_map(chosen)
 
     def range_of(self, options: EstimationOptions | Mapping[str, Value]) -> tuple[float, float]:
         """The smallest and largest value by some options."""
@@ -228,12 +228,12 @@ class Metric:
         seen_from = UNSEEN_FROM.get(options.points, "")
         parts = (before, UNSEEN.get(options.estimator, ""), seen_from, after)
         plain = self.blind.removesuffix(f"; {UNBOUNDED}")
-        said = plain if counted else "; ".join(filter(None, parts))
+        blind_to = plain if counted else "; ".join(filter(None, parts))
         bare = self.smoothing == options.smoothing == "none"
         if self.range[1] < math.inf or not bare or options.estimator not in (COUNTING, "knn"):
-            return said
+            return blind_to
         endless = math.isinf(self.range_of(options)[1])
-        return f"{said}; {UNBOUNDED}" if endless else said
+        return f"{blind_to}; {UNBOUNDED}" if endless else blind_to
 
     def score(
         self, sets: Measured, options: EstimationOptions | Mapping[str, Value] = DEFAULTS
@@ -248,7 +248,7 @@ class Metric:
         if self.alias_of is not None and isinstance(options, EstimationOptions):
             chosen = options.smoothed(self.smoothing)
         try:
-            found: Score = resolve(self.read)(sets, chosen)
+            score: Score = resolve(self.read)(sets, chosen)
         except CalipersError as error:
             if self.family in SHARED:
                 raise
@@ -259,7 +259,7 @@ class Metric:
                 signature=signature({"metric": self.key(options), **sets.sizes}),
                 reason=str(error),
             )
-        return found
+        return score
 
 
 @cache

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write
@@ -18,7 +19,9 @@ from calipers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from calipers.report.summary_of_data import Scored
     from calipers.report.table import Document
+    from calipers.results.comparison import Comparison
     from calipers.results.result import Result
 
 Data = dict[str, Any]
@@ -130,11 +133,28 @@ def show_document(document: Document) -> None:
 def _explanation(result: Result, *, redact: bool) -> Document:
     """Give which topics and samples cause the gaps of a comparison."""
     from calipers.report.comparison import explanation
-    from calipers.report.page_data import report_data
     from calipers.results import Comparison
 
     assert isinstance(result, Comparison)
-    return explanation.document(report_data(result, redact=redact, parts=("explanations",)))
+    explained = result.with_explanations()
+    return explanation.document(_with_bare_explanations(explained) if redact else explained)
+
+
+def _with_bare_explanations(comparison: Comparison) -> Comparison:
+    """Give a comparison whose explanations hold no text of a sample."""
+    from calipers.explain import Explanation
+    from calipers.report.redacted import Redaction
+
+    redaction = Redaction.of({"comparison": comparison.to_dict()})
+
+    def bare(explanation: Explanation) -> Explanation:
+        return Explanation.from_dict(redaction.value(explanation.to_dict()))
+
+    systems = (
+        replace(system, explained={view: bare(e) for view, e in system.explained.items()})
+        for system in comparison.systems
+    )
+    return replace(comparison, systems=tuple(systems))
 
 
 def _explained(result: Result, outputs: Outputs) -> Result:
@@ -170,7 +190,7 @@ def _texts(
         from calipers.report.render.csv import scores_csv, tables_csv
 
         scored = shown.kind in (*COMPARED, "texts", "likelihoods")
-        return scores_csv(data) if scored else tables_csv(shown.summary())
+        return scores_csv(cast("Scored", shown)) if scored else tables_csv(shown.summary())
 
     def html() -> str:
         from calipers.results import Comparison

@@ -194,8 +194,8 @@ def mean_cost_of_both(ratios: LikelihoodRatios, divergence: Divergence) -> Vecto
             values[..., endless] = divergence.conjugate_at_zero
         costs = costs + np.atleast_1d(mean(values))
     _check_numbers(costs, divergence)
-    found: Vector = costs
-    return found
+    mean_costs: Vector = costs
+    return mean_costs
 
 
 def _check_numbers(costs: Vector, divergence: Divergence) -> None:
@@ -224,9 +224,9 @@ def half_of(divergence: Divergence) -> Divergence:
     at_zero = divergence.at_zero / 3
 
     def by_nodes(t: Vector) -> Vector:
-        each = divergence.interpolated(weights[:, None], rests[:, None]).generator
+        generator = divergence.interpolated(weights[:, None], rests[:, None]).generator
         parts = np.array_split(t, -(-len(t) // RATIOS_PER_CHUNK))
-        return np.concatenate([(2 * steps * weights) @ each(part) for part in parts])
+        return np.concatenate([(2 * steps * weights) @ generator(part) for part in parts])
 
     return Divergence(
         f"half({divergence.name})",
@@ -367,14 +367,14 @@ def divergence_frontier(
         If a weight lies outside (0, 1), a name is unknown, or f(0) is infinite and one side has no
         mass where the other has some.
     """
-    found, ratios = find_divergence(divergence), ratios_of(estimate)
+    chosen, ratios = find_divergence(divergence), ratios_of(estimate)
     check_points(points)
     points = _points_of(estimate, points)
-    _check_finite(found, ratios)
+    _check_finite(chosen, ratios)
     weights = _weights(grid)
-    reference = _costs(ratios, found, weights, 1 - weights, points)
-    generated = _costs(ratios.swapped, found, 1 - weights, weights, points)
-    return DivergenceFrontier(weights, generated, reference, found, ratios, points)
+    reference = _costs(ratios, chosen, weights, 1 - weights, points)
+    generated = _costs(ratios.swapped, chosen, 1 - weights, weights, points)
+    return DivergenceFrontier(weights, generated, reference, chosen, ratios, points)
 
 
 def _costs(

@@ -119,18 +119,18 @@ class FileRounds:
                 return Clustering(labels, float(inertia), int(iterations))
             steps = _FileSteps(table, saved, RoundFiles(self._folder, name), len(first), self)
             at = steps.resumed() or Round.first(first)
-            found = run_rounds(table, steps, at, max_iterations)
+            clustering = run_rounds(table, steps, at, max_iterations)
             self._folder.write_arrays(
                 f"{name}.npz",
                 {
-                    "labels": found.labels,
-                    "inertia": np.array(found.inertia),
-                    "iterations": np.array(found.iterations),
+                    "labels": clustering.labels,
+                    "inertia": np.array(clustering.inertia),
+                    "iterations": np.array(clustering.iterations),
                 },
             )
             self._folder.discard(steps.files.place)
             self._folder.discard(name)
-            return found
+            return clustering
 
     def make(self, parts: Sequence[RoundPart], table: ClusterRows) -> Iterator[int]:
         """Make the files of parts; yield the place of every part once its file is there."""
@@ -178,9 +178,9 @@ class _FileSteps:
 
     def resumed(self) -> Round | None:
         """The round at which the run was stopped; None where nothing whole is left of it."""
-        kept = self._folder.read_arrays(self.files.place)
-        if kept is not None:
-            number, moved = int(kept["number"]), float(kept["moved"])
+        saved = self._folder.read_arrays(self.files.place)
+        if saved is not None:
+            number, moved = int(saved["number"]), float(saved["moved"])
             values = self.files.read_centres(number)
             if values is not None and self._knows(number - 1):
                 return Round(number, place_centres(values, None, len(values)), len(values), moved)
@@ -211,12 +211,12 @@ class _FileSteps:
         def make(missing: Sequence[RoundPart]) -> Iterator[int]:
             return self._rounds.make(missing, self._table)
 
-        for part, found in results(self._folder, files.of_round(number), parts, make):
+        for part, arrays in results(self._folder, files.of_round(number), parts, make):
             rows = slice(*part.span)
-            self.labels[rows], self.own[rows] = found["labels"], found["own"]
-            self._sums.rows += found["sums"]
-            self._sums.mass += found["mass"]
-            self._sums.changed += int(found["changed"])
+            self.labels[rows], self.own[rows] = arrays["labels"], arrays["own"]
+            self._sums.rows += arrays["sums"]
+            self._sums.mass += arrays["mass"]
+            self._sums.changed += int(arrays["changed"])
 
     def sum_up(self) -> Sums:
         """Give the sums after the last round."""

@@ -98,8 +98,8 @@ class RoundFiles:
 
     def number(self) -> int | None:
         """The round at which the run is; None where it does not run."""
-        found = self.folder.read_arrays(self.place)
-        return None if found is None else int(found["number"])
+        arrays = self.folder.read_arrays(self.place)
+        return None if arrays is None else int(arrays["number"])
 
     def of_round(self, number: int) -> str:
         """The name of the folder of a round."""
@@ -115,8 +115,8 @@ class RoundFiles:
 
     def read_centres(self, number: int) -> Floats32 | None:
         """The centres of a round, shape ``(centres, depth)``; None where they are not whole."""
-        found = self.folder.read_arrays(self.centres(number))
-        return None if found is None else found["values"]
+        arrays = self.folder.read_arrays(self.centres(number))
+        return None if arrays is None else arrays["values"]
 
     def is_whole(self, number: int, span: Span) -> bool:
         """Whether the file of a range is there and whole."""
@@ -184,10 +184,10 @@ class RoundPart:
     def _known(self) -> Arrays:
         """What the round before found."""
         name = self.files.part(self.number - 1, self.span)
-        found = self.files.folder.read_arrays(name)
-        if found is None:
+        arrays = self.files.folder.read_arrays(name)
+        if arrays is None:
             raise self._missing(name)
-        return found
+        return arrays
 
     def _missing(self, name: str) -> InputError:
         return InputError(
@@ -215,9 +215,9 @@ def make_part(
         return
     try:
         rows = part.saved.open(part.span) if table is None else table.part(part.span)
-        found = part.make(rows, threads)
+        arrays = part.make(rows, threads)
         if part.files.number() == part.number:
-            folder.write_arrays(part.result, found, make_folder=False)
+            folder.write_arrays(part.result, arrays, make_folder=False)
     except InputError:
         if part.files.number() == part.number:
             raise

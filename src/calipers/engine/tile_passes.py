@@ -115,8 +115,8 @@ class TilePasses(Passes):
         name = self._claimed(f"nearest-{digest_of(*self._format(), saved.name, k)}")
         total = no_neighbours(n, k)
         tiles = [NearestTile(saved, tile, k, _file(name, tile)) for tile in triangle(grid(n))]
-        for tile, found in self._made(name, tiles, lambda: saved.save(points)):
-            tile.merge(found, total)
+        for tile, arrays in self._made(name, tiles, lambda: saved.save(points)):
+            tile.merge(arrays, total)
         return total
 
     def count(
@@ -137,14 +137,14 @@ class TilePasses(Passes):
         ]
 
         def save() -> None:
-            for each, side in zip(saved, sides, strict=True):
-                each.save(side)
+            for saved_side, side in zip(saved, sides, strict=True):
+                saved_side.save(side)
 
-        rows = [name for each in saved for name in (each.name, each.rows.name)]
+        rows = [name for saved_side in saved for name in (saved_side.name, saved_side.rows.name)]
         with self._lock:
             self._counting.update(rows)
-        for tile, found in self._made(name, tiles, save):
-            tile.merge(found, total)
+        for tile, arrays in self._made(name, tiles, save):
+            tile.merge(arrays, total)
         with self._lock:
             self._counting.subtract(rows)
             for name in rows:
@@ -162,8 +162,8 @@ class TilePasses(Passes):
             yield from self._run(missing)
 
         with self._progress.task(self._task, total=len(tiles)) as advance:
-            for tile, found in results(self._folder, name, tiles, make):
-                yield tile, found
+            for tile, arrays in results(self._folder, name, tiles, make):
+                yield tile, arrays
                 advance(1)
 
     def _one_by_one(self, tiles: Sequence[Tile]) -> Iterator[int]:

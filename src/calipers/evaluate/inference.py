@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
-from calipers.catalogue.shown import shown_keys
+from calipers.catalogue.shown import COUNTING, shown_keys, views_of
 from calipers.errors import InputError
 from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
 from calipers.evaluate.cautions.texts import fold
@@ -93,8 +93,13 @@ def with_inference(
     """
     systems, small = inputs.systems, few_samples(inputs)
     inputs, embedded = _readable(comparison, inputs, embedded)
-    scores = [{"scores": system.scores} for system in comparison.systems]
-    shown = shown_keys({"settings": comparison.settings, "systems": scores})
+    settings = comparison.settings
+    shown = shown_keys(
+        (key for system in comparison.systems for key in system.scores),
+        views_of(settings),
+        settings.get("metrics_shown"),
+        settings.get("estimator", COUNTING),
+    )
     keys = [score.key for score in shown]
     # Halves and parts of sets do not answer the same prompts, and are held against nothing here
     shared = any(file.shared for _, file in inputs.named)

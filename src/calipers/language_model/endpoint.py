@@ -434,16 +434,16 @@ class ServedModel(LanguageModel):
         """Ask one question, and count what the server tells; called from several threads."""
         try:
             if isinstance(question, TextQuestion):
-                completion, told = self._client.ask(question, stopped)
-                self._count(told)
+                completion, usage = self._client.ask(question, stopped)
+                self._count(usage)
                 return completion
             return self._score(question, stopped)
         except RefusalError as refusal:
             if refusal.status not in (400, 413, 422):
                 raise
             if isinstance(question, TextQuestion) and self._refuses_the_item(question, refusal):
-                said = {"refusal": one_line(str(refusal), 240)}
-                return Completion(question.request.id, "", "content_filter", 0, 0, said)
+                refusal_note = {"refusal": one_line(str(refusal), 240)}
+                return Completion(question.request.id, "", "content_filter", 0, 0, refusal_note)
             raise CalipersError(f"{refusal}; {_described(question)}") from None
 
     def _refuses_the_item(self, question: TextQuestion, refusal: RefusalError) -> bool:
@@ -457,14 +457,14 @@ class ServedModel(LanguageModel):
         last = ""
         while True:
             try:
-                tokens, told = self._client.ask(question, stopped)
+                tokens, usage = self._client.ask(question, stopped)
             except RefusalError as refusal:
                 too_long = isinstance(refusal, RequestTooLargeError)
                 if too_long or question.way.found or refusal.status not in _NO_SCORES:
                     raise
                 last = f"; at last: {refusal}"
                 break
-            self._count(told)
+            self._count(usage)
             if tokens is not None:
                 return tokens
             if not question.way.another(question.tried):
@@ -474,14 +474,14 @@ class ServedModel(LanguageModel):
             f"neither by echo with logprobs nor by prompt_logprobs{last}"
         )
 
-    def _count(self, told: Told) -> None:
+    def _count(self, usage: Told) -> None:
         with self._lock:
-            counts = (told.prompt_tokens, told.completion_tokens)
+            counts = (usage.prompt_tokens, usage.completion_tokens)
             self._counts[0] += counts[0] or 0
             self._counts[1] += counts[1] or 0
             self._counts[2] += None in counts
-            if told.model:
-                self._served.setdefault(told.model)
+            if usage.model:
+                self._served.setdefault(usage.model)
 
 
 def _described(question: TextQuestion | ScoreQuestion) -> str:

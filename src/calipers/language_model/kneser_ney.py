@@ -92,8 +92,8 @@ def fit_tables(
             lower = kinds[form[heads], kind[words]] * unigram[words]
         else:
             lower = probability[tails]
-            own = slice(bases[level], bases[level + 1])
-            shorter_context[own] = bases[level - 1] + parts[level - 1][2]
+            level_rows = slice(bases[level], bases[level + 1])
+            shorter_context[level_rows] = bases[level - 1] + parts[level - 1][2]
         back[bases[level] : bases[level + 1]] = gamma
         probability = (count - discount) / totals[heads] + gamma[heads] * lower
         longest = level + 2 == order
@@ -143,22 +143,22 @@ def _discounts(counts: Longs) -> Floats:
     n1, n2, n3, n4 = (float((counts == count).sum()) for count in range(1, 5))
     if min(n1, n2, n3) > 0:
         y = n1 / (n1 + 2 * n2)
-        found = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
-        if all(0 < value < count for value, count in zip(found, (1, 2, 3), strict=True)):
-            return np.array([0.0, *found])
+        discounts = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
+        if all(0 < value < count for value, count in zip(discounts, (1, 2, 3), strict=True)):
+            return np.array([0.0, *discounts])
     return np.array([0.0, *FALLBACK])
 
 
 def _unigram(counts: Longs, kind: Ints, known: int) -> Floats:
     """P(w | κ) of the end, the known tokens and the unknown one of each kind."""
     discount = _discounts(counts[1:])[np.minimum(counts, 3)]
-    own = kind[: known + 1]
-    totals = np.bincount(own, counts, KINDS)
-    tokens = np.bincount(own, minlength=KINDS)
-    gamma = np.where(totals > 0, np.bincount(own, discount, KINDS) / np.maximum(totals, 1), 1)
+    word_kind = kind[: known + 1]
+    totals = np.bincount(word_kind, counts, KINDS)
+    tokens = np.bincount(word_kind, minlength=KINDS)
+    gamma = np.where(totals > 0, np.bincount(word_kind, discount, KINDS) / np.maximum(totals, 1), 1)
     share = gamma / (tokens + 1)
     probability = np.concatenate(
-        [(counts - discount) / np.maximum(totals, 1)[own] + share[own], share[1:]]
+        [(counts - discount) / np.maximum(totals, 1)[word_kind] + share[word_kind], share[1:]]
     )
     probability[END_TOKEN] = 1
     return probability

@@ -125,13 +125,13 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
     def read(self, content: bytes, key: Key | None) -> tuple[ScoredTokens | None, Told]:
         """Read the tokens and their log-probabilities."""
         parsed, choice = read_choice(content)
-        told = read_told(parsed, key)
+        usage = read_told(parsed, key)
         if "echo" in _WAYS[self.tried]:
-            tokens = self._echoed(choice, told)
+            tokens = self._echoed(choice, usage)
         else:
             tokens = _listed(choice.get("prompt_logprobs") or parsed.get("prompt_logprobs"))
         self.way.found |= tokens is not None
-        return tokens, told
+        return tokens, usage
 
     def adapts(self, status: int, said: str) -> bool:
         """Ask in another way, until one was answered."""
@@ -140,7 +140,7 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
             return False
         return self.way.another(self.tried)
 
-    def _echoed(self, choice: Mapping[str, Any], told: Told) -> ScoredTokens | None:
+    def _echoed(self, choice: Mapping[str, Any], usage: Told) -> ScoredTokens | None:
         given, text = choice.get("logprobs"), choice.get("text")
         if not isinstance(given, dict) or not isinstance(given.get("token_logprobs"), list):
             return None
@@ -152,7 +152,7 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
         if not all(isinstance(token, str) for token in texts):
             raise AnswerError("tokens that are no texts", passing=True)
         if _WAYS[self.tried]["max_tokens"]:
-            new = 1 if told.completion_tokens is None else told.completion_tokens
+            new = 1 if usage.completion_tokens is None else usage.completion_tokens
             texts, numbers = texts[: len(texts) - new], numbers[: len(numbers) - new]
         return ScoredTokens(tuple(texts), _checked(numbers))
 

@@ -137,14 +137,16 @@ def quantised_transport_score(
     reference: Points, generated: Points, cells: Quantisation, *, pins: Pins | None = None
 ) -> Score:
     """Move one histogram of a quantisation onto the other; see :func:`quantised_transport`."""
-    own = cells_of(reference, generated, cells)
-    value, reason = np.nan, too_many(own, MOST_CELLS)
+    filled_cells = cells_of(reference, generated, cells)
+    value, reason = np.nan, too_many(filled_cells, MOST_CELLS)
     if reason is None:
         try:
-            value = transport_cost(own.reference, own.generated, own.costs)
+            value = transport_cost(
+                filled_cells.reference, filled_cells.generated, filled_cells.costs
+            )
         except NoPlanError as failure:
             reason = str(failure)
-    made = {"cost": "squared_euclidean", **own.pins, **(pins or {})}
+    made = {"cost": "squared_euclidean", **filled_cells.pins, **(pins or {})}
     return scored("ot_quantised", value, made, reason=reason)
 
 
@@ -250,14 +252,14 @@ def entropic_transport_scores(
     pins: Pins | None = None,
 ) -> EntropicTransport:
     """Move one histogram of a quantisation onto the other; see :func:`entropic_transport`."""
-    own = cells_of(reference, generated, cells)
-    values, reason = (np.nan, np.nan), too_many(own, MOST_CELLS)
+    filled_cells = cells_of(reference, generated, cells)
+    values, reason = (np.nan, np.nan), too_many(filled_cells, MOST_CELLS)
     if reason is None:
         try:
-            values = _values(own, epsilon_of(own.costs, regularisation))
+            values = _values(filled_cells, epsilon_of(filled_cells.costs, regularisation))
         except NoPlanError as failure:
             reason = str(failure)
-    made = {"regularisation": regularisation, **own.pins, **(pins or {})}
+    made = {"regularisation": regularisation, **filled_cells.pins, **(pins or {})}
     return EntropicTransport(
         entropic=scored("ot_entropic", values[0], made, reason=reason),
         debiased=scored("ot_debiased", values[1], made, reason=reason),
@@ -292,7 +294,7 @@ def _values(cells: Cells, epsilon: float) -> tuple[float, float]:
     across, *within = (
         entropic(a, b, cells.costs, regularisation=epsilon) for a, b in ((p, q), (p, p), (q, q))
     )
-    return across.transport, max(0.0, across.value - sum(own.value for own in within) / 2)
+    return across.transport, max(0.0, across.value - sum(side.value for side in within) / 2)
 
 
 PROJECTIONS = 500
@@ -371,10 +373,10 @@ def _mean_cost(
 def _projected(rows: CentredRows, directions: Floats) -> Floats:
     """Coordinates of all rows along some directions, shape ``(directions, n)``."""
     n = len(rows.squares)
-    found = np.empty((len(directions), n))
+    projections = np.empty((len(directions), n))
     for span in spans(n, 4096):
-        found[:, slice(*span)] = directions @ rows.span(span).points.T
-    return found
+        projections[:, slice(*span)] = directions @ rows.span(span).points.T
+    return projections
 
 
 def _cost(x: Floats, y: Floats, places: Places | None) -> float:

@@ -107,8 +107,8 @@ def truncated(shares: Floats, truncate: int | None) -> Floats:
     """
     if truncate is None or check_whole("truncate", truncate, 1) >= len(shares):
         return shares
-    kept: Floats = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
-    return kept
+    shortened: Floats = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
+    return shortened
 
 
 def check_order(q: Any) -> float:
@@ -220,8 +220,8 @@ def gaussian_energy(points: Points, bandwidth: float, threads: int | None) -> fl
 
 def rounding(points: Points) -> float:
     """The share of the largest eigenvalue that rounding of products and of the rows may reach."""
-    own: Any = np.finfo(points.dtype).eps
-    return float(max(points.shape) * max(np.finfo(np.float64).eps, own**2))
+    precision: Any = np.finfo(points.dtype).eps
+    return float(max(points.shape) * max(np.finfo(np.float64).eps, precision**2))
 
 
 def vendi_score(
@@ -270,8 +270,8 @@ def vendi_score(
     points = _check_rows(embeddings)
     values = spectrum(points, normalise=normalise, threads=threads)
     value = vendi_of(values, q=q, truncate=truncate, zero=rounding(points))
-    kept = {} if truncate is None else {"truncate": truncate}
-    pins = {"q": float(q), **kept, "kernel": _cosine(normalise)}
+    truncation = {} if truncate is None else {"truncate": truncate}
+    pins = {"q": float(q), **truncation, "kernel": _cosine(normalise)}
     return _score("vendi", value, points, min(points.shape), **pins)
 
 
@@ -362,7 +362,7 @@ def _beside(pair: Pair, metric: str, q: float) -> Score:
         else rows[subsample_rows(len(rows), min(n, m), seed=settings.seed)]
         for rows in pair.embedded
     )
-    known, found = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
+    known, generated = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
     d = pair.embedded[0].shape[1]
     pins = {"q": q, "kernel": "cosine", "d": d, "each": min(n, m), "n": n, "m": m}
-    return scored(metric, found, pins, reference=known)
+    return scored(metric, generated, pins, reference=known)

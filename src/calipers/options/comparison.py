@@ -7,11 +7,11 @@ from calipers.options.inputs import Files, Labels, Sizes
 from calipers.options.measuring import Inference, Measuring
 from calipers.options.option import option, options_class
 from calipers.options.rules import one_of
-from calipers.options.running import Seeded
+from calipers.options.running import Seeded, Tagged
 
 
 @options_class
-class CompareOptions(EngineSearch, Seeded, Inference, Measuring, Labels, Sizes, Files):
+class CompareOptions(EngineSearch, Tagged, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
     shared_prompts: str = option(

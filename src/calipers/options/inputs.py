@@ -7,7 +7,7 @@ from typing import Any
 
 from calipers.errors import InputError
 from calipers.options.option import INPUT, Group, option, options_class
-from calipers.options.rules import FLAG, OptionError, Rule, whole
+from calipers.options.rules import FLAG, OptionError, Rule, is_name, whole
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,7 @@ class LabelRule(Rule):
 
 def label(method: str) -> Rule:
     """The name of a field of the rows; `method` of a sample set takes labels themselves."""
-
-    def fits(value: Any) -> bool:
-        return isinstance(value, str) and value.strip() != ""
-
-    return LabelRule("name a field", fits, metavar="FIELD", method=method)
+    return LabelRule("name a field", is_name, metavar="FIELD", method=method)
 
 
 @options_class

@@ -195,6 +195,11 @@ def is_number(value: Any) -> bool:
     return is_real(value)
 
 
+def is_name(value: Any) -> bool:
+    """Whether a value is a text that is not blank."""
+    return isinstance(value, str) and value.strip() != ""
+
+
 def _is_switch(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -222,6 +227,7 @@ def _may_be_folder(value: Any) -> bool:
 
 
 TEXT = Rule("be a text")
+NAME = Rule("be a name that is not blank", is_name)
 FLAG = Rule("be True or False", _is_switch, metavar="")
 POSITIVE = Rule("be a number above 0", _is_positive, float, "NUMBER")
 AT_LEAST_ZERO = Rule("be a number of at least 0", _is_at_least_zero, float, "NUMBER")

@@ -1,11 +1,11 @@
-"""How a run goes, whatever it measures: threads, progress and the seed."""
+"""How a run goes, whatever it measures: threads, progress, the seed, and what it is called."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from calipers.options.option import EMBEDDING, Group, option, options_class
-from calipers.options.rules import whole
+from calipers.options.option import EMBEDDING, OUTPUT, Group, option, options_class
+from calipers.options.rules import NAME, whole
 
 if TYPE_CHECKING:
     from calipers.progress import Progress
@@ -41,4 +41,18 @@ class Seeded(Group):
         setting=True,
         last=True,
         common=True,
+    )
+
+
+@options_class
+class Tagged(Group):
+    """What a run is called."""
+
+    tag: str | None = option(
+        None,
+        "Name of this run, such as a checkpoint or a commit. It is kept with the result, and "
+        "calipers history calls the run by it.",
+        NAME,
+        panel=OUTPUT,
+        setting=True,
     )

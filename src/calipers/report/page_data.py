@@ -162,9 +162,7 @@ def _excerpts(name: str, samples: Samples) -> Data:
 
 
 def _explanations(system: SystemResult) -> Data:
-    if system.against is None or not system.samples or system.withheld is not None:
-        return {}
-    return {view: system.explain(view).to_dict() for view in system.samples[0].vectors}
+    return {view: system.explain(view).to_dict() for view in system.explainable}
 
 
 def _thinned(size: int) -> NDArray[np.intp]:

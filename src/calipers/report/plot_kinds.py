@@ -123,7 +123,7 @@ KINDS = {
     "heat-map": Kind(
         "how metrics correlate with each other over systems",
         RANKING,
-        "report.plots.heat_map:heat_map_plot",
+        "commands.rank.plot:heat_map_plot",
     ),
     "homogeneity": Kind(
         "how alike systems answer the same prompts, beside how alike each answers itself",
@@ -295,10 +295,10 @@ def _plot(name: str, data: Data | Sequence[Data], options: Mapping[str, Any]) ->
     reports: list[Any] = (
         [as_report(source) for source in inputs] if kind.takes == COMPARISON else list(inputs)
     )
-    if kind.takes == SWEEP:
+    if kind.takes in (SWEEP, RANKING):
         from calipers.results.result import class_of
 
-        reports = [class_of(SWEEP).from_dict(source) for source in inputs]
+        reports = [class_of(kind.takes).from_dict(source) for source in inputs]
     module, _, function = kind.drawn_by.partition(":")
     given = {option: value for option, value in options.items() if value is not None}
     plot: Plot = getattr(importlib.import_module(f"calipers.{module}"), function)(

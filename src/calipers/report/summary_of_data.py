@@ -1,51 +1,38 @@
-"""Data of a comparison of embeddings or of texts ──► the document for a paper."""
+"""A comparison of embeddings or of texts ──► the document for a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from calipers.errors import InputError
-from calipers.report.names import clean
-from calipers.report.table import Data, Document
+from calipers.report.table import Document
+from calipers.results.comparison import Comparison
+from calipers.results.texts import TextComparison
+
+Scored = Comparison | TextComparison
+"""What has scores of systems, by key."""
 
 
-def summary(data: Data) -> Document:
+def summary(result: Scored) -> Document:
     """Give what a paper or an issue shows of a comparison of embeddings or of texts.
-
-    Parameters
-    ----------
-    data
-        What ``Comparison.to_dict()`` or ``TextComparison.to_dict()`` gives.
 
     Raises
     ------
     InputError
-        If the data are of neither.
+        If it is neither.
     """
-    check_comparison(data)
-    if is_of_texts(data):
+    check_comparison(result)
+    if isinstance(result, TextComparison):
         from calipers.report import text_statistics as texts
 
-        return texts.summary(data)
+        return texts.summary(result)
     from calipers.report.comparison import document as compare
 
-    return compare.summary(data)
+    return compare.summary(result)
 
 
-def check_comparison(data: Data) -> None:
-    """Refuse data that are not of a comparison."""
-    systems = data.get("systems") if isinstance(data, Mapping) else None
-    held = isinstance(systems, Sequence) and all("scores" in each for each in systems)
-    if not held:
-        keys = list(map(clean, data))[:6] if isinstance(data, Mapping) else []
-        found = f"the keys {', '.join(keys)}" if keys else type(data).__name__
+def check_comparison(result: object) -> None:
+    """Refuse what is no comparison, such as data of one."""
+    if not isinstance(result, Scored):
         raise InputError(
-            "tables are made of the data that to_dict() of a comparison gives, with the scores of "
-            f"its systems; found {found}"
+            "tables of scores are made of the result of compare, tune, measure_texts or "
+            f"likelihood; found {type(result).__name__}"
         )
-
-
-def is_of_texts(data: Data) -> bool:
-    """Tell statistics of texts, or of what models say of them, from scores of embeddings."""
-    settings = data.get("settings", {})
-    return "aligned" in settings or "first_token" in settings

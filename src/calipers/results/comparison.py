@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +158,7 @@ class Comparison(Result):
     """
 
     kind = "comparison"
+    _typed = True
     _needed = ("views",)
     _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
@@ -225,7 +226,7 @@ class Comparison(Result):
         """What it found, in the few sentences that a person reads first."""
         from calipers.report.verdict import verdict
 
-        return verdict(plain(self._measured()))
+        return verdict(self)
 
     def _outline(self) -> Mapping[str, Any]:
         return {**self._stamp(), "verdict": self.verdict.to_dict(), **self._measured()}
@@ -333,22 +334,30 @@ class Comparison(Result):
         """
         from calipers.report.page_data import sample_maps
 
-        views = {
-            system.name: tuple(system.samples[0].vectors)
-            for system in self.systems
-            if system.against is not None and system.samples and system.withheld is None
-        }
-        steps, made = sum(map(len, views.values())) + 1, []
+        steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:
-            for system in self.systems:
-                explained = dict(system.explained)
-                for view in views.get(system.name, ()):
-                    explained[view] = system.explain(view)
-                    advance(1)
-                made.append(replace(system, explained=explained))
+            explained = self.with_explanations(advance)
             maps = sample_maps(self, map_method)
             advance(1)
-        return replace(self, systems=tuple(made), maps=maps)
+        return replace(explained, maps=maps)
+
+    def with_explanations(self, advance: Callable[[int], None] | None = None) -> Comparison:
+        """Return the same with the explanation of every system by every view.
+
+        Parameters
+        ----------
+        advance
+            Called with 1 after each of them.
+        """
+        made = []
+        for system in self.systems:
+            explained = dict(system.explained)
+            for view in system.explainable:
+                explained[view] = system.explain(view)
+                if advance is not None:
+                    advance(1)
+            made.append(replace(system, explained=explained))
+        return replace(self, systems=tuple(made))
 
     def inspect_records(
         self,

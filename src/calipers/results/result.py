@@ -86,6 +86,11 @@ class Result(Plain):
     def _shown(self) -> Any:
         return self if self._typed else self.to_dict()
 
+    def _figure(self, path: str | Path | None) -> Any:
+        """Draw what the record of its kind draws; keep it in a file if one is named."""
+        record = _record(self.kind)
+        return record.load(record.plot)(self).figure(path)
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the result that :meth:`to_dict` wrote, or a command as JSON.

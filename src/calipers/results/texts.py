@@ -103,6 +103,7 @@ class TextComparison(Result):
     """
 
     kind = "texts"
+    _typed = True
     _needed = ("metrics",)
     _optional = ("reference_scores", "train", "cautions")
 

@@ -319,10 +319,10 @@ def _halved(
             weights[place] = rng.gamma(1 / VARIANCE, VARIANCE, len(sizes))
             sides[place] = _sides(rng, sizes, SPLITS_OF_DRAW)
         flat = (len(sides) * SPLITS_OF_DRAW, len(sizes))
-        found = _correlated(
+        correlations = _correlated(
             units, sides.reshape(flat), weights.reshape(flat), scores, asked.correlation
         ).reshape(-1, SPLITS_OF_DRAW)
-        drawn[start:stop] = [_mean(row) for row in found]
+        drawn[start:stop] = [_mean(row) for row in correlations]
     value = float(_stepped_up(np.asarray(half)))
     effective = float(sizes.sum() ** 2 / (sizes**2).sum())
     return given(value, _interval(value, _stepped_up(drawn), asked.level, effective), half)
@@ -357,15 +357,15 @@ def _correlated(
     )
     a, b = scores(first), scores(second)
     defined = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
-    found = np.full(len(a), math.nan)
+    correlations = np.full(len(a), math.nan)
     if defined.any():
-        found[defined] = correlate_rows(correlation, a[defined], b[defined])
-    return found
+        correlations[defined] = correlate_rows(correlation, a[defined], b[defined])
+    return correlations
 
 
-def _mean(found: Matrix) -> float:
-    found = found[np.isfinite(found)]
-    return float(found.mean()) if len(found) else math.nan
+def _mean(correlations: Matrix) -> float:
+    correlations = correlations[np.isfinite(correlations)]
+    return float(correlations.mean()) if len(correlations) else math.nan
 
 
 def _stepped_up(half: Matrix) -> Matrix:
@@ -402,13 +402,13 @@ def _bradley_terry(wins: Matrix) -> Matrix:
     n = wins.shape[-1]
     met = wins + wins.transpose(0, 2, 1)
     theta = np.zeros(wins.shape[:2])
-    own = np.eye(n)
+    identity = np.eye(n)
     for _ in range(MOST_STEPS):
         chance = 1 / (1 + np.exp(theta[:, None, :] - theta[:, :, None]))
         alone = 1 / (1 + np.exp(-theta))
         gradient = (wins - met * chance).sum(axis=2) + 0.5 - alone
         weights = met * chance * (1 - chance)
-        information = own * (weights.sum(axis=2) + alone * (1 - alone))[:, :, None] - weights
+        information = identity * (weights.sum(axis=2) + alone * (1 - alone))[:, :, None] - weights
         move = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
         move /= np.maximum(np.abs(move).max(axis=1, keepdims=True), 1.0)
         theta += move

@@ -292,22 +292,22 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
     for test, p_met, p_adjusted in zip(tests, met, adjusted.tolist(), strict=True):
         # Where the steps of Holm's end, all tests that remain are held to one share of alpha
         smaller = sum(p < p_met for p in met)
-        own = alpha / (len(tests) - smaller if p_adjusted <= alpha else remaining)
+        test_alpha = alpha / (len(tests) - smaller if p_adjusted <= alpha else remaining)
         p_unmet = test.p_unmet
         fails, passes = p_adjusted <= alpha, p_unmet <= alpha
         outcome: Outcome = "fails" if fails else "passes" if passes else "inconclusive"
-        shares = (alpha, own) if test.side == "below" else (own, alpha)
-        factor = _factor(test, alpha, own) if outcome == "inconclusive" else None
+        shares = (alpha, test_alpha) if test.side == "below" else (test_alpha, alpha)
+        factor = _factor(test, alpha, test_alpha) if outcome == "inconclusive" else None
         bounds = test.estimate.one_sided(*shares)
         decisions.append(Decision(outcome, bounds, p_met, p_adjusted, p_unmet, factor))
     return decisions
 
 
-def _factor(test: LimitTest, alpha: float, own: float) -> float | None:
+def _factor(test: LimitTest, alpha: float, test_alpha: float) -> float | None:
     """How many times as many samples would decide, on the side where the score lies."""
     if test.estimate.still:
         return None
-    level = 1 - 2 * (own if test.p_met < test.p_unmet else alpha)
+    level = 1 - 2 * (test_alpha if test.p_met < test.p_unmet else alpha)
     # Few degrees of freedom ask for more than the normal quantiles of a sample size
     few = quantile(test.estimate.freedom, level) / quantile(np.inf, level)
     n = separating_n(test.estimate.statistic(test.limit), few, SIZE, level=level)

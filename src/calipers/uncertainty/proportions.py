@@ -75,8 +75,8 @@ def exact_p_value(x: int, n: int, y: int, m: int) -> float:
 
 
 def _log_choose(gammaln: np.ufunc, size: int, chosen: NDArray[np.integer]) -> Floats:
-    found: Floats = gammaln(size + 1) - gammaln(chosen + 1) - gammaln(size - chosen + 1)
-    return found
+    logarithms: Floats = gammaln(size + 1) - gammaln(chosen + 1) - gammaln(size - chosen + 1)
+    return logarithms
 
 
 def ratio_interval(

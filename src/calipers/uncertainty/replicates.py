@@ -103,9 +103,9 @@ def spreads(
         return {}
     counted = [choice for choice in choices if is_kept(choice)]
     summed = [choice for choice in choices if has_own(choice)]
-    told = [each for each in choices if not is_extrapolated(pair, each)]
-    refitted = [choice for choice in told if is_refitted(choice)]
-    rest = [choice for choice in told if needs_parts(choice)]
+    estimable = [each for each in choices if not is_extrapolated(pair, each)]
+    refitted = [choice for choice in estimable if is_refitted(choice)]
+    rest = [choice for choice in estimable if needs_parts(choice)]
     moved = _by_counts(left_out or delete_blocks(pair), counted, further)
     moved |= _by_sums(pair, summed)
     moved |= by_refits(pair, refitted)
@@ -249,11 +249,11 @@ def _by_sums(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """The jackknife by what the metrics know of their own sums."""
     spreads = {}
     for choice in choices:
-        found = resolve(choice.metric.replicates)(pair)
-        if not isinstance(found, Spread):
-            sides = zip(SIDES, found, strict=True)
-            found = Spread(tuple(Component.jackknife(side, values) for side, values in sides))
-        spreads[choice.name] = found
+        spread = resolve(choice.metric.replicates)(pair)
+        if not isinstance(spread, Spread):
+            sides = zip(SIDES, spread, strict=True)
+            spread = Spread(tuple(Component.jackknife(side, values) for side, values in sides))
+        spreads[choice.name] = spread
     return spreads
 
 
@@ -325,9 +325,10 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Floats]:
     averaged = any(options.estimator == COUNTING for options in pair.curves.trade_offs)
 
     def frontiers(without: DeleteBlock) -> dict[str, Floats]:
-        own = without.curves
+        curves = without.curves
         return {
-            options.starred_key("frontier"): columns(own.frontier(options)) for options in counted
+            options.starred_key("frontier"): columns(curves.frontier(options))
+            for options in counted
         }
 
     sides = [_collect_points([frontiers(without) for without in left_out[side]]) for side in SIDES]

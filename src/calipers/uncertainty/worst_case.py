@@ -132,15 +132,15 @@ def _enumerated(corners: Corners, plain: float) -> WorstCase:
 
 def _searched(corners: Corners, plain: float, seed: int) -> WorstCase:
     narrow = open_at_once(corners) <= MOST_FREE
-    found = corners.alone() if narrow else search(corners, seed)
-    width = MOST_FREE if narrow else min(MOST_FREE, int(math.log2(MOST_WORK / len(found))))
-    swept = sweep(corners, width=max(width, 1), guide=found)
+    corner = corners.alone() if narrow else search(corners, seed)
+    width = MOST_FREE if narrow else min(MOST_FREE, int(math.log2(MOST_WORK / len(corner))))
+    swept = sweep(corners, width=max(width, 1), guide=corner)
     if swept.high is not None:
         ends = [swept.high, search(corners, seed)] if corners.shared.size else [swept.high]
-        found = lowest(corners, ends)
-    value, bound = corners.correlation(found), corners.bound(swept.score)
+        corner = lowest(corners, ends)
+    value, bound = corners.correlation(corner), corners.bound(swept.score)
     exact = value <= bound + CLOSE
-    return WorstCase(value, plain, exact, value if exact else bound, corners.signs(found))
+    return WorstCase(value, plain, exact, value if exact else bound, corners.signs(corner))
 
 
 def _undefined(plain: float, n: int, reason: str) -> WorstCase:
@@ -149,20 +149,20 @@ def _undefined(plain: float, n: int, reason: str) -> WorstCase:
 
 def _check(*columns: ArrayLike) -> list[Vector]:
     names = ("means", "deviations", "truth")
-    found = [_column(name, values) for name, values in zip(names, columns, strict=True)]
-    sizes = [len(column) for column in found]
+    columns_read = [_column(name, values) for name, values in zip(names, columns, strict=True)]
+    sizes = [len(column) for column in columns_read]
     if len(set(sizes)) > 1:
         raise InputError(
             "means, deviations and truth must have one value for each system, "
             f"found {sizes[0]}, {sizes[1]} and {sizes[2]}"
         )
-    below = np.flatnonzero(found[1] < 0)
+    below = np.flatnonzero(columns_read[1] < 0)
     if below.size:
         raise InputError(
-            f"deviations must not be negative, found {found[1][below[0]]:g} "
+            f"deviations must not be negative, found {columns_read[1][below[0]]:g} "
             f"for system number {below[0] + 1}"
         )
-    return found
+    return columns_read
 
 
 def _column(name: str, values: ArrayLike) -> Vector:

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.commands.agree.result import tie_width
-from calipers.commands.agree.run import _told
+from calipers.commands.agree.run import _named
 from calipers.embedders import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate import embedding
 from calipers.progress import Silent
+from calipers.uncertainty.ties import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 
@@ -172,7 +172,7 @@ def test_warnings_say_whose_they_are(sets, stubs):
 
     found = agree(*sets, [*stubs, Cutting("cutting", all=np.eye(3))])
     assert any(text.startswith("cutting: a: 60 of 60 texts were cut") for text in found.warnings)
-    assert _told("tfidf", "a: ", "tfidf knows half") == "a: tfidf knows half"
+    assert _named("tfidf", "a: ", "tfidf knows half") == "a: tfidf knows half"
     assert all("were cut" not in text for text in found.systems[0].warnings)
     assert any("60 samples are few" in text for text in found.systems[0].warnings)
     assert not any("are few" in text for text in found.warnings)
@@ -201,12 +201,12 @@ def test_a_dict_names_the_columns(sets, stubs):
 
 
 def test_lines_go_by_their_last_part(monkeypatch):
-    from calipers.commands.agree.run import _name_embedders
+    from calipers.commands.agree.embedders import name_embedders
     from calipers.options.embedding import Model
 
     monkeypatch.setattr(EmbedderChoice, "__post_init__", lambda self: None)
     lines = ["./models/gpt2:layer=6", "other/gpt2:layer=6", "/x/bert", "minilm", "https://h/v1#m"]
-    assert list(_name_embedders(lines, Model())) == [
+    assert list(name_embedders(lines, Model())) == [
         "./models/gpt2:layer=6",
         "other/gpt2:layer=6",
         "bert",
@@ -248,9 +248,7 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
         agree(*sets, {"tfidf": choices[1], "two": stubs[0]}, processes=2)
     stubs[0].signature["device"] = "cuda"
     stubs[0].calls = stubs[1].calls = 0
-    with pytest.raises(
-        InputError, match="applies to the CPU only; leave it out, since 'minilm' runs on cuda"
-    ):
+    with pytest.raises(InputError, match=r"CPU only.*'minilm'.*cuda"):
         agree(*sets, choices[::-1], processes=2)
     assert stubs[1].calls == 0
 
@@ -258,19 +256,19 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"embedders": []}, "needs at least two; found 0: no embedder"),
-        ({"embedders": 3}, "embedders must be a list of embedders; found 3"),
-        ({"embedders": [3]}, "embedders must be names such as 'minilm', choices or embedders"),
+        ({"embedders": []}, "needs at least two.* 0: no embedder"),
+        ({"embedders": 3}, "embedders .*list of embedders.* 3"),
+        ({"embedders": [3]}, "embedders .*'minilm'"),
         ({"embedders": ["minilm", "minilm"]}, "the embedder 'minilm' is given twice"),
         ({"metrics": "left.recall"}, "'left.recall' names the view 'left'"),
-        ({"metrics": "text.self_bleu"}, "it does not depend on the embedder; use calipers text"),
-        ({"metrics": "recal"}, "unknown metric 'recal'; did you mean 'recall'"),
-        ({"metrics": ""}, "metrics must name at least one metric"),
+        ({"metrics": "text.self_bleu"}, "embedder; use calipers text"),
+        ({"metrics": "recal"}, "metric 'recal'.*'recall'"),
+        ({"metrics": ""}, "metrics .*at least one metric"),
         ({"k": 0}, "k must be"),
         ({"k": 60}, "k = 60 needs at least 61 samples"),
-        ({"generated": ["1 2 3"] * 60}, "needs at least two systems; found 'generated' only"),
+        ({"generated": ["1 2 3"] * 60}, "needs at least two systems.* 'generated' only"),
         ({"generated": {}}, "at least one system"),
-        ({"reference": np.ones((60, 3))}, "reference: holds vectors; agree embeds the samples"),
+        ({"reference": np.ones((60, 3))}, "reference: .*vectors"),
     ],
 )
 def test_bad_input(sets, stubs, change, message):
@@ -289,7 +287,7 @@ def test_embedders_that_are_one_and_the_same(sets):
 
 def test_an_embedder_of_other_samples(sets, stubs):
     stubs[1].reads = frozenset({"images"})
-    with pytest.raises(InputError, match="'one' does not read texts; leave it out"):
+    with pytest.raises(InputError, match=r"'one' .*texts"):
         agree(*sets, stubs, progress=Silent())
 
 

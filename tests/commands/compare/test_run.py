@@ -164,15 +164,15 @@ def test_metrics_by_name_and_view(reference, generated):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        (3, "metrics must be a list of keys, or one string; found 3"),
-        ([3], "metrics must be strings such as 'form.recall'; found 3"),
-        (["precison"], "unknown metric 'precison'; did you mean 'precision'"),
+        (3, "metrics .*list of keys, or one string.* 3"),
+        ([3], "metrics .*strings such as 'form.recall'.* 3"),
+        (["precison"], "metric 'precison'.*'precision'"),
         (["shape.precision"], "unknown view 'shape'"),
-        (["precision:5"], "metric 'precision' takes no option; found 'precision:5'$"),
-        (["near_copies:train"], r"takes no option; .*; a training set \(--train FILE, train=...\)"),
+        (["precision:5"], "metric 'precision' takes no option.* 'precision:5'$"),
+        (["near_copies:train"], r"takes no option; .*\(--train FILE, train=...\)"),
         (
             ["recall:group=x"],
-            r"takes no option; .*; a field of groups \(--group FIELD, group=...\)",
+            r"takes no option; .*\(--group FIELD, group=...\)",
         ),
         ([], "at least one metric"),
     ],
@@ -281,13 +281,13 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ({"k": 200}, "good: k = 200 needs at least 201 samples in every set; it has 120"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
-        ({"ties": "half"}, "ties must be closed or open; found 'half'"),
-        ({"buckets": 1}, "buckets must be auto.* or a whole number of at least 2; found 1"),
-        ({"embedder": "minilmm"}, "no embedder 'minilmm'; did you mean 'minilm'"),
+        ({"k": 0}, "k .*at least 1.* 0"),
+        ({"k": 200}, "good: k = 200 .*201 samples.* 120"),
+        ({"seed": -1}, "seed .*at least 0.* -1"),
+        ({"max_samples": 1}, "max_samples .*at least 2.* 1"),
+        ({"ties": "half"}, "ties .*closed or open.* 'half'"),
+        ({"buckets": 1}, "buckets .*auto.* or a whole number of at least 2.* 1"),
+        ({"embedder": "minilmm"}, "no embedder 'minilmm'.*'minilm'"),
     ],
 )
 def test_bad_options(reference, generated, change, words):
@@ -296,7 +296,7 @@ def test_bad_options(reference, generated, change, words):
 
 
 def test_bad_sets(rng, reference):
-    with pytest.raises(InputError, match="few: k = 4 needs at least 5 samples in every set"):
+    with pytest.raises(InputError, match=r"few: k = 4 .*5 samples"):
         compare(reference, {"few": texts(rng, 4)})
     with pytest.raises(InputError, match="at least one system; found none"):
         compare(reference, {})
@@ -305,7 +305,7 @@ def test_bad_sets(rng, reference):
         compare(reference, [System("x", (one,)), System("x", (one,))])
     with pytest.raises(InputError, match="holds texts and 'v' holds vectors"):
         compare(reference, {"v": rng.standard_normal((20, 3))})
-    with pytest.raises(InputError, match="as many columns as the reference's 3; found 4"):
+    with pytest.raises(InputError, match=r"columns .*3; found 4"):
         compare(rng.standard_normal((20, 3)), {"v": rng.standard_normal((20, 4))})
 
 
@@ -390,7 +390,7 @@ def test_all_files_of_a_system_count_for_the_size_and_the_summary(rng, reference
     assert several.content_hash == "+".join(file)
     assert found["one"].seeds == ()
     tiny = SampleSet.from_texts(texts(rng, 4), name="x", source="tiny")
-    with pytest.raises(InputError, match="tiny: k = 4 needs at least 5 samples"):
+    with pytest.raises(InputError, match=r"tiny: k = 4 .*5 samples"):
         compare(reference, {"several": [sets[0], tiny]}, keep_sizes=True)
 
 
@@ -496,7 +496,7 @@ def test_large_sets_have_all_threads_and_small_ones_a_thread_each(
 
 
 def test_the_set_that_is_too_small_is_named_and_not_one_that_was_cut_to_it(rng, reference):
-    with pytest.raises(InputError, match=r"few: k = 4 needs at least 5 .* it has 4$"):
+    with pytest.raises(InputError, match=r"few: k = 4 .*5 .* 4$"):
         compare(reference, {"good": texts(rng, 50), "few": texts(rng, 4)})
     with pytest.raises(InputError, match="it has 50, cut to 4"):
         compare(reference, {"good": texts(rng, 50)}, max_samples=4)

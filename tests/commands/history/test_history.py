@@ -140,6 +140,15 @@ def test_a_run_is_called_by_its_tag():
     assert [each.name for each in history(tagged).runs] == ["v1", "v2", "v2 (2)"]
 
 
+def test_a_tag_is_kept_by_the_run_that_it_names():
+    rows = np.random.default_rng(3).normal(size=(2, 60, 3))
+    run_of_rows = calipers.compare(rows[0], {"m": rows[1]}, level=None, tag="v1")
+    assert run_of_rows.settings["tag"] == "v1"
+    assert calipers.measure_texts({"m": ["a b", "c d"]}, tag="v2").settings["tag"] == "v2"
+    with pytest.raises(InputError, match=r"tag must be .*' '"):
+        calipers.compare(rows[0], {"m": rows[1]}, tag=" ")
+
+
 @pytest.mark.parametrize(
     ("second", "pin"),
     [({"reference": "bb"}, "reference: aa in run 1, bb in run 2"), ({"n": 300}, "n: 400")],

@@ -331,7 +331,7 @@ def test_each_text_comes_last_once_behind_others_of_its_batch():
     assert size == 4  # of five texts that are not empty two pairs
     assert np.isnan(found.bits[1])
     assert sorted(np.bincount(found.batches[found.batches >= 0])) == [2, 2]
-    with pytest.raises(InputError, match="a context takes 9 texts that are not empty; found 5"):
+    with pytest.raises(InputError, match=r"9 texts .*found 5"):
         score_in_context(model, ["a b", "", "b c", "c a", "b b", "c"], 9, seed=0)
     few = run({"m": HAND}, "conditional_surprise")["m"]["conditional_surprise"]
     assert "a context takes 8 texts" in few.reason
@@ -379,7 +379,7 @@ def test_what_was_kept_takes_the_place_of_the_model(tmp_path):
         (MODEL[::-1], {}, "of other texts .sets of 60, 60., not of these 60"),
         (MODEL, {"first_token": "bos"}, "was made with --first-token skip"),
         (MODEL, {"stride": 3}, "was made without --stride"),
-        (MODEL, {"decoding": "top_k=1"}, "was made with no decoding; found --decoding top_k=1"),
+        (MODEL, {"decoding": "top_k=1"}, "was made with no decoding.* --decoding top_k=1"),
     ],
 )
 def test_what_does_not_fit_the_file_is_refused(tmp_path, texts, options, message):
@@ -394,13 +394,13 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         KeptScores(path)
     np.savez(path, about=np.frombuffer(b'{"kind": "else"}', np.uint8))
-    with pytest.raises(InputError, match="holds no log-probabilities, or is damaged"):
+    with pytest.raises(InputError, match=r"log-probabilities.*damaged"):
         KeptScores(path)
     np.savez(path, about=np.array([{}], object), allow_pickle=True)
-    with pytest.raises(InputError, match="holds no log-probabilities, or is damaged"):
+    with pytest.raises(InputError, match=r"log-probabilities.*damaged"):
         KeptScores(path)
     path.write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(InputError, match="holds no log-probabilities, or is damaged"):
+    with pytest.raises(InputError, match=r"log-probabilities.*damaged"):
         KeptScores(path)
 
 
@@ -452,7 +452,7 @@ def test_an_ngram_model_is_fitted_on_the_reference_unless_told_otherwise(monkeyp
     )
     assert fitted[-1] == ("ngram", HUMAN[:30])
     assert not found.cautions
-    with pytest.raises(InputError, match=r"fit_on .--fit-on. names texts for a model"):
+    with pytest.raises(InputError, match=r"fit_on .--fit-on."):
         calipers.likelihood({"m": MODEL}, model="./gpt2", fit_on=HUMAN)
 
 
@@ -466,22 +466,22 @@ class Liar(ThreeWords):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": ""}, "model must name a language model; found ''"),
+        ({"model": ""}, "model .*name a language model.* ''"),
         ({"model": 3}, "found 3"),
         ({"generator": ThreeWords()}, "generator .--generator. compares two models"),
-        ({"metrics": "mauve:model"}, "needs a reference and the model that wrote the texts"),
-        ({"metrics": "perplexty"}, "unknown likelihood metric 'perplexty'; did you mean 'perpl"),
-        ({"metrics": "self_bleu"}, "calipers text measures it, without a language model"),
-        ({"metrics": "recall"}, "it measures embeddings, as calipers compare does"),
-        ({"metrics": ""}, "metrics must name at least one likelihood metric; found none"),
-        ({"decoding": "beam=4"}, "decoding must choose each token from a distribution"),
-        ({"decoding": "top_p=2"}, "top_p must be above 0 and at most 1; found '2'"),
-        ({"first_token": "eos"}, "first_token must be skip or bos; found 'eos'"),
-        ({"stride": 0}, "stride must be a whole number of at least 1; found 0"),
-        ({"log_probabilities": "x.txt"}, "must name a file that ends in .npz; found 'x.txt'"),
+        ({"metrics": "mauve:model"}, "reference and the model"),
+        ({"metrics": "perplexty"}, "likelihood metric 'perplexty'.*'perpl"),
+        ({"metrics": "self_bleu"}, "calipers text measures it"),
+        ({"metrics": "recall"}, "calipers compare"),
+        ({"metrics": ""}, "metrics .*at least one likelihood metric.* none"),
+        ({"decoding": "beam=4"}, "each token from a distribution"),
+        ({"decoding": "top_p=2"}, "top_p .*above 0 and at most 1.* '2'"),
+        ({"first_token": "eos"}, "first_token .*skip or bos.* 'eos'"),
+        ({"stride": 0}, "stride .*at least 1.* 0"),
+        ({"log_probabilities": "x.txt"}, "file that ends in .npz.* 'x.txt'"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
-        ({"model": Liar()}, "generated: the model 'three-words' must score every text"),
-        ({"given_prompt": 1}, "given_prompt must be True or False; found 1"),
+        ({"model": Liar()}, "generated: .*'three-words'"),
+        ({"given_prompt": 1}, "given_prompt .*True or False.* 1"),
     ],
 )
 def test_bad_input_is_one_sentence(options, message):

@@ -271,20 +271,20 @@ X = np.random.default_rng(0).normal(size=(12, 3))
         ([], {}, "at least 2 systems; found none"),
         ({"a": X}, {}, "at least 2 systems; found 'a'"),
         (System("a", (SampleSet.from_vectors(X, name="a"),)), {}, "found 'a'"),
-        ([X, X], {}, "must be a dict from name to samples.*found a list"),
-        ("a.npy", {}, "must be a dict from name to samples.*found a str"),
-        (X, {}, "must be a dict from name to samples.*found a ndarray"),
+        ([X, X], {}, "dict from name to samples.* list"),
+        ("a.npy", {}, "dict from name to samples.* str"),
+        (X, {}, "dict from name to samples.* ndarray"),
         ({1: X, "1": X}, {}, "two systems are named '1'"),
         ({"": X, "b": X}, {}, "a system needs a name"),
         ({"a": X, "b": ["one", "two"]}, {}, "'a' holds vectors and 'b' holds texts"),
-        ({"a": X, "b": X[:4]}, {}, "b: k = 4 needs at least 5 samples in every set; it has 4"),
+        ({"a": X, "b": X[:4]}, {}, "b: k = 4 .*5 samples .* 4"),
         ({"a": X, "b": X}, {"max_samples": 3}, "at least 5 samples.*it has 12, cut to 3"),
-        ({"a": X, "b": X[:, :2]}, {}, "b: embeddings must have as many columns.*3; found 2"),
+        ({"a": X, "b": X[:, :2]}, {}, "b: embeddings .*as many columns.*3.* 2"),
         ({"a": X, "b": "nowhere.jsonl"}, {}, "nowhere.jsonl: there is no such file"),
         ({"a": X, "b": X * np.nan}, {}, "b: "),
-        ({"a": X, "b": X}, {"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ({"a": X, "b": X}, {"ties": "half"}, "ties must be closed or open; found 'half'"),
-        ({"a": X, "b": X}, {"distance": "cosin"}, "must be euclidean or cosine; found 'cosin'"),
+        ({"a": X, "b": X}, {"k": 0}, "k .*at least 1.* 0"),
+        ({"a": X, "b": X}, {"ties": "half"}, "ties .*closed or open.* 'half'"),
+        ({"a": X, "b": X}, {"distance": "cosin"}, "distance .*euclidean or cosine.* 'cosin'"),
         ({"a": X, "b": X}, {"seed": -1}, "seed must be"),
         ({"a": X, "b": X}, {"max_samples": 1}, "max_samples must be"),
         ({"a": X, "b": X}, {"threads": 0}, "threads must be"),
@@ -301,7 +301,7 @@ def test_an_error_within_a_pair_names_its_sets(monkeypatch):
         raise InputError("the reference set has a row of zeros")
 
     monkeypatch.setattr(overlap_pairs, "neighbourhoods", refuse)
-    with pytest.raises(InputError, match=r"^[ab] \(as reference\) and [ab] \(as generated\): the"):
+    with pytest.raises(InputError, match=r"^[ab] \(as reference\) and [ab] \(as generated\)"):
         overlap({"a": X, "b": X + 1})
 
 

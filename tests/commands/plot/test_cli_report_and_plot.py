@@ -316,7 +316,7 @@ def test_a_table_gives_the_places_and_the_lines(plot):
     ("table", "words"),
     [
         ("system,val\na,1\n", "has no column 'value'"),
-        ("system,value\na,x\n", r"line 2: value must be a finite number; found .*'x'"),
+        ("system,value\na,x\n", "line 2: value .*finite number.* 'x'"),
         ("system,value\na,1\na,2\n", "names the system 'a' more than once"),
         ("", "x.csv"),
     ],
@@ -331,9 +331,7 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path, monkeypatch, table, words
 def test_a_table_with_lines_excludes_by(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("system,value,line\na,1,b\n")
-    with pytest.raises(
-        InputError, match=r"--by cannot be combined with the column 'line' of x.csv"
-    ):
+    with pytest.raises(InputError, match=r"--by .*'line' of x.csv"):
         read_x("x.csv", "family")
 
 

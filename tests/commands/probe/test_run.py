@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.commands.agree.result import tie_width
 from calipers.commands.probe.perturbations import CHANGES
 from calipers.commands.probe.run import METRICS, Halves
 from calipers.embedders import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
 from calipers.metrics import precision_recall
+from calipers.uncertainty.ties import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 WORDS = [f"{a}{b}" for a in ("Ba", "be", "Bi", "bo", "bu", "by") for b in ("ll", "rd", "st", "nk")]
@@ -231,7 +231,7 @@ def test_look_ups(texts):
     assert [move.metric for move in found["seen"]["typos"].moves] == ["coverage"]
     with pytest.raises(InputError, match="unknown view 'form'"):
         found["form"]
-    with pytest.raises(InputError, match="unknown change 'typo'; did you mean 'typos'"):
+    with pytest.raises(InputError, match=r"change 'typo'.*'typos'"):
         found["seen"]["typo"]
     with pytest.raises(InputError, match="unknown metric 'recall'"):
         found["seen"]["typos"]["recall"]
@@ -240,17 +240,17 @@ def test_look_ups(texts):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"changes": "shuffle_words"}, "unknown change 'shuffle_words'; did you mean 'word_shuf"),
-        ({"changes": []}, "changes must name at least one change; found none"),
+        ({"changes": "shuffle_words"}, "change 'shuffle_words'.*'word_shuf"),
+        ({"changes": []}, "changes .*at least one change.* none"),
         ({"metrics": "frechet_distance"}, "'frechet_distance' does not lie between 0 and 1"),
         ({"metrics": "vendi"}, "'vendi' does not lie between 0 and 1"),
-        ({"metrics": "form.recall"}, "names the view 'form', but a probe computes every view"),
+        ({"metrics": "form.recall"}, "view 'form'.*every view"),
         ({"metrics": "recal"}, "unknown metric 'recal'"),
         ({"seeds": 1}, "seeds must be"),
         ({"k": 0}, "k must be"),
-        ({"k": 80}, "texts: k = 80 needs at least 81 texts in each half, 162 in all; it has 160"),
+        ({"k": 80}, "texts: k = 80 .*81 texts .* 160"),
         ({"max_samples": 8}, "10 in all; it has 160, cut to 8"),
-        ({"texts": np.ones((50, 2))}, "texts: a probe needs texts, but this set holds vectors"),
+        ({"texts": np.ones((50, 2))}, "texts: .*vectors"),
         ({"texts": "gone.jsonl"}, "gone.jsonl: there is no such file"),
     ],
 )

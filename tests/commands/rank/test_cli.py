@@ -137,12 +137,10 @@ def test_bad_input(calipers, arguments, message):
 
 @pytest.mark.usefixtures("files")
 def test_a_figure_that_cannot_be_written_does_not_cost_the_table(calipers, monkeypatch):
-    from calipers.report import plots
-
     def fail(*_):
         raise InputError("map.png: the disk is full")
 
-    monkeypatch.setattr(plots, "save_figure", fail)
+    monkeypatch.setattr("calipers.report.plots.panels.save_figure", fail)
     monkeypatch.setattr("calipers.cli.outputs.write_text_atomically", lambda *_: None)
     result = calipers("rank", "scores.csv", "--plot", "map.png", "--json", "r.json")
     assert result.exit_code == 2

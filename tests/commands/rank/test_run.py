@@ -181,7 +181,7 @@ def test_ties_are_modelled_unless_asked_otherwise():
     assert "half a win for each system, which brings the scores closer together" in " ".join(
         str(half).split()
     )
-    with pytest.raises(InputError, match=r"column 'winner': all 3 judgements are ties.*'half'"):
+    with pytest.raises(InputError, match=r"'winner': all 3 .*'half'"):
         calipers.rank(UP, judgements=judgements(a_b=3))
 
 
@@ -262,7 +262,7 @@ def test_a_column_of_standard_errors_is_no_truth_of_its_own():
     blank = [{**row, "liked_sd": None} for row in TRUTH]
     assert calipers.rank(scores, truth=blank)["liked"]["m"].pearson_fixed is None
     below = [*truth[:3], {**truth[3], "liked_sd": -1}]
-    with pytest.raises(InputError, match="row 4: liked_sd must not be below 0; found -1"):
+    with pytest.raises(InputError, match=r"row 4: liked_sd .*-1"):
         calipers.rank(scores, truth=below)
 
 
@@ -277,7 +277,7 @@ def test_several_columns_of_answers():
     assert list(found.truths) == ["fun", "sense"]
     assert found["fun"].scores["a"] == pytest.approx(50 * math.log(3))
     assert found["sense"].scores["a"] == pytest.approx(-50 * math.log(3))
-    with pytest.raises(InputError, match=r"no one column holds the answers \('winner' or 'answer'"):
+    with pytest.raises(InputError, match="'winner' or 'answer'"):
         calipers.rank(UP, judgements=table)
 
 
@@ -288,7 +288,7 @@ def test_the_reference_is_judged_and_not_ranked():
     assert {player.name for player in found["judgements"].fit.players} == {"human", "a", "b"}
     assert set(found["judgements"].scores) == {"a", "b"}
     assert "the reference 'human' has no scores, so none is compared with its own" in found.notes
-    with pytest.raises(InputError, match=r"row 1: unknown system 'human'.*--reference NAME"):
+    with pytest.raises(InputError, match=r"row 1: .*'human'.*--reference NAME"):
         calipers.rank(UP, judgements=table)
     kept = calipers.rank(UP, judgements=table, keep_unscored=True)
     assert "judgements: 'human' left out of the correlations: no scores" in kept.notes
@@ -429,18 +429,18 @@ def test_from_compare_to_rank_in_one_step(tmp_path):
     ("scores", "message"),
     [
         ([], "scores: holds no rows"),
-        (rows({"a": 1.0}), "scores: a ranking needs at least 2 systems; found 'a'"),
-        (rows({"a": 1.0, "b": math.nan}), "row 2: mean must be a finite number; found the float"),
-        (rows({"a": 1.0, "b": " "}), "row 2: mean must be a finite number; found blank"),
-        (rows({"a": 1.0, "b": "1_0"}), "row 2: mean must be a finite number; found the string"),
-        (rows({"a": 1.0, "b": 2.0}, sd=-0.5), "row 1: sd must not be below 0; found -0.5"),
-        (rows({"a": 1.0, "": 2.0}), "row 2: system must be a name; found blank"),
-        ([*UP, UP[1]], "row 5: 'b' has a second mean of 'm'; the first stands in row 2"),
-        (rows({"a": 1.0, "b": 2.0}, better="up"), "better must be higher, lower or closest; found"),
+        (rows({"a": 1.0}), "scores: .*2 systems.* 'a'"),
+        (rows({"a": 1.0, "b": math.nan}), "row 2: mean .*finite number.* the float"),
+        (rows({"a": 1.0, "b": " "}), "row 2: mean .*finite number.* blank"),
+        (rows({"a": 1.0, "b": "1_0"}), "row 2: mean .*finite number.* the string"),
+        (rows({"a": 1.0, "b": 2.0}, sd=-0.5), "row 1: sd must not be below 0.* -0.5"),
+        (rows({"a": 1.0, "": 2.0}), "row 2: system .*name.* blank"),
+        ([*UP, UP[1]], "row 5: .*'b' .*'m'.*row 2"),
+        (rows({"a": 1.0, "b": 2.0}, better="up"), "better .*higher, lower or closest; found"),
         (rows({"a": 1.0, "b": 2.0}, better="closest"), "say which of 'a' and 'b' is the reference"),
-        ([{"system": "a", "m": 1}], "scores: has no column 'metric'; its columns are 'system'"),
-        ([1, 2], "scores: row 1: must be an object, but it is the int 1"),
-        (7, "scores must be a path, a data frame or a list of rows"),
+        ([{"system": "a", "m": 1}], "scores: .*column 'metric'.*'system'"),
+        ([1, 2], "scores: row 1: .*object.*int 1"),
+        (7, "scores .*path, a data frame or a list of rows"),
         ({"a": 1.0}, "'a' must map metrics to means"),
         ({"a": {"m": (1, 2, 3)}}, r"'m' of 'a' must be \(mean, sd\)"),
         (comparison(a={"precision": {"value": 1}}), "a comparison of one system has no order"),
@@ -460,14 +460,14 @@ def test_bad_scores(scores, message):
         ({"truth": [TRUTH[0], TRUTH[0]]}, "row 2: 'a' has a second row; the first is row 1"),
         ({"truth": [*TRUTH[:2], {"system": "c", "liked": "x"}]}, "row 3: liked must be a finite"),
         ({"truth": TRUTH, "judgements": []}, "judgements and truth cannot be combined"),
-        ({"truth": TRUTH, "level": 0}, "level must lie between 0 and 1, such as 0.95; found 0"),
-        ({"truth": TRUTH, "level": 1.5}, "level must lie between 0 and 1, such as 0.95"),
-        ({"truth": TRUTH, "ties": "none"}, "ties must be davidson or .*; found 'none'"),
-        ({"truth": TRUTH, "kind": "kendall"}, "kind must be spearman or pearson; found 'kendall'"),
-        ({"truth": TRUTH, "seed": -1}, "seed must be a whole number of at least 0"),
+        ({"truth": TRUTH, "level": 0}, "level .*0 and 1, such as 0.95.* 0"),
+        ({"truth": TRUTH, "level": 1.5}, "level .*0 and 1, such as 0.95"),
+        ({"truth": TRUTH, "ties": "none"}, "ties .*davidson or .* 'none'"),
+        ({"truth": TRUTH, "kind": "kendall"}, "kind .*spearman or pearson.* 'kendall'"),
+        ({"truth": TRUTH, "seed": -1}, "seed .*at least 0"),
         ({"truth": TRUTH, "reference": "humn"}, "unknown reference 'humn'"),
         ({"truth_columns": ["q"]}, "truth_columns needs truth or judgements"),
-        ({}, "there is only one metric and nothing to compare it with"),
+        ({}, "only one metric"),
         ({"truth": "gone.csv"}, "gone.csv: there is no such file"),
     ],
 )
@@ -479,7 +479,7 @@ def test_bad_truths_and_options(options, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["a,b,a", "b,dd,b"], r"line 3: unknown system 'dd'; did you mean 'd'\?"),
+        (["a,b,a", "b,dd,b"], r"line 3: .*system 'dd'.*'d'\?"),
         (["a,b,a", "b,a,perhaps"], "line 3: the answer 'perhaps' is none of"),
         (["a,b,a", "b,b,b"], "line 3: 'b' is compared with itself"),
         (["a,b,a", "b,a,b", "c,d,c", "d,c,d"], "column 'winner': .*'a', 'b' | 'c', 'd'"),

@@ -200,24 +200,24 @@ def test_metrics_by_view_and_of_any_k_only(reference, generated):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": "m"}, "over must be k or n; found 'm'"),
-        ({"ties": "ajar"}, "ties must be closed or open; found 'ajar'"),
-        ({"distance": "cosines"}, "distance must be euclidean or cosine; found 'cosines'"),
-        ({"k": 0, "over": "n"}, "k must be a whole number of at least 1; found 0"),
-        ({"seeds": 0, "over": "n"}, "seeds must be a whole number of at least 1; found 0"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
-        ({"threads": 0}, "threads must be a whole number of at least 1; found 0"),
-        ({"tolerance": -0.1}, "tolerance must be a number of at least 0; found -0.1"),
+        ({"over": "m"}, "over .*k or n.* 'm'"),
+        ({"ties": "ajar"}, "ties .*closed or open.* 'ajar'"),
+        ({"distance": "cosines"}, "distance .*euclidean or cosine.* 'cosines'"),
+        ({"k": 0, "over": "n"}, "k .*at least 1.* 0"),
+        ({"seeds": 0, "over": "n"}, "seeds .*at least 1.* 0"),
+        ({"seed": -1}, "seed .*at least 0.* -1"),
+        ({"max_samples": 1}, "max_samples .*at least 2.* 1"),
+        ({"threads": 0}, "threads .*at least 1.* 0"),
+        ({"tolerance": -0.1}, "tolerance .*number of at least 0.* -0.1"),
         ({"tolerance": float("nan")}, "tolerance must be"),
         ({"tolerance": "0.1"}, "tolerance must be"),
-        ({"metrics": []}, "metrics must name at least one metric"),
-        ({"metrics": 3}, "metrics must be a list of keys, or one string; found 3"),
-        ({"metrics": [3]}, "metrics must be strings such as 'form.recall'; found 3"),
-        ({"metrics": "precison"}, "unknown metric 'precison'; did you mean 'precision'"),
-        ({"metrics": "mauve"}, "metric 'mauve' cannot be computed in a sweep over k"),
+        ({"metrics": []}, "metrics .*at least one metric"),
+        ({"metrics": 3}, "metrics .*list of keys, or one string.* 3"),
+        ({"metrics": [3]}, "metrics .*strings such as 'form.recall'.* 3"),
+        ({"metrics": "precison"}, "metric 'precison'.*'precision'"),
+        ({"metrics": "mauve"}, "metric 'mauve' .*over k"),
         ({"metrics": "from.recall"}, "unknown view 'from'"),
-        ({"values": [1, 130]}, "k = 130 needs at least 131 samples in every set; reference has"),
+        ({"values": [1, 130]}, "k = 130 .*131 samples .*reference has"),
         ({"values": [5, 6], "over": "n", "max_samples": 4}, "130, cut to 4 samples"),
     ],
 )
@@ -291,9 +291,9 @@ def test_the_largest_paper_size_needs_few_values():
 @pytest.mark.parametrize(
     ("over", "values", "message"),
     [
-        ("k", (1, 20), "k = 20 needs at least 21 samples in every set; s0 has 20 samples"),
-        ("n", (10, 21), "n = 21 needs 21 samples in every set; s0 has 20 samples"),
-        ("n", (4, 20), r"n must be at least k \+ 1 = 5; found 4"),
+        ("k", (1, 20), "k = 20 .*21 samples .*s0 has 20"),
+        ("n", (10, 21), "n = 21 .*s0 has 20"),
+        ("n", (4, 20), r"n .*at least k \+ 1 = 5.* 4"),
     ],
 )
 def test_values_that_a_set_is_too_small_for(over, values, message):
@@ -302,7 +302,7 @@ def test_values_that_a_set_is_too_small_for(over, values, message):
 
 
 def test_the_smallest_set_is_named_even_if_it_is_the_reference():
-    with pytest.raises(InputError, match=r"k = 5 needs at least 6 samples .* reference has 3"):
+    with pytest.raises(InputError, match=r"k = 5 .*6 samples .*reference has 3"):
         _choose_values("n", None, sets(3, 20), k=5)
     with pytest.raises(InputError, match=r"s0 has 1 sample$"):
         _choose_values("k", None, sets(3, 1), k=5)

@@ -15,21 +15,22 @@ from calipers.report.comparison import document as compare
 from calipers.report.render.html import html
 from calipers.report.render.text import Screen, plain
 from calipers.report.summary_of_data import summary
+from calipers.results.comparison import Comparison
 
 
 def notebook_html(data):
     """Write a comparison as HTML for a notebook."""
-    return html(summary(data))
+    return html(summary(Comparison.from_dict(data)))
 
 
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(data), width=width)
+    return plain(compare.full(Comparison.from_dict(data)), width=width)
 
 
 def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.full(data), width=width)
+    return Screen(compare.full(Comparison.from_dict(data)), width=width)
 
 
 def rows(text: str, start: str) -> list[list[str]]:
@@ -452,5 +453,5 @@ def test_formulas_of_names_are_not_typeset(two_systems):
 
 
 def test_data_of_something_else_are_refused():
-    with pytest.raises(InputError, match="to_dict"):
-        notebook_html({"systems": [{"name": "a"}]})
+    with pytest.raises(InputError, match=r"result of compare.*found dict"):
+        summary({"systems": [{"name": "a"}]})

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from calipers.explain.model import Explanation, Topic
 from calipers.report.comparison import explanation as explain
 from calipers.report.redacted import without_texts
 from calipers.report.render.html import page
 from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
-from calipers.report.table import Data
-from calipers.report.topics import name_of, outcome, ratio_words, split, times
+from calipers.report.table import Data, Document
+from calipers.report.topics import name_of, outcome, ratio_words, times
+from calipers.results.comparison import Comparison
 
 WORDS = ("goal", "cup", "season", "league", "champions", "final", "team", "players", "coach")
 
@@ -24,6 +27,19 @@ def topic(words: tuple[str, ...], shares: tuple[float, float], *, sure: bool = T
     return {
         "keywords": list(words),
         "cells": [3],
+        "reference": round(500 * reference),
+        "generated": round(500 * generated),
+        "expected": reference,
+        "produced": generated,
+        "contribution": 0.01,
+        "share": 0.1,
+        "uncovered": None,
+        "outside": None,
+        "reference_medoids": [],
+        "generated_medoids": [],
+        "uncovered_samples": [],
+        "p_value": 0.001 if sure else 0.5,
+        "adjusted_p_value": 0.002 if sure else 1.0,
         "direction": "under" if generated < reference else "over",
         "reference_share": reference,
         "generated_share": generated,
@@ -33,13 +49,15 @@ def topic(words: tuple[str, ...], shares: tuple[float, float], *, sure: bool = T
     }
 
 
+def outlier(row: int, text: str) -> Data:
+    return {"row": row, "text": text, "realism": 0.5, "first_k": 9, "nearest": []}
+
+
 def explained(view: str, topics: list[Data], **more: Any) -> Data:
-    outside = [
-        {"row": row, "text": f"line one of {row}\nand " + "more " * 40, "nearest": []}
-        for row in range(30, 40)
-    ]
-    found = {"view": view, "n": 500, "m": 500, "topics": topics, "level": 0.95, "notes": []}
-    return {**found, "outside": outside, "outside_count": 52, **more}
+    outside = [outlier(row, f"line one of {row}\nand " + "more " * 40) for row in range(30, 40)]
+    about = {"view": view, "n": 500, "m": 500, "k": 4, "score": 0.1, "level": 0.95}
+    rest = {"cells": [], "copies": [], "uncovered_count": None, "copies_count": None, "notes": []}
+    return {**about, **rest, "topics": topics, "outside": outside, "outside_count": 52, **more}
 
 
 @pytest.fixture
@@ -62,8 +80,28 @@ def data(make) -> Data:
     }
 
 
+def document(data: Data) -> Document:
+    """What is shown of report data with explanations."""
+    comparison = Comparison.from_dict(data["comparison"])
+    systems = (
+        replace(
+            system,
+            explained={
+                view: Explanation.from_dict(each)
+                for view, each in data["explanations"][system.name].items()
+            },
+        )
+        for system in comparison.systems
+    )
+    return explain.document(replace(comparison, systems=tuple(systems)))
+
+
 def lines(data: Data, width: int = 80) -> list[str]:
-    return plain(explain.document(data), width=width).splitlines()
+    return plain(document(data), width=width).splitlines()
+
+
+def explanation(topics: list[Data], **more: Any) -> Explanation:
+    return Explanation.from_dict(explained("meaning", topics, **more))
 
 
 def test_significant_topics_stand_with_their_ratio_and_interval(data):
@@ -82,12 +120,12 @@ def test_significant_topics_stand_with_their_ratio_and_interval(data):
 
 def test_neither_side_is_left_out_for_the_other(data):
     topics = data["explanations"]["model_a"]["meaning"]["topics"]
-    under, over, rest = split({"topics": topics})
-    assert [len(each) for each in (under, over, rest)] == [5, 5, 1]
-    shown = explain._chosen({"topics": topics}, 5)
-    assert shown == [*under[:3], *over[:2]]
-    assert explain._chosen({"topics": topics[:2]}, 5) == topics[:2]
-    assert explain._chosen({"topics": under}, 3) == list(under[:3])
+    whole = explanation(topics)
+    under, over = whole.under_represented, whole.over_represented
+    assert [len(each) for each in (under, over, whole.not_significant)] == [5, 5, 1]
+    assert explain._chosen(whole, 5) == [*under[:3], *over[:2]]
+    assert explain._chosen(explanation(topics[:2]), 5) == list(whole.topics[:2])
+    assert explain._chosen(replace(whole, topics=under), 3) == list(under[:3])
     assert "and 5 more, with smaller contributions: --html FILE lists them" in lines(data, 100)
 
 
@@ -122,7 +160,7 @@ def test_that_nothing_differs_is_said(data):
 
 def test_what_is_missing_is_said(data, make):
     data["explanations"]["b"] = {}
-    bare = explained("meaning", [], outside=None, outside_count=None, notes=["no topics: why"])
+    bare = explained("meaning", [], outside=[], outside_count=None, notes=["no topics: why"])
     data["explanations"]["model_a"] = {"meaning": bare}
     assert lines(data)[2:] == [
         "model_a by meaning",
@@ -138,14 +176,14 @@ def test_of_several_files_the_first_is_named(data):
 
 
 def test_every_renderer_takes_it(data):
-    document = explain.document(data)
-    assert "| goal cup season league champions |" in markdown(document).replace("  ", "")
-    assert "champions" in page(document)
+    shown = document(data)
+    assert "| goal cup season league champions |" in markdown(shown).replace("  ", "")
+    assert "champions" in page(shown)
 
 
 def test_hostile_names_and_texts_stay_on_their_line(data):
     data["explanations"]["b"]["meaning"]["topics"] = [topic(("a\x1b[31m\nb", "c"), (0.5, 0.1))]
-    outside = [{"row": 1, "text": "x\x1b]0;t\x07\n\n\u202ey", "nearest": []}]
+    outside = [outlier(1, "x\x1b]0;t\x07\n\n\u202ey")]
     data["explanations"]["b"]["meaning"] |= {"outside": outside, "outside_count": 1}
     text = "\n".join(lines(data))
     assert "\x1b" not in text
@@ -168,22 +206,33 @@ def test_outcomes():
         ),
         ([], ""),
     ):
-        assert outcome({"topics": topics, "level": 0.95}) == said
-    assert outcome({"topics": [unsure, unsure], "level": 0.99}) == (
+        assert outcome(explanation(topics)) == said
+    assert outcome(explanation([unsure, unsure], level=0.99)) == (
         "no topic is significantly under- or over-represented "
         "(2 tested at 99 %, corrected for their number)"
     )
+
+
+def region(words: tuple[str, ...], cells: list[int]) -> Topic:
+    return Topic.from_dict({**topic(words, (0.5, 0.1)), "cells": cells})
+
+
+def with_ratio(ratio: float | None, interval: list[float | None]) -> Topic:
+    return Topic.from_dict({**topic(("a",), (0.5, 0.1)), "ratio": ratio, "interval": interval})
 
 
 def test_ratios():
     assert [times(each) for each in (0.0, 0.004321, 0.0999, 0.1, 9.994, 12.34, 12345.0)] == [
         *("0", "0.0043", "0.1", "0.10", "9.99", "12.3", "12,345"),
     ]
-    assert ratio_words({"ratio": 0.0, "interval": [0.0, 0.05]}, 0.9) == "0×, 90 % interval 0–0.05"
-    assert ratio_words({"keywords": []}, 0.95) == ""
+    assert ratio_words(with_ratio(0.0, [0.0, 0.05]), 0.9) == "0×, 90 % interval 0–0.05"
+    assert ratio_words(with_ratio(0.374, [0.281, 0.4849]), 0.95) == "0.37×, 95 % interval 0.28–0.48"
+    assert ratio_words(with_ratio(None, [12.34, None]), 0.95) == (
+        "none in the reference; 95 % interval of the ratio from 12.3 up"
+    )
 
 
 def test_names():
-    assert name_of({"keywords": ["a", "b", "c"]}, 2) == "a, b"
-    assert name_of({"keywords": [], "cells": [7]}, 2) == "cell 7"
-    assert name_of({"cells": [7, 8]}, 2) == "2 cells"
+    assert name_of(region(("a", "b", "c"), [7]), 2) == "a, b"
+    assert name_of(region((), [7]), 2) == "cell 7"
+    assert name_of(region((), [7, 8]), 2) == "2 cells"

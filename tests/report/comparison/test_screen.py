@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from calipers.report.comparison import document as compare
 from calipers.report.render.text import plain
+from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
 Make = dict[str, Callable[..., Data]]
@@ -33,7 +34,7 @@ def sure(make: Make, names: list[str]) -> Data:
 
 
 def screen(data: Data, width: int = 80, **options: Any) -> str:
-    return plain(compare.document(data, **options), width=width)
+    return plain(compare.document(Comparison.from_dict(data), **options), width=width)
 
 
 @pytest.mark.parametrize(("count", "most"), [(1, 25), (2, 25), (3, 25), (8, 40)])
@@ -143,6 +144,8 @@ def test_details_say_the_rest(make: Make) -> None:
 def test_cautions_share_a_line_where_they_fit(make: Make) -> None:
     data = sure(make, ["model_a", "model_b"])
     for kind, system in zip(("duplicates", "copies"), data["systems"], strict=True):
-        system["cautions"] = [{"kind": kind, "brief": "14 % duplicates", "weight": 50, "text": "x"}]
+        system["cautions"] = [
+            {"kind": kind, "brief": "14 % duplicates", "movement": 0.5, "text": "x"}
+        ]
     assert "! model_a: 14 % duplicates   ! model_b: 14 % duplicates" in screen(data).splitlines()
     assert "! model_b: 14 % duplicates" in screen(data, 40).splitlines()

@@ -41,5 +41,5 @@ def agree(
     with calm(quiet=outputs.quiet):
         from calipers.commands.agree.run import agree as run
 
-        found = run(*read_sides(reference, generated, options), options=options)
-    deliver(found, outputs)
+        agreement = run(*read_sides(reference, generated, options), options=options)
+    deliver(agreement, outputs)

@@ -10,7 +10,8 @@ from calipers.catalogue.shown import UNRANKED
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean, label, meaning, shorten
 from calipers.report.numbers import MISSING, best_of, score_text
-from calipers.report.shown import lead_columns
+from calipers.report.of_data import of_data, score_of
+from calipers.report.shown import lead_columns, short
 from calipers.report.table import (
     ARROWS,
     BEST,
@@ -48,14 +49,15 @@ def document(data: Data) -> Document:
         What ``Agreement.to_dict()`` gives.
     """
     correlations = (_correlations(data),) if _is_correlated(data) else ()
-    sets = [pair for pair in legend.sets_of(data) if pair[1] is not data.get("train")]
+    rows = [data["reference"], *data["systems"]]
+    sets = [(short(row["name"]), of_data(row)) for row in rows]
     blocks: tuple[Block, ...] = (
         _sets_table(data),
         *(_scores(data, metric) for metric in data["metrics"]),
         *correlations,
         Notes(tuple(_verdicts(data))),
         Notes((Note("heading", _verdict(data)),)),
-        *together(*notes("note", _remarks(data)), *legend.warnings(data, sets)),
+        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), sets)),
         Notes(
             (
                 *glossary(_meanings(data)),
@@ -67,7 +69,7 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def correlation_text(value: float | None) -> str:
@@ -88,13 +90,13 @@ def _title(data: Data) -> str:
     what = f"{embedders} embedder" + ("s" if embedders > 1 else "")
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed") if key in settings]
     head = f"Agreement of {what} ({len(data['columns'])} columns) on {len(systems)} systems"
-    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join([head, *pins, *rows])
 
 
 def _sets_table(data: Data) -> Table:
     """Say what was compared: names, sizes, lengths."""
-    names, *others = lead_columns(data)
+    names, *others = lead_columns(of_data(data))
     first = Column("system", names.cells, align="left", share=3)
     kinds = (SYSTEM,) * len(names.cells)
     return Table((first, *others), kinds=kinds, id="sets", breaks="whole")
@@ -119,10 +121,10 @@ def _scores(data: Data, metric: str) -> Table:
 
 def _score_cells(data: Data, metric: str, column: Data) -> tuple[Cell, ...]:
     scores = [column[system["name"]] for system in data["systems"]]
-    best = best_of(scores, _direction(data, metric))
+    best = best_of([*map(score_of, scores)], _direction(data, metric))
     return tuple(
         ScoreCell(
-            score_text(score),
+            score_text(score_of(score)),
             mark=BEST if row == best else "",
             style=BEST_STYLE if row == best else "",
             number=score.get("value"),
@@ -227,7 +229,7 @@ def _verdict(data: Data) -> str:
 
 def _remarks(data: Data) -> Iterator[str]:
     """Say how sets were cut, what chance does, and why correlations are missing."""
-    yield from legend.cut_notes(data)
+    yield from legend.cut_notes(of_data(data))
     systems, rare = len(data["systems"]), data["limits"]["rarely_reached"]
     if _is_correlated(data):
         yield _chance_note(systems, rare)
@@ -261,7 +263,7 @@ def _missing_scores(data: Data) -> Iterator[str]:
     for metric, found in data["metrics"].items():
         for column, scores in zip(data["columns"], found["scores"], strict=True):
             for name, score in scores.items():
-                if score_text(score) == MISSING:
+                if score_text(score_of(score)) == MISSING:
                     reason = clean(score.get("reason") or "no value; the reason was not saved")
                     where = f"{clean(name)}, {label(metric)} by {clean(column['label'])}"
                     about.setdefault(reason, []).append(where)

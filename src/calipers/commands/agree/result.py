@@ -1,17 +1,15 @@
 """Every metric under several embedders, and whether they order the systems alike, in words.
 
-A column is one view of one embedder. Two scores that differ by no more than :func:`tie_width` are
-a tie: on a range from 0 to 1 as they are, else as a share of the larger one. A tie contradicts
-nobody.
+A column is one view of one embedder. Which of two scores is better, and when they are a tie, is
+decided in :mod:`calipers.uncertainty.ties`; a tie contradicts no column.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +21,10 @@ from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
 from calipers.serialise import Plain
+from calipers.uncertainty.ties import Winner, merit, winner
 
 if TYPE_CHECKING:
     from calipers.results.rows import Row, Wide
-
-NARROWEST_TIE = 0.01
-"""What MAUVE moves by with the seed of k-means alone."""
-
-Winner = Literal["a", "b", "tie", "unknown"]
 
 Matrix = NDArray[np.float64]
 
@@ -79,9 +73,8 @@ class PairOrder(Plain):
     @property
     def agreed(self) -> str | None:
         """Name of the system that every column puts first; None where they do not."""
-        names = {"a": self.a, "b": self.b}
-        said = set(self.winners)
-        return names.get(said.pop()) if len(said) == 1 else None
+        names, winners = {"a": self.a, "b": self.b}, set(self.winners)
+        return names.get(winners.pop()) if len(winners) == 1 else None
 
     @property
     def sentence(self) -> str:
@@ -115,20 +108,20 @@ class PairOrder(Plain):
     @property
     def _sides(self) -> tuple[Winner, Winner]:
         """The side that more columns put first, and the other; the first column breaks a draw."""
-        said: list[Winner] = [each for each in self.winners if each in ("a", "b")]
-        more = self._count("a") - self._count("b") or (said == [] or said[0] == "a") - 0.5
+        decided = [side for side in self.winners if side in ("a", "b")]
+        more = self._count("a") - self._count("b") or (decided[:1] != ["b"]) - 0.5
         return ("a", "b") if more > 0 else ("b", "a")
 
-    def _who(self, what: Winner) -> str:
-        count, total = self._count(what), len(self.winners)
+    def _who(self, outcome: Winner) -> str:
+        count, total = self._count(outcome), len(self.winners)
         return every(total) if count == total else f"{count} of {total} columns"
 
-    def _count(self, what: Winner) -> int:
-        return self.winners.count(what)
+    def _count(self, outcome: Winner) -> int:
+        return self.winners.count(outcome)
 
-    def _by(self, what: Winner) -> str:
-        said = zip(self.columns, self.winners, strict=True)
-        return spoken([column for column, found in said if found == what])
+    def _by(self, outcome: Winner) -> str:
+        outcomes = zip(self.columns, self.winners, strict=True)
+        return spoken([column for column, of_column in outcomes if of_column == outcome])
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,14 +285,14 @@ class Agreement(Result):
     @property
     def split(self) -> tuple[str, ...]:
         """Metrics by which columns put some pair of systems the one and the other way round."""
-        return tuple(key for key, found in self.metrics.items() if found.split)
+        return tuple(key for key, metric in self.metrics.items() if metric.split)
 
     @property
     def verdict(self) -> str:
         """Whether the verdict depends on the embedder, in one sentence."""
-        if not any(found.pairs for found in self.metrics.values()):
+        if not any(metric.pairs for metric in self):
             return "for none of the metrics is one direction better, so there is no verdict"
-        if not any(pair.compared for found in self.metrics.values() for pair in found.pairs):
+        if not any(pair.compared for metric in self for pair in metric.pairs):
             return (
                 "whether the ranking depends on the embedder cannot be told: no two columns have a "
                 "value for the same pair of systems"
@@ -368,11 +361,11 @@ class Agreement(Result):
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Columns, systems and the tie stand in every metric too."""
         limits, names = data["limits"], [system["name"] for system in data["systems"]]
-        own = {"columns": data["columns"], "systems": names, "tie": limits["tie"]}
+        shared = {"columns": data["columns"], "systems": names, "tie": limits["tie"]}
         metrics = {
             key: {
                 **metric,
-                **own,
+                **shared,
                 "scores": [[column[name] for name in names] for column in metric["scores"]],
             }
             for key, metric in data["metrics"].items()
@@ -384,52 +377,15 @@ class Agreement(Result):
         if not self.tie >= 0:
             raise ValueError(f"tie is {self.tie}, not a number of at least 0")
         columns = len(self.columns)
-        for found in self:
+        for metric in self:
             for name in ("spearman", "kendall", "chance"):
-                if getattr(found, name).shape != (columns, columns):
-                    raise ValueError(f"{name} of {found.metric!r} is not of {columns} columns")
+                if getattr(metric, name).shape != (columns, columns):
+                    raise ValueError(f"{name} of {metric.metric!r} is not of {columns} columns")
             if (
-                len(found.scores) != columns
-                or [len(row) for row in found.reasons] != [columns] * columns
+                len(metric.scores) != columns
+                or [len(row) for row in metric.reasons] != [columns] * columns
             ):
-                raise ValueError(f"the scores of {found.metric!r} are not of {columns} columns")
-
-
-def tie_width(n: int) -> float:
-    """Tell how far two scores of n samples may differ and still be a tie.
-
-    The largest standard error that a share of n samples can have, 1/(2√n), and at least 0.01.
-
-    Examples
-    --------
-    >>> tie_width(100), tie_width(1_000_000)
-    (0.05, 0.01)
-    """
-    return max(NARROWEST_TIE, 0.5 / math.sqrt(n))
-
-
-def merit(score: Score) -> float:
-    """Give a number that is higher for the better score; NaN where there is no value."""
-    if score.better == "closest":
-        return math.nan if score.gap is None else -score.gap
-    return score.value if score.better == "higher" else -score.value
-
-
-def winner(a: Score, b: Score, tie: float) -> Winner:
-    """Tell which of two systems is better by one column; `tie` is as of :func:`tie_width`."""
-    x, y = merit(a), merit(b)
-    if math.isnan(x) or math.isnan(y):
-        return "unknown"
-    if x == y or abs(x - y) <= _tolerance(a, b, tie) + 1e-12:
-        return "tie"
-    return "a" if x > y else "b"
-
-
-def _tolerance(a: Score, b: Score, tie: float) -> float:
-    if a.range == (0.0, 1.0) and a.better != "closest":
-        return tie
-    sizes = [abs(x) for x in (a.value, b.value, a.reference or 0.0) if math.isfinite(x)]
-    return tie * max(sizes, default=0.0)
+                raise ValueError(f"the scores of {metric.metric!r} are not of {columns} columns")
 
 
 def every(columns: int) -> str:
@@ -445,5 +401,5 @@ def spoken(columns: Sequence[Column]) -> str:
     >>> spoken([Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "wording")])
     'minilm meaning and form, tfidf wording'
     """
-    runs = [(name, list(run)) for name, run in groupby(columns, key=lambda each: each.embedder)]
-    return ", ".join(f"{name} {' and '.join(each.view for each in run)}" for name, run in runs)
+    runs = groupby(columns, key=lambda column: column.embedder)
+    return ", ".join(f"{name} {' and '.join(column.view for column in run)}" for name, run in runs)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,22 +13,21 @@ from calipers.catalogue.choosing import check_keys, choose, key, split_names
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.keys import split_key
 from calipers.catalogue.shown import HEADLINE
+from calipers.commands.agree.embedders import name_embedders, processes_of, try_embedders
 from calipers.commands.agree.options import AgreeOptions
-from calipers.commands.agree.result import Agreement, Column, MetricAgreement, merit, tie_width
+from calipers.commands.agree.result import Agreement, Column, MetricAgreement
 from calipers.commands.compare.run import compare
-from calipers.embedders import Embedder, EmbedderChoice, as_embedder, is_embedder
-from calipers.embedders.processes import check_divides, may_divide
 from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.text_view import VIEW as TEXT
 from calipers.options.comparison import CompareOptions
-from calipers.options.embedding import Model
 from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import Comparison, SetSummary
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 from calipers.uncertainty import rank_agreement as ranks
+from calipers.uncertainty.ties import merit, tie_width
 
 VIEW = "any"
 """Stands for every view while keys are checked."""
@@ -62,27 +59,27 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
         loaded, samples cannot be read or do not fit together, or an option is out of its range.
     """
     keys = _keys(options.metrics, options.estimator)
-    named = _name_embedders(options.embedders, options)
+    named = name_embedders(options.embedders, options)
     sides = _read(reference, generated, options)
     progress = options.progress or Silent()
-    _try_embedders(named, sides[0].kind, progress, processes=options.processes)
-    verdicts: list[Verdict] = []
+    try_embedders(named, sides[0].kind, progress, processes=options.processes)
+    scored: list[ScoredEmbedder] = []
     for name, embedder in named.items():
         compared = CompareOptions.of(
             options,
             embedder=embedder,
             metrics=keys,
-            processes=_processes_of(embedder, options.processes),
-            progress=_Named(progress, name),
+            processes=processes_of(embedder, options.processes),
+            progress=_NamedProgress(progress, name),
         )
-        found = compare(*sides, options=compared)
-        verdicts.append(Verdict.of(name, found))
-    settings = {key: found.settings[key] for key in (*options.settings(), "pca")}
+        comparison = compare(*sides, options=compared)
+        scored.append(ScoredEmbedder.of(name, comparison))
+    settings = {key: comparison.settings[key] for key in (*options.settings(), "pca")}
     return _build(
-        verdicts,
-        found.reference,
-        [system.summary for system in found],
-        {"metrics": list(verdicts[0].metrics), **settings},
+        scored,
+        comparison.reference,
+        [system.summary for system in comparison],
+        {"metrics": list(scored[0].metrics), **settings},
     )
 
 
@@ -93,17 +90,17 @@ def _keys(metrics: str | Iterable[str] | None, estimator: str) -> list[str]:
         counted = estimator == COUNTING
         return [name if counted else name.removesuffix("_star") for name in HEADLINE]
     keys = split_names(metrics)
-    for each in keys:
-        view, name, options = split_key(each)
-        if view == TEXT or each == TEXT:
+    for metric in keys:
+        view, name, options = split_key(metric)
+        if view == TEXT or metric == TEXT:
             raise InputError(
-                f"{each!r} is computed from the texts themselves, so it does not depend on "
+                f"{metric!r} is computed from the texts themselves, so it does not depend on "
                 "the embedder; use calipers text"
             )
         if view:
             plain = ":".join((name, *options))
             raise InputError(
-                f"{each!r} names the view {view!r}; agree computes metrics in every view of "
+                f"{metric!r} names the view {view!r}; agree computes metrics in every view of "
                 f"every embedder, so name them without a view, such as {plain!r}"
             )
     choose(keys, (VIEW,), estimator=estimator)
@@ -113,12 +110,12 @@ def _keys(metrics: str | Iterable[str] | None, estimator: str) -> list[str]:
 def _read(
     reference: Any, generated: Any, options: AgreeOptions
 ) -> tuple[SampleSet, tuple[System, ...]]:
-    """Read every file once, and see that there is something to agree about."""
+    """Read every file once, and check that there are rankings to compare."""
     reading = Reader(options.field, skip_bad=options.skip_bad)
-    first = reading.one(reference, "reference")
-    if first.kind == "vectors":
+    samples = reading.one(reference, "reference")
+    if samples.kind == "vectors":
         raise InputError(
-            f"{first.name}: holds vectors; agree embeds the samples with several embedders, "
+            f"{samples.name}: holds vectors; agree embeds the samples with several embedders, "
             "so it needs texts or images"
         )
     systems = reading.systems(generated)
@@ -127,12 +124,12 @@ def _read(
             "agree compares rankings of systems, so it needs at least two systems; found "
             f"{systems[0].name!r} only. For the scores of one system use calipers compare"
         )
-    return first, systems
+    return samples, systems
 
 
 @dataclass(frozen=True)
-class _Named:
-    """A progress that says whose work it is."""
+class _NamedProgress:
+    """A progress that names the embedder before each task."""
 
     inner: Progress
     name: str
@@ -142,8 +139,8 @@ class _Named:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
-    """What one embedder said, without samples and vectors.
+class ScoredEmbedder:
+    """The scores by one embedder, without samples and vectors.
 
     Attributes
     ----------
@@ -172,16 +169,16 @@ class Verdict:
     signature: Mapping[str, str]
 
     @classmethod
-    def of(cls, name: str, comparison: Comparison) -> Verdict:
-        """Keep of a comparison what an agreement needs."""
+    def of(cls, name: str, comparison: Comparison) -> ScoredEmbedder:
+        """Take of a comparison what an agreement needs."""
         settings = comparison.settings
-        own = [each.summary.warnings + each.warnings for each in comparison]
+        of_systems = [system.summary.warnings + system.warnings for system in comparison]
         return cls(
             name=name,
             views=tuple(settings["views"]),
             metrics=tuple(settings["metrics_shown"]),
             scores=tuple(_light(system.scores) for system in comparison),
-            warnings=(comparison.reference.warnings, *own),
+            warnings=(comparison.reference.warnings, *of_systems),
             common=comparison.warnings,
             signature=settings["embedding"],
         )
@@ -193,56 +190,58 @@ class Verdict:
 
 
 def _build(
-    verdicts: Sequence[Verdict],
+    scored: Sequence[ScoredEmbedder],
     reference: SetSummary,
     systems: Sequence[SetSummary],
     settings: Mapping[str, Any],
 ) -> Agreement:
-    """Bring the verdicts of all embedders together.
+    """Bring the scores by all embedders together.
 
     Parameters
     ----------
-    verdicts
+    scored
         One for each embedder, on the same sets.
     reference, systems
         The sets, as any of the comparisons describes them.
     settings
         The choices that hold for all.
     """
-    columns = tuple(Column(each.name, view) for each in verdicts for view in each.views)
+    columns = tuple(Column(embedder.name, view) for embedder in scored for view in embedder.views)
     names = tuple(system.name for system in systems)
-    shared = [_shared([each.warnings[row] for each in verdicts]) for row in range(len(systems) + 1)]
-    common = _shared([each.common for each in verdicts])
-    made = {each.name: {"views": list(each.views), **each.signature} for each in verdicts}
-    tie = tie_width(min(each.n for each in (reference, *systems)))
+    sets = (reference, *systems)
+    shared = [_shared([embedder.warnings[row] for embedder in scored]) for row in range(len(sets))]
+    common = _shared([embedder.common for embedder in scored])
+    embedders = {
+        embedder.name: {"views": list(embedder.views), **embedder.signature} for embedder in scored
+    }
+    tie = tie_width(min(summary.n for summary in sets))
     return Agreement(
         reference=replace(reference, warnings=shared[0]),
         systems=tuple(replace(s, warnings=w) for s, w in zip(systems, shared[1:], strict=True)),
         columns=columns,
         metrics={
-            metric: _metric(metric, verdicts, columns, names, tie) for metric in verdicts[0].metrics
+            metric: _metric(metric, scored, columns, names, tie) for metric in scored[0].metrics
         },
-        settings={**settings, "embedders": made},
+        settings={**settings, "embedders": embedders},
         tie=tie,
         rarely_reached=ranks.rarely_reached(len(names)),
-        warnings=(*common, *_own_warnings(verdicts, (reference.name, *names), shared, common)),
+        warnings=(*common, *_of_embedders(scored, (reference.name, *names), shared, common)),
     )
 
 
 def _metric(
     metric: str,
-    verdicts: Sequence[Verdict],
+    scored: Sequence[ScoredEmbedder],
     columns: tuple[Column, ...],
     names: tuple[str, ...],
     tie: float,
 ) -> MetricAgreement:
-    scores = tuple(each.column(view, metric) for each in verdicts for view in each.views)
+    scores = tuple(embedder.column(view, metric) for embedder in scored for view in embedder.views)
     merits = [np.array([merit(score) for score in column]) for column in scores]
     size = len(columns)
 
     def table(measure: Any) -> Any:
-        found = [measure(merits[i], merits[j]) for i, j in product(range(size), repeat=2)]
-        return [found[row * size : (row + 1) * size] for row in range(size)]
+        return [[measure(merits[i], merits[j]) for j in range(size)] for i in range(size)]
 
     return MetricAgreement(
         metric=metric,
@@ -262,151 +261,26 @@ def _light(scores: Mapping[str, Score]) -> dict[str, Score]:
 
 
 def _shared(warnings: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """What every embedder's comparison says."""
-    return tuple(text for text in warnings[0] if all(text in each for each in warnings))
+    """The warnings that the comparisons by all embedders give."""
+    return tuple(text for text in warnings[0] if all(text in others for others in warnings))
 
 
-def _own_warnings(
-    verdicts: Sequence[Verdict],
+def _of_embedders(
+    scored: Sequence[ScoredEmbedder],
     names: Sequence[str],
     shared: Sequence[Sequence[str]],
     common: Sequence[str],
 ) -> list[str]:
-    """What some embedder's comparison says alone, with its name in front."""
-    found = []
-    for each in verdicts:
-        found += [_told(each.name, "", text) for text in each.common if text not in common]
-        for name, own, known in zip(names, each.warnings, shared, strict=True):
-            found += [_told(each.name, f"{name}: ", text) for text in own if text not in known]
-    return found
+    """The other warnings, with the name of the embedder in front."""
+    others = []
+    for embedder in scored:
+        by = embedder.name
+        others += [_named(by, "", text) for text in embedder.common if text not in common]
+        for name, of_set, known in zip(names, embedder.warnings, shared, strict=True):
+            others += [_named(by, f"{name}: ", text) for text in of_set if text not in known]
+    return others
 
 
-def _told(embedder: str, about: str, text: str) -> str:
+def _named(embedder: str, about: str, text: str) -> str:
     """Put the embedder in front of a warning, unless the warning names it."""
     return f"{about}{text}" if text.startswith(f"{embedder} ") else f"{embedder}: {about}{text}"
-
-
-Named = dict[str, Embedder | EmbedderChoice]
-
-
-def _name_embedders(embedders: Any, options: Model) -> Named:
-    """Give each embedder a name for its columns.
-
-    Parameters
-    ----------
-    embedders
-        Lines ``NAME[:option=value…]``, choices or embedders, in a sequence or in a dict from the
-        name of the column.
-
-    Returns
-    -------
-    dict
-        From name to choice or embedder, in the order given. A line goes by its last part,
-        ``./models/gpt2:layer=6`` by ``gpt2:layer=6``, and by all of it where two are alike.
-
-    Raises
-    ------
-    InputError
-        If it holds nothing, what is no embedder, or the same one twice.
-    """
-    if isinstance(embedders, Mapping):
-        return {str(name): _choice(each, options) for name, each in embedders.items()}
-    given = [embedders] if isinstance(embedders, str) else _listed(embedders)
-    choices = [_choice(each, options) for each in given]
-    lines = [_line(each) for each in choices]
-    for line in lines:
-        if lines.count(line) > 1:
-            raise InputError(
-                f"the embedder {line!r} is given twice; give each once, or give a dict from "
-                "names to embedders"
-            )
-    short = [_short(line) for line in lines]
-    names = [own if short.count(own) == 1 else line for own, line in zip(short, lines, strict=True)]
-    return dict(zip(names, choices, strict=True))
-
-
-def _processes_of(each: Embedder | EmbedderChoice, processes: int | None) -> int | None:
-    """Give the processes that embed by one of several embedders: one where more cannot help."""
-    divides = isinstance(each, EmbedderChoice) and may_divide(each)
-    return processes if divides else None
-
-
-def _try_embedders(
-    named: Named, kind: str, progress: Progress, *, processes: int | None = None
-) -> int:
-    """Load every embedder once and let it go; tell how many columns they give.
-
-    A misspelt last one is found before the first has embedded for an hour. One after another, so
-    that no two models need memory at the same time.
-
-    Raises
-    ------
-    InputError
-        If one cannot be loaded or does not read samples of this kind, two are the same, they
-        give fewer than two columns, or processes are asked for that could help none of them or
-        not with a model where it runs.
-    """
-    if processes not in (None, 1) and not any(_processes_of(e, processes) for e in named.values()):
-        raise InputError(
-            "--processes (processes= in Python) applies to models on the CPU only; none of "
-            f"these is one: {', '.join(named)}"
-        )
-    seen: dict[str, str] = {}
-    columns = 0
-    with progress.task("Trying embedders", len(named)) as advance:
-        for name, each in named.items():
-            model = each.load() if isinstance(each, EmbedderChoice) else each
-            _check_kind(name, model, kind)
-            if isinstance(each, EmbedderChoice) and _processes_of(each, processes) not in (None, 1):
-                check_divides(each, model)
-            if model.identity in seen:
-                raise InputError(
-                    f"the embedders {seen[model.identity]!r} and {name!r} are the same; their "
-                    "columns would always agree"
-                )
-            seen[model.identity] = name
-            columns += len(model.views)
-            advance(1)
-    if columns < 2:
-        raise InputError(
-            "agree compares columns with each other, one for each view of each embedder, and "
-            f"needs at least two; found {columns}: {', '.join(named) or 'no embedder'}"
-        )
-    return columns
-
-
-def _choice(each: Any, options: Model) -> Embedder | EmbedderChoice:
-    if isinstance(each, str):
-        return options.choice_of(each)
-    if isinstance(each, EmbedderChoice):
-        return each
-    if is_embedder(each):
-        return as_embedder(each)
-    raise InputError(
-        f"embedders must be names such as 'minilm', choices or embedders; found {each!r}"
-    )
-
-
-def _listed(embedders: Any) -> Sequence[Any]:
-    if not isinstance(embedders, Iterable):
-        raise InputError(f"embedders must be a list of embedders; found {embedders!r}")
-    return list(embedders)
-
-
-def _line(each: Embedder | EmbedderChoice) -> str:
-    return each.line if isinstance(each, EmbedderChoice) else each.name
-
-
-def _short(line: str) -> str:
-    """Leave out the folders before a name, and an ending such as ``.txt``, but no option."""
-    name, colon, options = line.partition(":")
-    if options.startswith("//"):
-        return line
-    last = Path(name).name or name
-    return f"{last}{colon}{options}"
-
-
-def _check_kind(name: str, model: Embedder, kind: str) -> None:
-    """Refuse early what the embedding would refuse late."""
-    if kind not in model.reads:
-        raise InputError(f"the embedder {name!r} does not read {kind}; leave it out")

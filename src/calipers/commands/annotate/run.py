@@ -8,7 +8,7 @@ from pathlib import Path
 from calipers.annotation.study import AnnotationStudy, annotator_names
 from calipers.commands.annotate.options import AnnotateOptions
 from calipers.errors import InputError
-from calipers.evaluate.judged import read_judged, worded
+from calipers.evaluate.judged_samples import read_judged_samples, rubric_for
 from calipers.files import at_home
 from calipers.judgements.items import Item, make_checks
 from calipers.judgements.rubric import find_rubric
@@ -53,7 +53,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
         )
     annotators = annotator_names(options.annotators)
     rubric = find_rubric(options.task, options.rubric)
-    judged = read_judged(options.generated, options.reference, options.field)
+    judged = read_judged_samples(options.generated, options.reference, options.field)
     items = judged.items(
         rubric, options, seed=options.seed, ratings_per_item=options.ratings_per_item
     )
@@ -75,7 +75,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
     return AnnotationStudy.make(
         path,
         items,
-        rubric=worded(rubric, items),
+        rubric=rubric_for(items, rubric),
         annotators=annotators,
         checks=checks,
         ratings_per_item=options.ratings_per_item,

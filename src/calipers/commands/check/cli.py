@@ -92,11 +92,11 @@ def check(
     with calm(quiet=outputs.quiet):
         from calipers.commands.check.run import check as run_check
 
-        found = run_check(run, options=options)
-    deliver(found, outputs)
+        result = run_check(run, options=options)
+    deliver(result, outputs)
     if place is not None:
-        _append(place, found)
-    raise typer.Exit(found.exit_code)
+        _append(place, result)
+    raise typer.Exit(result.exit_code)
 
 
 def _summary() -> str:
@@ -109,10 +109,10 @@ def _summary() -> str:
     return place
 
 
-def _append(place: str, found: Check) -> None:
+def _append(place: str, result: Check) -> None:
     try:
         with open(place, "a", encoding="utf-8") as file:
-            file.write(found.markdown() + "\n")
+            file.write(result.markdown() + "\n")
     except OSError as error:
         raise InputError(
             f"--github-summary: {place}: cannot be written: {error.strerror or error}"

@@ -6,9 +6,9 @@ The limit is a number, or the score of a baseline that may be multiplied and mov
     limit      =  number  |  product [("+" | "-") number]
     product    =  "baseline" ["*" number]  |  number "*" "baseline"
 
-A key may hold colons and equality signs of its own (``precision:group=news``), and so may the name
-of a system, so that the left side is told apart by which scores and systems there are. Nothing is
-evaluated: the text is cut into words, and each of them has one place where it may stand.
+A key may hold colons and equality signs (``precision:group=news``), and so may the name of a
+system, so that the left side is parsed by the names of the scores and systems that there are.
+Nothing is evaluated: the text is cut into words, and each of them has one place where it may be.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Condition:
         return self.operator.endswith("=")
 
     def split(self, systems: Mapping[str, Collection[str]]) -> tuple[str | None, str]:
-        """Tell the system, None for all of them, and the key, both as they were written.
+        """Give the system, None for all of them, and the key, both as they were written.
 
         Parameters
         ----------
@@ -103,8 +103,8 @@ def parse_condition(text: str) -> Condition:
 
     Examples
     --------
-    >>> found = parse_condition("mauve_star < baseline - 0.02")
-    >>> found.left, found.operator, found.factor, found.offset
+    >>> condition = parse_condition("mauve_star < baseline - 0.02")
+    >>> condition.left, condition.operator, condition.factor, condition.offset
     ('mauve_star', '<', 1.0, -0.02)
     """
     if not isinstance(text, str) or not text.strip():
@@ -148,13 +148,13 @@ def read_conditions(path: str | Path) -> list[str]:
     except (ValueError, RecursionError) as error:
         kind = "JSON" if place.suffix.lower() == ".json" else "TOML"
         raise InputError(f"{place}: is not valid {kind}: {error!s:.200}") from error
-    found = data.get("fail_if") if isinstance(data, dict) and len(data) == 1 else None
-    if not isinstance(found, list) or not found:
+    conditions = data.get("fail_if") if isinstance(data, dict) and len(data) == 1 else None
+    if not isinstance(conditions, list) or not conditions:
         raise InputError(
             f"{place}: must hold the list fail_if and nothing else, such as "
             "fail_if = ['recall < 0.8']"
         )
-    return found
+    return conditions
 
 
 def _limit(words: _Words) -> tuple[float, float]:
@@ -193,10 +193,10 @@ class _Words:
 
     def take(self, word: str) -> bool:
         """Go past a word, if it is the next one."""
-        found = WORD.match(self.text, self._next)
-        if found is None or found.group().strip() != word:
+        match = WORD.match(self.text, self._next)
+        if match is None or match.group().strip() != word:
             return False
-        self._next = found.end()
+        self._next = match.end()
         return True
 
     def signed(self, expected: str) -> float:
@@ -215,13 +215,13 @@ class _Words:
 
     def number(self, expected: str) -> float:
         """Go past a number without a sign."""
-        found = WORD.match(self.text, self._next)
-        if found is None or found["number"] is None:
+        match = WORD.match(self.text, self._next)
+        if match is None or match["number"] is None:
             raise self.unexpected(expected)
-        value = float(found["number"])
+        value = float(match["number"])
         if not math.isfinite(value):
             raise self.unexpected("a finite number")
-        self._next = found.end()
+        self._next = match.end()
         return value
 
     def end(self) -> None:
@@ -237,5 +237,7 @@ class _Words:
 
 def _unexpected(text: str, place: int, expected: str) -> InputError:
     rest = text[place:].split()
-    found = f"found {rest[0]!r}" if rest else "found nothing"
-    return InputError(f"condition {text!r}: expected {expected} at character {place + 1}; {found}")
+    instead = repr(rest[0]) if rest else "nothing"
+    return InputError(
+        f"condition {text!r}: expected {expected} at character {place + 1}; found {instead}"
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from calipers.report import legend
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, about, number
+from calipers.report.of_data import of_data
 from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
@@ -46,7 +47,7 @@ def document(data: Data) -> Document:
     blocks: tuple[Block, ...] = (
         Notes(tuple(notes("verdict", _verdict(data)))),
         _table(data),
-        *together(*notes("note", _remarks(data)), *legend.warnings(data, [])),
+        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), [])),
         Notes(
             (
                 Note("how", f"{_how(data)} Full precision: --json FILE, or .to_dict() in Python."),
@@ -59,7 +60,7 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def percent(share: float) -> str:
@@ -196,7 +197,7 @@ def _remarks(data: Data) -> Iterator[str]:
     if not all(row["paired"] for row in compared):
         yield (
             "the errors of both runs are taken as independent, which is too careful: what the "
-            "reference brings to both is in the zips of --save, and not in JSON or older zips"
+            "reference brings to both is in the zips of --save, and not in JSON"
         )
 
 

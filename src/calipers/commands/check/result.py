@@ -1,4 +1,4 @@
-"""What a gate found: conditions on the scores of a run, each decided by its confidence bounds."""
+"""The result of a check: conditions on the scores of a run, each decided by confidence bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Side = Literal["below", "above"]
 Inconclusive = Literal["report", "pass", "fail"]
 
 PASSED, FAILED, UNDECIDED = 0, 1, 3
-"""Exit codes; 2 is that of what was asked for wrongly."""
+"""Exit codes; 2 is that of a usage error."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class CheckedScore(Plain):
     Attributes
     ----------
     condition
-        As it was written; where it is met, the gate fails.
+        As it was written; where it is met, the check fails.
     system, score
-        Whose score was held against the limit, and its key.
+        The system whose score was compared with the limit, and the key of the score.
     value
         The score.
     interval, level
@@ -46,7 +46,7 @@ class CheckedScore(Plain):
         as a number.
     outcome
         ``"fails"`` where the condition is met, ``"passes"`` where it is not, by more than chance;
-        ``"inconclusive"`` where the samples do not tell.
+        ``"inconclusive"`` where the samples do not decide.
     baseline
         The score of the baseline that the limit is taken from; None where it is a number.
     standard_error
@@ -64,11 +64,11 @@ class CheckedScore(Plain):
     share
         Whether values of the score lie in [0, 1].
     reason
-        Why nothing is decided though samples are there: the embedder knows too few of their words.
-        None elsewhere.
+        Why nothing is decided although there are samples: the embedder knows too few of their
+        words. None elsewhere.
     paired
-        Whether what one reference brings to the scores of both runs was set off; they are taken as
-        independent otherwise.
+        Whether the error that one reference brings to the scores of both runs was cancelled; they
+        are taken as independent otherwise.
     """
 
     condition: str
@@ -109,7 +109,7 @@ class Check(Result):
     Attributes
     ----------
     run, baseline
-        What was checked, and what limits were taken from; None where all limits are numbers.
+        What was checked, and where limits were taken from; None where all limits are numbers.
     checked
         Every condition on every system, in the order of the conditions.
     settings
@@ -133,18 +133,18 @@ class Check(Result):
     @property
     def outcome(self) -> Outcome:
         """``"fails"`` where any condition is met, ``"passes"`` where none is, by the intervals."""
-        found = {each.outcome for each in self.checked}
-        if "fails" in found:
+        outcomes = {row.outcome for row in self.checked}
+        if "fails" in outcomes:
             return "fails"
-        return "inconclusive" if "inconclusive" in found else "passes"
+        return "inconclusive" if "inconclusive" in outcomes else "passes"
 
     @property
     def exit_code(self) -> int:
-        """0 for a pass, 1 for a failure, 3 where it is open, or what was chosen for that.
+        """0 for a pass, 1 for a failure, 3 where it is inconclusive, or what was chosen for that.
 
         Where the embedder did not read the texts it is never a pass, whatever was chosen.
         """
-        unread = any(each.reason for each in self.checked)
+        unread = any(row.reason for row in self.checked)
         if unread and self.outcome == "inconclusive" and self.settings["inconclusive"] == "pass":
             return UNDECIDED
         decided: Mapping[str, int] = {"passes": PASSED, "fails": FAILED}
@@ -153,12 +153,12 @@ class Check(Result):
 
     @property
     def sentence(self) -> str:
-        """What it found, as the first line of what is printed."""
+        """The verdict, as the first line of what is printed."""
         return str(self.document().of_kind("verdict")[0])
 
     def of_outcome(self, outcome: Outcome) -> tuple[CheckedScore, ...]:
         """Give the checks that ended so."""
-        return tuple(each for each in self.checked if each.outcome == outcome)
+        return tuple(row for row in self.checked if row.outcome == outcome)
 
     def __iter__(self) -> Iterator[CheckedScore]:
         return iter(self.checked)
@@ -205,11 +205,10 @@ class Check(Result):
 
     def _rows(self) -> Iterator[Row]:
         """A row for each condition on each system."""
-        for each in self.checked:
-            fields = vars(each)
-            low, high = fields["interval"] or (None, None)
-            kept = {name: value for name, value in fields.items() if name != "interval"}
-            yield {**kept, "low": low, "high": high}
+        for row in self.checked:
+            low, high = row.interval or (None, None)
+            others = {name: value for name, value in vars(row).items() if name != "interval"}
+            yield {**others, "low": low, "high": high}
 
     def _wide(self) -> Wide:
         return ("system",), "condition", "outcome"

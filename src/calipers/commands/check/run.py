@@ -1,9 +1,10 @@
-"""``check``: conditions on the scores of a run, each decided by its bounds and never by a point.
+"""``check``: conditions on the scores of a run, each decided by its bounds, not by the estimate.
 
-A gate of points fails at random once its limit is near to what a model scores. This one has three
-outcomes: it fails where a condition is met by more than chance, passes where none is by more than
-chance, and else is inconclusive, and says how many samples would decide. What is tested, and what
-the level of the whole gate means, is told in :mod:`calipers.uncertainty.limits`.
+A check of point estimates fails at random once its limit is near the score of a model. This one has
+three outcomes: it fails where a condition is met by more than chance, passes where each of them is
+unmet by more than chance, and is otherwise inconclusive, and says how many samples would decide.
+What is tested, and what the level of the whole check means, is described in
+:mod:`calipers.uncertainty.limits`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Run = Comparison | TextComparison
 System = SystemResult | TextResult
 
 OF_DATA = ("undefined", "unread", "unread_words")
-"""Pins of a signature that the samples bring, and nobody chose."""
+"""Pins of a signature that follow from the samples and are not chosen."""
 
 VERSION = "calipers"
 """The pin of the version, which alone makes no score incomparable (docs/stability.md)."""
@@ -72,8 +73,8 @@ def check(run: Any, options: CheckOptions) -> Check:
         decided without looking; if a score has no interval or no value; if limits are taken from a
         baseline and there is none, or its scores are not comparable.
     """
-    kept = [] if options.conditions is None else read_conditions(options.conditions)
-    conditions = [parse_condition(text) for text in (*_texts(options.fail_if), *kept)]
+    in_file = [] if options.conditions is None else read_conditions(options.conditions)
+    conditions = [parse_condition(text) for text in (*_texts(options.fail_if), *in_file)]
     if not conditions:
         raise InputError(
             "a check needs a condition to fail on, such as --fail-if 'recall < 0.8' "
@@ -140,13 +141,13 @@ def _loaded(given: Any, role: str) -> Named:
         raise InputError(
             f"{role} must be a comparison or the path of one; found {type(given).__name__}"
         )
-    found = _read(given)
-    if not isinstance(found, Comparison | TextComparison):
+    result = _read(given)
+    if not isinstance(result, Comparison | TextComparison):
         raise InputError(
-            f"{given}: holds a result of the kind {found.kind!r}; a check needs what --save or "
+            f"{given}: holds a result of the kind {result.kind!r}; a check needs what --save or "
             "--json of calipers compare (or calipers text) wrote"
         )
-    return Named(Path(given).name, found)
+    return Named(Path(given).name, result)
 
 
 def _read(path: str | Path) -> Result:
@@ -208,7 +209,7 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
 
 def _key(condition: Condition, written: str, ours: Named) -> str:
     """Find the key that is meant, whatever the order of its options."""
-    known = list(dict.fromkeys(key for each in ours.systems.values() for key in each.scores))
+    known = list(dict.fromkeys(key for system in ours.systems.values() for key in system.scores))
     if written in known:
         return written
     views = ours.run.settings.get("views") or []
@@ -240,7 +241,7 @@ def _view(written: str, views: Sequence[str]) -> tuple[str | None, str]:
 def _unknown(
     condition: Condition, written: str, known: Sequence[str], ours: Named, error: InputError
 ) -> InputError:
-    """Say what a name that stands for nothing may have been meant for."""
+    """Suggest what an unknown name may have been meant for."""
     name, colon, key = written.partition(":")
     if colon and key.strip() in known:
         error = unknown_name(f"system of {ours.name}", name, ours.systems)
@@ -272,25 +273,22 @@ def _estimate(
     """Take the score with its error; refuse one that has none."""
     settings = where.run.settings
     sets = [system.summary, *([] if where.run.reference is None else [where.run.reference])]
-    blocks = min([DEFAULT_BLOCKS, *(each.clusters for each in sets if each.clusters)])
+    blocks = min([DEFAULT_BLOCKS, *(samples.clusters for samples in sets if samples.clusters)])
     needed = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1)
-    small = min(each.n for each in sets) < needed
-    where_it_is = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
-    found = None
-    if settings.get("level") is not None and not small:
-        found = LimitEstimate.of(score, blocks=blocks)
-    if found is not None:
-        return found
+    smallest = min(samples.n for samples in sets)
+    place = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
+    estimate = None
+    if settings.get("level") is not None and smallest >= needed:
+        estimate = LimitEstimate.of(score, blocks=blocks)
+    if estimate is not None:
+        return estimate
     if settings.get("level") is None:
         why = "the run was made with --no-intervals; run it again without that option"
-    elif small:
-        why = (
-            f"{min(each.n for each in sets)} samples are too few; run it again with at least "
-            f"{needed} in every set"
-        )
+    elif smallest < needed:
+        why = f"{smallest} samples are too few; run it again with at least {needed} in every set"
     else:
         why = "its metric has none, or nothing moves it; choose another score of the run"
-    raise InputError(f"{where_it_is} has no interval, without which nothing is decided: {why}")
+    raise InputError(f"{place} has no interval, without which nothing is decided: {why}")
 
 
 def _check_limit(condition: Condition, key: str, score: Score) -> None:
@@ -323,21 +321,21 @@ def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline
 
 
 def _of_data(name: str, pins: Mapping[str, str]) -> bool:
-    """Whether a pin tells what the samples are like or who measured, and not how."""
-    # Joint axes keep a share of the variance, so that their number depends on both sets
+    """Whether a pin describes the samples or the version, and not how they were measured."""
+    # Joint axes explain a share of the variance, so that their number depends on both sets
     return name in (*OF_DATA, VERSION) or (name == "d" and pins.get("pca", "none") != "none")
 
 
 def _paired(
     value: float, key: str, system: System, other: System, factor: float
 ) -> LimitEstimate | None:
-    """Give the difference of two scores with what the reference brings to both set off.
+    """Give the difference of two scores, without the error that the reference brings to both.
 
-    None where that was not kept, or rows come in clusters, whose blocks depend on all sets of a
-    run.
+    None where that error was not saved, or rows come in clusters, whose blocks depend on all sets
+    of a run.
     """
-    kept = key in system.spreads and key in other.spreads
-    if not kept or system.summary.clusters or other.summary.clusters:
+    saved = key in system.spreads and key in other.spreads
+    if not saved or system.summary.clusters or other.summary.clusters:
         return None
     return LimitEstimate.of_difference(value, system.spreads[key], other.spreads[key].times(factor))
 
@@ -348,7 +346,7 @@ def _same(system: System, other: System) -> bool:
     return same and not system.seeds and not other.seeds
 
 
-# From a decision to what is kept of it -----------------------------------------------------------
+# From a decision to the result -------------------------------------------------------------------
 
 
 def _unread_reason(key: str, system: System) -> str | None:
@@ -361,13 +359,13 @@ def _unread_reason(key: str, system: System) -> str | None:
 
 def _all_checked(asked: Sequence[Asked], decisions: Sequence[Decision]) -> Iterator[CheckedScore]:
     """Give every check in order; of what was not read, nothing is decided."""
-    left = iter(decisions)
+    remaining = iter(decisions)
     for one in asked:
-        yield _checked(one, next(left)) if one.unread is None else _undecided(one)
+        yield _checked(one, next(remaining)) if one.unread is None else _undecided(one)
 
 
 def _undecided(asked: Asked) -> CheckedScore:
-    """Keep a condition on a score that nobody can give, since too little was read for it."""
+    """Give a condition on a score without a value, since too little of the texts was read."""
     score = asked.system.scores[asked.key]
     return CheckedScore(
         condition=asked.condition.text,
@@ -398,7 +396,7 @@ def _checked(asked: Asked, decision: Decision) -> CheckedScore:
     # The bounds of a difference are moved to where the score is, beside the limit
     shift = asked.limit - asked.test.limit
     low, high = (float(end + shift) for end in decision.bounds)
-    if asked.baseline is None:  # where no block of a share moves, they are not cut yet
+    if asked.baseline is None:  # where no block of a share moves, they are not clipped yet
         low, high = max(low, score.range[0]), min(high, score.range[1])
     n = asked.system.summary.n
     return CheckedScore(

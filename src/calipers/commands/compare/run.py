@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
-from calipers.catalogue.shown import shown_among
+from calipers.catalogue.shown import shown_keys
 from calipers.catalogue.suggest import check_known
 from calipers.embedders.embedder import Embedder
 from calipers.errors import InputError
@@ -257,7 +257,7 @@ def _shown_keys(
         for view, wanted in by_view(choices, views)
         for choice in wanted
     ]
-    return shown_among(keys, views, asked, options.estimator)
+    return [shown.key for shown in shown_keys(keys, views, asked, options.estimator)]
 
 
 def _shown(choices: Sequence[Choice], texts: Sequence[Any]) -> list[str]:

@@ -14,4 +14,5 @@ COMMAND = Command(
     result="result:History",
     kind="history",
     document="document:document",
+    plot="plot:history_plot",
 )

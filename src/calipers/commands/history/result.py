@@ -12,6 +12,9 @@ from calipers.results.result import Result
 from calipers.serialise import Plain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from calipers.report.plots import Figure
     from calipers.results.rows import Row, Wide
 
 
@@ -180,6 +183,11 @@ class History(Result):
         """The place of the first run that is worse than one before it by any score, or None."""
         places = [each.first_worse for each in self.scores if each.first_worse is not None]
         return min(places, default=None)
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the scores over the runs; keep the figure as .png, .pdf or .svg if asked."""
+        figure: Figure = self._figure(path)
+        return figure
 
     def _rows(self) -> Iterator[Row]:
         """A row for each score in each run, with the test against the run before."""

@@ -1,8 +1,8 @@
-"""One judge: what it is asked, its answers as they are kept, and what they count and say.
+"""One judge: what it is asked, its answers as they are saved, and what they count and say.
 
-The answers stand in a file of their own, which is a journal while the judge is asked
-(:mod:`calipers.language_model.samples_file`): raw, under the numbers of their requests, those of
-earlier runs and of other items among them.
+The answers are in a file of their own, which is a journal while the judge is asked
+(:mod:`calipers.language_model.samples_file`): raw, under the numbers of their requests, including
+those of earlier runs and of other items.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ATTEMPTS = 2
 
 @dataclass(eq=False)
 class AskedJudge:
-    """One judge: what it is asked, what it answered, what that says.
+    """One judge: what it is asked, and what it answered.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class AskedJudge:
     options
         Of the run.
     folder
-        Where answers are kept; None for nowhere.
+        Where answers are saved; None for nowhere.
     rows
         Its answers as they came, by the numbers of their requests; also those of other items.
     new
@@ -134,10 +134,10 @@ class AskedJudge:
 
     def _asking(self, asked: Sequence[Inquiry], attempt: int) -> Iterator[Completion]:
         """Begin to ask; nothing is sent before the first answer is taken."""
-        after = [self._after(each) if attempt else None for each in asked]
+        after = [self._after(inquiry) if attempt else None for inquiry in asked]
         requests = [
-            self.prompts.request(each, after=before)
-            for each, before in zip(asked, after, strict=True)
+            self.prompts.request(inquiry, after=before)
+            for inquiry, before in zip(asked, after, strict=True)
         ]
         try:
             return self._generate(requests)
@@ -157,8 +157,8 @@ class AskedJudge:
         journal: Journal | None,
         advance: Advance,
     ) -> None:
-        """Keep each answer as it comes."""
-        by_number = {each.number(attempt): each for each in asked}
+        """Save each answer as it comes."""
+        by_number = {inquiry.number(attempt): inquiry for inquiry in asked}
 
         def row_of(text: Completion) -> Row:
             return _row(text, by_number[text.id], attempt)
@@ -191,13 +191,13 @@ class AskedJudge:
     def _missing(self, attempt: int) -> list[Inquiry]:
         """What is left to be asked for the first time, or again."""
         if attempt == 0:
-            return [each for each in self.inquiries if each.number() not in self.rows]
+            return [inquiry for inquiry in self.inquiries if inquiry.number() not in self.rows]
         return [
-            each
-            for each in self.inquiries
-            if each.number() in self.rows
-            and each.number(1) not in self.rows
-            and (answer := self._answer(each, 0)).values is None
+            inquiry
+            for inquiry in self.inquiries
+            if inquiry.number() in self.rows
+            and inquiry.number(1) not in self.rows
+            and (answer := self._answer(inquiry, 0)).values is None
             and not answer.refused
         ]
 
@@ -206,8 +206,8 @@ class AskedJudge:
 
     def _answer(self, inquiry: Inquiry, attempt: int) -> JudgeAnswer:
         row = self.rows[inquiry.number(attempt)]
-        held = self._read.get(row["id"])
-        if held is None or held[1] is not row:
+        answer, answered_row = self._read.get(row["id"], (None, None))
+        if answer is None or answered_row is not row:
             answer = read_answer(
                 row["text"],
                 inquiry,
@@ -216,15 +216,15 @@ class AskedJudge:
                 refusal="refusal" in row,
                 chats=self.model.chats,
             )
-            self._read[row["id"]] = held = (answer, row)
-        return held[0]
+            self._read[row["id"]] = answer, row
+        return answer
 
     def answered(self) -> Iterator[tuple[Inquiry, JudgeAnswer, Row]]:
         """Give every inquiry with the answer that counts: the second, where there was one."""
-        for each in self.inquiries:
+        for inquiry in self.inquiries:
             for attempt in reversed(range(ATTEMPTS)):
-                if (row := self.rows.get(each.number(attempt))) is not None:
-                    yield each, self._answer(each, attempt), row
+                if (row := self.rows.get(inquiry.number(attempt))) is not None:
+                    yield inquiry, self._answer(inquiry, attempt), row
                     break
 
     def judgements(self) -> list[PairJudgement | Rating]:
@@ -240,15 +240,15 @@ class AskedJudge:
         answers = [answer for _, answer, _ in self.answered()]
         numbers = [
             number
-            for each in self.inquiries
+            for inquiry in self.inquiries
             for attempt in range(ATTEMPTS)
-            if (number := each.number(attempt)) in self.rows
+            if (number := inquiry.number(attempt)) in self.rows
         ]
         asked = [self.rows[number] for number in numbers]
         read = sum(row.get("prompt_tokens") or 0 for row in asked)
         written = sum(row["tokens"] or 0 for row in asked)
         cost = cost_of(self.options.price, read, written)
-        again = [each for each in self.inquiries if each.number(1) in self.rows]
+        again = [inquiry for inquiry in self.inquiries if inquiry.number(1) in self.rows]
         return {
             "asked": len(self.inquiries),
             "answered": sum(answer.values is not None for answer in answers),
@@ -263,7 +263,7 @@ class AskedJudge:
         }
 
     def notes(self) -> Iterator[str]:
-        """Tell what a person should know of how it was asked."""
+        """Say what a person should know of how it was asked."""
         if not self.model.chats:
             yield (
                 f"{self.name} has no chat template: it continued what it was asked as plain text, "
@@ -274,7 +274,7 @@ class AskedJudge:
         yield from self.model.told()
 
     def warnings(self) -> Iterator[str]:
-        """Tell which answers are missing, and why."""
+        """Say which answers are missing, and why."""
         counts = self.counts()
         if counts["refused"]:
             yield (
@@ -361,7 +361,7 @@ def known_numbers(folder: Path | None, name: str) -> set[int]:
     """Number the answers of a judge that are on disk, of whatever configuration."""
     if folder is None or not folder.is_dir():
         return set()
-    found: set[int] = set()
+    numbers: set[int] = set()
     path = answer_file(folder, name)
     for place in (path, path.with_name(f"{path.name}.part")):
         if not place.is_file():
@@ -370,5 +370,5 @@ def known_numbers(folder: Path | None, name: str) -> set[int]:
             with suppress(ValueError, RecursionError):
                 row = json.loads(line)
                 if isinstance(row, dict) and isinstance(row.get("id"), int):
-                    found.add(row["id"])
-    return found
+                    numbers.add(row["id"])
+    return numbers

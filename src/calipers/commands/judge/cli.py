@@ -19,7 +19,7 @@ from calipers.options.option import OUTPUT
 if TYPE_CHECKING:
     from calipers.commands.judge.result import Judging
 
-MOST_TOLD = 4
+MOST_REPEATED = 4
 """Warnings that an error repeats."""
 
 DryRun = Annotated[
@@ -82,7 +82,7 @@ def judge(
     # The table of judgements is made of answers that are journalled, and goes on where they are
     outputs = replace(outputs, paths={k: v for k, v in outputs.paths.items() if k != "output"})
     named = [options.reference, options.rubric, options.people]
-    outputs.check([*generated, *(each for each in named if each)])
+    outputs.check([*generated, *filter(None, named)])
     if dry_run:
         _plan(generated, options, outputs)
         return
@@ -92,20 +92,20 @@ def judge(
 
         systems = read_systems(generated, field=options.field)
         name_fields(systems, options)
-        found = run(systems, options=options.changed(overwrite=outputs.force))
+        judging = run(systems, options=options.changed(overwrite=outputs.force))
     next_step = f"{options.output}: read it with calipers rank SCORES --judgements {options.output}"
-    deliver(found, outputs, after=next_step if found.judgements else "")
-    if not found.judgements:
-        raise _unusable(found, options.output)
+    deliver(judging, outputs, after=next_step if judging.judgements else "")
+    if not judging.judgements:
+        raise _unusable(judging, options.output)
 
 
-def _unusable(found: Judging, output: object) -> CalipersError:
+def _unusable(judging: Judging, output: object) -> CalipersError:
     """Say of judges that gave no answer that can be used what they answered instead."""
-    kept = (
+    again = (
         "" if output is None else " What came is kept: the same command asks for none of it again."
     )
-    told = "; ".join(found.warnings[:MOST_TOLD])
-    return CalipersError(f"no answer can be used, so that nothing is judged: {told}.{kept}")
+    reasons = "; ".join(judging.warnings[:MOST_REPEATED])
+    return CalipersError(f"no answer can be used, so that nothing is judged: {reasons}.{again}")
 
 
 def _plan(generated: list[str], options: JudgeOptions, outputs: Outputs) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from calipers.report import legend
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, number
+from calipers.report.of_data import of_data
 from calipers.report.table import (
     BEST_STYLE,
     METRIC,
@@ -52,10 +53,10 @@ def document(data: Data) -> Document:
         *_with_people(data),
         *_between(data),
         *together(*notes("point", map(_counted, data["judges"].items()))),
-        *together(*notes("note", map(clean, data["notes"])), *legend.warnings(data, [])),
+        *together(*notes("note", map(clean, data["notes"])), *legend.warnings(of_data(data), [])),
         Notes((*glossary(_meanings(data)), Note("how", MORE))),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def _title(data: Data) -> str:

@@ -262,11 +262,11 @@ class Judging(Result):
     settings
         The choices of the run, as plain data.
     notes
-        What was left out or taken for granted.
+        What was left out or assumed.
     warnings
         What makes the answers doubtful.
     judgements
-        Every answer, as a row of the table; not kept in files of results.
+        Every answer, as a row of the table; not saved in files of results.
     version
         Of Calipers, that made it.
     """
@@ -388,7 +388,7 @@ class JudgingPlan(Plain):
     price
         Of a million tokens read, and written; None where none was given.
     notes
-        What was left out or taken for granted.
+        What was left out or assumed.
     """
 
     task: str
@@ -411,12 +411,12 @@ class JudgingPlan(Plain):
         for judge in self.judges:
             left = judge.asked - judge.known
             known = f" ({judge.known:,} of {judge.asked:,} are answered already)"
-            told = (
+            requests = (
                 f"{judge.name}: {counted(left, 'request')}{known if judge.known else ''}, about "
                 f"{judge.prompt_tokens:,} tokens read and {judge.tokens:,} written"
             )
             cost = "" if judge.cost is None else f": about {judge.cost:.4f} at {self.price}"
-            lines.append(f"{told}{cost}.")
+            lines.append(f"{requests}{cost}.")
         if self.cost is not None and len(self.judges) > 1:
             lines.append(f"In all about {self.cost:.4f}.")
         lines.append(

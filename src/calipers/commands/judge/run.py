@@ -1,10 +1,10 @@
 """``judge``: language models judge samples, and are judged as instruments.
 
 Which texts are shown depends on the files and the seed alone, so that people and several models
-meet on the same ones (:mod:`calipers.judgements.items`). Every answer is kept as it came, in a file
-for each judge beside the output; under one configuration of the judge an answer to an item holds
-whatever else is asked, so that a longer run, another system or another judge pays for what is new
-alone. The table of judgements and the report are made of these answers.
+judge the same ones (:mod:`calipers.judgements.items`). Every answer is saved as it came, in a file
+for each judge beside the output; under one configuration of the judge an answer to an item is
+valid whatever else is asked, so that a longer run, another system or another judge pays only for
+what is new. The table of judgements and the report are made of these answers.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from calipers.commands.judge.asking import AskedJudge, cost_of, known_numbers
+from calipers.commands.judge.basis import Basis, People, people_among
 from calipers.commands.judge.options import JudgeOptions
-from calipers.commands.judge.reliability import People, Reporting, people_among
+from calipers.commands.judge.reliability import analyse
 from calipers.commands.judge.result import Judging, JudgingPlan, PlannedJudge
 from calipers.errors import InputError
-from calipers.evaluate.judged import read_judged, worded
+from calipers.evaluate.judged_samples import read_judged_samples, rubric_for
 from calipers.files import at_home
 from calipers.judgements.items import Item, Items, RatedTexts
 from calipers.judgements.judgement import PairJudgement, Rating
@@ -45,7 +46,7 @@ from calipers.progress import Silent
 
 @keywords_of(JudgeOptions)
 def judge(generated: Any, options: JudgeOptions) -> Judging:
-    """Have language models judge samples, and tell how far they can be trusted.
+    """Have language models judge samples, and measure how far they can be trusted.
 
     Pairs of texts are compared in both orders on three questions in five steps (Pillutla et al.,
     JMLR 2023, appendix E), single texts rated for quality from 1 to 5 on three scales, batches of
@@ -82,11 +83,11 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             AskedJudge(name, model, study.rubric, study.inquiries, options, folder)
             for name, model in _open_judges(options)
         ]
-        for each in judges:
-            each.file(overwrite=options.overwrite)
-        for each in judges:
-            each.ask(progress)
-    rows = [row for each in judges for row in each.judgements()]
+        for asked in judges:
+            asked.file(overwrite=options.overwrite)
+        for asked in judges:
+            asked.ask(progress)
+    rows = [row for asked in judges for row in asked.judgements()]
     items = {item.id: item for item in study.items}
     if table is not None:
         write_judgements(
@@ -96,19 +97,18 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             questions=[question.name for question in study.rubric.questions],
             pairs=study.rubric.task == "pairs",
         )
-    report = Reporting(
-        study.rubric, study.systems, items, people, options.level, options.seed
-    ).report(
-        {each.name: each.judgements() for each in judges},
-        {each.name: (each.configuration, each.counts()) for each in judges},
+    reliability = analyse(
+        {asked.name: asked.judgements() for asked in judges},
+        {asked.name: (asked.configuration, asked.counts()) for asked in judges},
+        Basis(study.rubric, study.systems, items, people, options.level, options.seed),
     )
     return Judging(
         task=study.rubric.task,
         systems=study.systems,
         reference=study.reference,
         items=len(study.items),
-        judges=report.judges,
-        between=report.between,
+        judges=reliability.judges,
+        between=reliability.between,
         settings={
             **options.settings(),
             "task": study.rubric.task,
@@ -125,18 +125,18 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
                 (
                     *study.notes,
                     *_flagged(people),
-                    *(note for each in judges for note in each.notes()),
+                    *(note for asked in judges for note in asked.notes()),
                 )
             )
         ),
-        warnings=(*(w for each in judges for w in each.warnings()), *report.warnings),
+        warnings=(*(w for asked in judges for w in asked.warnings()), *reliability.warnings),
         judgements=tuple(rows),
     )
 
 
 @keywords_of(JudgeOptions)
 def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
-    """Tell what judging would ask and cost; nothing is asked and no model loaded.
+    """Estimate what judging would ask and cost; nothing is asked and no model loaded.
 
     Parameters
     ----------
@@ -155,7 +155,9 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
     """
     study = open_study(generated, options)
     prompts = JudgePrompts(study.rubric)
-    sizes = {each.number(): estimated_tokens(prompts.request(each)) for each in study.inquiries}
+    sizes = {
+        inquiry.number(): estimated_tokens(prompts.request(inquiry)) for inquiry in study.inquiries
+    }
     judges = []
     with _answer_folder(options, make=False) as folder:
         for name in _names(options.model):
@@ -207,10 +209,10 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
         If one of them cannot be.
     """
     rubric = find_rubric(options.task, options.rubric)
-    judged = read_judged(generated, options.reference, options.field)
+    judged = read_judged_samples(generated, options.reference, options.field)
     items = judged.items(rubric, options, seed=options.seed)
     return Study(
-        worded(rubric, items),
+        rubric_for(items, rubric),
         judged.names,
         judged.reference,
         items,
@@ -274,15 +276,15 @@ def _names(given: Any) -> list[str]:
         If a model is named twice, or cannot judge.
     """
     names: list[str] = []
-    for each in (models := _models(given)):
-        if isinstance(each, LanguageModel):
-            names.append(each.name)
+    for model in (models := _models(given)):
+        if isinstance(model, LanguageModel):
+            names.append(model.name)
             continue
-        if is_fitted(str(each)):
-            raise InputError(f"model must be one that follows instructions; found {str(each)!r}")
-        if models.count(each) > 1:
-            raise InputError(f"model names {str(each)!r} twice; name each judge once")
-        names.append(_called(str(each)))
+        if is_fitted(str(model)):
+            raise InputError(f"model must be one that follows instructions; found {str(model)!r}")
+        if models.count(model) > 1:
+            raise InputError(f"model names {str(model)!r} twice; name each judge once")
+        names.append(_called(str(model)))
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
         for place, name in enumerate(names)
@@ -299,19 +301,19 @@ def _called(model: str) -> str:
 
 def _open_judges(options: JudgeOptions) -> Iterator[tuple[str, LanguageModel]]:
     """Find the judges; all of them before one is asked, so that a mistake costs nothing."""
-    for name, each in zip(_names(options.model), _models(options.model), strict=True):
-        if isinstance(each, LanguageModel):
-            yield name, each
+    for name, model in zip(_names(options.model), _models(options.model), strict=True):
+        if isinstance(model, LanguageModel):
+            yield name, model
         else:
             yield (
                 name,
                 find_language_model(
-                    str(each), options.of_models(), max_requests=options.max_requests, chat=True
+                    str(model), options.of_models(), max_requests=options.max_requests, chat=True
                 ),
             )
 
 
-# Where answers are kept --------------------------------------------------------------------------
+# Where answers are saved -------------------------------------------------------------------------
 
 
 @contextmanager

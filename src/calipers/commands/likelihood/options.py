@@ -21,7 +21,7 @@ from calipers.commands.text.options import TextOptions
 from calipers.options.inputs import Labels, Sizes
 from calipers.options.language_models import LanguageModelling, Loading, is_language_model
 from calipers.options.rules import KEYS
-from calipers.options.running import Running, Seeded
+from calipers.options.running import Running, Seeded, Tagged
 
 
 def _is_distribution(value: Any) -> bool:
@@ -39,7 +39,7 @@ DISTRIBUTION = Rule(
 
 
 @options_class
-class LikelihoodOptions(Running, Loading, Seeded, Sizes):
+class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     """The options of ``likelihood``."""
 
     model: str | Path | LanguageModel = option(

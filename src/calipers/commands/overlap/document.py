@@ -63,8 +63,7 @@ def _title(overlap: Overlap) -> str:
     settings, sizes = overlap.settings, sorted({each.summary.n for each in overlap.systems})
     size = f"n = {sizes[0]}" + (f" to {sizes[-1]}" if len(sizes) > 1 else " each")
     pins = [f"{key} {clean(settings[key])}" for key in ("embedder", "k", "seed") if key in settings]
-    about = {"settings": settings}
-    rows = [] if legend.scaled_as_usual(about) else [legend.prepared(about)]
+    rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join([f"Overlap of {len(overlap.systems)} systems, {size}", *pins, *rows])
 
 

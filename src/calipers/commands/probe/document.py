@@ -8,6 +8,7 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean, label, meaning
 from calipers.report.numbers import MISSING, number
+from calipers.report.of_data import of_data
 from calipers.report.shown import short
 from calipers.report.table import (
     BEST_STYLE,
@@ -40,10 +41,10 @@ def document(data: Data) -> Document:
     data
         What ``Probe.to_dict()`` gives.
     """
-    samples = [(short(data["samples"]["name"]), data["samples"])]
+    samples = [(short(data["samples"]["name"]), of_data(data["samples"]))]
     blocks: tuple[Block, ...] = (
         *(_table(data, view) for view in data["views"]),
-        *together(*notes("note", _remarks(data)), *legend.warnings(data, samples)),
+        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), samples)),
         Notes(
             (
                 *glossary(_meanings(data)),
@@ -55,7 +56,7 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(data))
+    return Document(_title(data), blocks, legend.made_by(of_data(data)))
 
 
 def _title(data: Data) -> str:
@@ -64,7 +65,7 @@ def _title(data: Data) -> str:
     halves = f"{settings['seeds']} random splits into {settings['half']} + {settings['half']}"
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed")]
     name = short(data["samples"]["name"])
-    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join(
         [f"What {clean(settings['embedder'])} detects in {name}", halves, *pins, *rows]
     )

@@ -4,7 +4,7 @@ Texts and changed texts are scored against other texts of the same kind, over se
 A view *sees* a change if some metric moves by at least `CLEAR` and by more than the noise; it
 *hardly* sees it if some metric moves beyond the noise, and none that far; else it is *blind* to it.
 The noise is twice the standard deviation of what unchanged texts score over the halves, and no less
-than what the draw of the texts moves (:func:`~calipers.commands.agree.result.tie_width`).
+than what the draw of the texts moves (:func:`~calipers.uncertainty.ties.tie_width`).
 Where a change alters fewer than `ENOUGH` of the texts, nothing is said of the view.
 
 Scores of neighbours and cells alone would call a view blind to much that it sees: a classifier

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
 from calipers.catalogue.keys import split_key
-from calipers.commands.agree.result import tie_width
 from calipers.commands.probe.options import ProbeOptions
 from calipers.commands.probe.perturbations import CHANGES, Change, change_set
 from calipers.commands.probe.result import ENOUGH, Move, Probe, ProbedChange, ProbedView
@@ -31,6 +30,7 @@ from calipers.results import SetSummary
 from calipers.results.reading import REMEDY, SetReading, too_little, unread_note
 from calipers.samples import SampleSet
 from calipers.score import Score
+from calipers.uncertainty.ties import tie_width
 
 METRICS = ("mauve_star", "precision", "recall", "classifier_auc")
 """What a view is probed by: scores that `compare` shows, and a classifier, which finds more.

@@ -41,7 +41,6 @@ from calipers.report.table import (
     together,
 )
 from calipers.score import Score
-from calipers.serialise import plain
 
 SCORES = {
     "distinct_k": ("distinct", "samples of {k} that are different answers (cosine below {t:g})"),
@@ -147,7 +146,7 @@ def _score(score: Score | None) -> Cell:
     if score is None or not math.isfinite(score.value):
         return Text(MISSING)
     text = number(score.value, unit=True)
-    spread = beside_value(plain(score), text) or below_value(plain(score))
+    spread = beside_value(score, text) or below_value(score)
     return ScoreCell(text, spread, number=score.value)
 
 

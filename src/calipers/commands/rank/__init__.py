@@ -14,4 +14,5 @@ COMMAND = Command(
     result="result:Ranking",
     kind="ranking",
     document="document:document",
+    plot="plot:heat_map_plot",
 )

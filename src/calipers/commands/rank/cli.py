@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from calipers.cli.streams import calm
 from calipers.commands.rank.options import RankOptions
 from calipers.errors import InputError
 from calipers.options.option import INPUT, OUTPUT
+
+if TYPE_CHECKING:
+    from calipers.commands.rank.result import Ranking
 
 Scores = Annotated[
     str,
@@ -71,12 +74,9 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
     with calm(quiet=outputs.quiet):
         from calipers.commands.rank.run import rank as run
 
-        found = run(scores, options=options)
-    deliver(found, outputs, plot=lambda path: _draw(found.to_dict(), path))
+        ranking = run(scores, options=options)
+    deliver(ranking, outputs, plot=lambda path: _draw(ranking, path))
 
 
-def _draw(data: dict[str, Any], path: str) -> None:
-    from calipers.report import plots
-    from calipers.report.plots.heat_map import heat_map_plot
-
-    plots.save_figure(heat_map_plot(data).figure(), path)
+def _draw(ranking: Ranking, path: str) -> None:
+    ranking.plot(path)

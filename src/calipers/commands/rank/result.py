@@ -310,6 +310,7 @@ class Ranking(Result):
     """
 
     kind = "ranking"
+    _typed = True
     _needed = ("level",)
 
     systems: tuple[str, ...]
@@ -408,12 +409,7 @@ class Ranking(Result):
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the correlations as a heat map; keep it as .png, .pdf or .svg if asked."""
-        from calipers.report.plots import save_figure
-        from calipers.report.plots.heat_map import heat_map_plot
-
-        figure = heat_map_plot(self.to_dict()).figure()
-        if path is not None:
-            save_figure(figure, path)
+        figure: Figure = self._figure(path)
         return figure
 
 

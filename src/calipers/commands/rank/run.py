@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.shown import UNRANKED
-from calipers.commands.rank.judgements import Judged, beside_people, people_of
+from calipers.commands.rank.beside_people import beside_people, people_of
 from calipers.commands.rank.options import RankOptions
+from calipers.commands.rank.raters import Judged
 from calipers.commands.rank.result import Beside, Matrix, RankedMetric, Ranking, Truth
 from calipers.commands.rank.scores import Column, Scores, ranking_values, read_scores
 from calipers.commands.rank.truth import read_truths

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.catalogue.shown import chance_of, shown_keys
+from calipers.catalogue.shown import COUNTING, chance_of, shown_keys, views_of
 from calipers.errors import InputError, unknown_name
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison
@@ -280,7 +280,11 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
     own = compared.get("name") if isinstance(compared, Mapping) else None
     own = own if isinstance(own, str) else None
     scores = _gather(source, columns, reference or own)
-    shown = tuple(score.key for score in shown_keys(data) if score.key in columns)
+    settings = data.get("settings", {})
+    every = (key for _, given in systems for key, score in given.items() if score)
+    asked, estimator = settings.get("metrics_shown"), settings.get("estimator", COUNTING)
+    chosen = shown_keys(every, views_of(settings), asked, estimator)
+    shown = tuple(score.key for score in chosen if score.key in columns)
     named = (*scores.named, *([own] if own else []))
     return replace(scores, named=named, defaults=shown or tuple(columns))
 
@@ -330,7 +334,7 @@ def _add(column: Column, key: str, name: str, score: Mapping[str, Any], source: 
             f"found {describe(better)}"
         )
     column.better = column.better or better or "higher"
-    column.chance = chance_of(score)
+    column.chance = chance_of(score.get("signature") or "")
     reference, value = _number(score, "reference", place), _number(score, "value", place)
     if reference is not None:
         column.reference[name] = reference

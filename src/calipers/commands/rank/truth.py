@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.commands.rank.judgements import Judged, judged_truths, tables_of
+from calipers.commands.rank.judgements import judged_truths
 from calipers.commands.rank.options import RankOptions
+from calipers.commands.rank.rater_groups import tables_of
+from calipers.commands.rank.raters import Judged
 from calipers.commands.rank.result import Truth
 from calipers.commands.rank.scores import Scores, only_on_one_side
 from calipers.errors import unknown_name

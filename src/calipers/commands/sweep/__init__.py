@@ -14,4 +14,5 @@ COMMAND = Command(
     result="result:Sweep",
     kind="sweep",
     document="document:document",
+    plot="plot:sweep_plot",
 )

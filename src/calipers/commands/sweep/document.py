@@ -58,7 +58,7 @@ def _title(sweep: Sweep) -> str:
     values = settings["values"]
     fixed = f", k = {settings['k']}" if over == "n" else ""
     what = f"Sweep over {over} from {values[0]} to {values[-1]}{fixed}"
-    return f"{what} · {legend.title(_titled(sweep), said=['k'])}"
+    return f"{what} · {legend.title(sweep.reference, settings, said=['k'])}"
 
 
 def _table(sweep: Sweep, view: str) -> Table:
@@ -179,7 +179,7 @@ def _remarks(sweep: Sweep) -> Iterator[Note]:
             text = f"{system}, {label(placed.metric)}: {why}"
             yield Note("missing", text, MISSING, about=(system,))
     reference = (short(sweep.reference.name), sweep.reference)
-    systems = [(short(system.name), system) for system in sweep.systems]
+    systems = [(short(system.name), row) for system in sweep.systems for row in legend.both(system)]
     yield from legend.warnings(sweep, [reference, *systems])
 
 
@@ -241,12 +241,6 @@ def _is_banded(sweep: Sweep) -> bool:
 def _is_exhausted(sweep: Sweep, system: SweptSystem, last: int) -> bool:
     sizes = (system.summary.n, sweep.reference.n)
     return len(system.seeds) < 2 and sizes == (last, last) and _is_banded(sweep)
-
-
-def _titled(sweep: Sweep) -> dict[str, object]:
-    reference = {"name": sweep.reference.name, "n": sweep.reference.n}
-    reference["n_given"] = sweep.reference.n_given
-    return {"reference": reference, "settings": sweep.settings}
 
 
 def _meanings(sweep: Sweep) -> Iterator[tuple[str, str]]:

@@ -275,10 +275,5 @@ class Sweep(Result):
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the curves, one panel for each view; keep them as .png, .pdf or .svg if asked."""
-        from calipers.commands.sweep.plot import sweep_plot
-        from calipers.report.plots import save_figure
-
-        figure = sweep_plot(self).figure()
-        if path is not None:
-            save_figure(figure, path)
+        figure: Figure = self._figure(path)
         return figure

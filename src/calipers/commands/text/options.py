@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 from calipers.options.inputs import Sampling, Sizes
 from calipers.options.measuring import Inference
-from calipers.options.running import Running, Seeded
+from calipers.options.running import Running, Seeded, Tagged
 
 
 @options_class
-class TextOptions(Running, Seeded, Sizes):
+class TextOptions(Running, Tagged, Seeded, Sizes):
     """The options of ``text``."""
 
     reference: Any = option(

@@ -77,9 +77,8 @@ class Tuned(Plain):
         from calipers.report.standing import Standing, standing
         from calipers.report.verdict import decisive
 
-        data = comparison.to_dict()
-        lead = decisive(data)
-        found = Standing() if lead is None else standing(data, lead)
+        lead = decisive(comparison)
+        found = Standing() if lead is None else standing(comparison, lead)
         alone = (0,) if len(comparison) == 1 and lead is not None else ()
 
         def names(rows: Sequence[int]) -> tuple[str, ...]:

@@ -84,17 +84,21 @@ def read_plan(
     if any(module.foreign for module in modules) or kinds != ["Transformer", "Pooling"]:
         return None
     transformer, pool = (model.folder / step.path for step in steps[:2])
-    own = read_settings(transformer, *TRANSFORMER_CONFIGS)
+    module_settings = read_settings(transformer, *TRANSFORMER_CONFIGS)
     dense = _after(model.folder, steps[2:], options)
-    if dense is None or not is_ordinary(own, model.config) or settings.get("truncate_dim"):
+    if (
+        dense is None
+        or not is_ordinary(module_settings, model.config)
+        or settings.get("truncate_dim")
+    ):
         return None
     pooling = read_settings(pool, "config.json")
     plan = SentencePlan(
         pooling=read_pooling(pool / "config.json", pooling),
         normalise=any(step.kind == "Normalize" for step in steps),
-        max_length=read_length(transformer, own, model.config),
+        max_length=read_length(transformer, module_settings, model.config),
         prefix=read_prompt(settings, options),
-        lower=bool(own.get("do_lower_case")),
+        lower=bool(module_settings.get("do_lower_case")),
         dense=dense,
     )
     if not plan.prefix or includes_prompt(model.name, pooling):
@@ -154,30 +158,32 @@ def includes_prompt(name: str, pooling: Mapping[str, Any]) -> bool:
     return bool(pooling.get("include_prompt", True)) and not name.startswith(_NO_PROMPT)
 
 
-def is_ordinary(own: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+def is_ordinary(module_settings: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
     """Whether the transformer is called on texts in the ordinary way."""
-    inputs = own.get("modality_config") or {"text": _TEXT}
+    inputs = module_settings.get("modality_config") or {"text": _TEXT}
     # Of other encoder–decoders the library reads the decoder, and most encoders that were saved
     # alone can be loaded by their own class only
     kind, whole = config.get("model_type"), bool(config.get("is_encoder_decoder"))
     return (
-        not any(own.get(name) for name in _ALTERING)
+        not any(module_settings.get(name) for name in _ALTERING)
         and isinstance(inputs, Mapping)
         and inputs.get("text") == _TEXT
-        and own.get("module_output_name", "token_embeddings") == "token_embeddings"
-        and own.get("transformer_task", "feature-extraction") == "feature-extraction"
+        and module_settings.get("module_output_name", "token_embeddings") == "token_embeddings"
+        and module_settings.get("transformer_task", "feature-extraction") == "feature-extraction"
         and (kind in ENCODERS or whole == (kind in _ENCODERS))
     )
 
 
-def read_length(folder: Path, own: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+def read_length(
+    folder: Path, module_settings: Mapping[str, Any], config: Mapping[str, Any]
+) -> int | None:
     """How many tokens of a text the library reads; None where nothing says so.
 
     Parameters
     ----------
     folder
         The transformer's files.
-    own, config
+    module_settings, config
         The settings of its module, and its configuration.
 
     Raises
@@ -185,7 +191,7 @@ def read_length(folder: Path, own: Mapping[str, Any], config: Mapping[str, Any])
     InputError
         If max_seq_length is no whole number of at least 1.
     """
-    length = own.get("max_seq_length")
+    length = module_settings.get("max_seq_length")
     if length is not None:
         if isinstance(length, bool) or not isinstance(length, int) or length < 1:
             raise InputError(
@@ -257,10 +263,10 @@ def read_dense(folder: Path, allow_pickle: bool = False) -> Dense | None:
     weight, bias = tensors.get("linear.weight"), tensors.get("linear.bias")
     shape = (settings.get("out_features"), settings.get("in_features"))
     if weight is None or tuple(weight.shape) != shape:
-        held = "none" if weight is None else "x".join(map(str, weight.shape))
+        weight_shape = "none" if weight is None else "x".join(map(str, weight.shape))
         raise InputError(
             f"{folder}: its weights must have linear.weight of out_features x in_features, "
-            f"{shape[0]}x{shape[1]}; found {held}"
+            f"{shape[0]}x{shape[1]}; found {weight_shape}"
         )
     if bias is None and settings.get("bias", True):
         raise InputError(f"{folder}: its weights must have linear.bias; found none")

@@ -127,8 +127,8 @@ class LocalPasses(Passes):
         total = empty_counts(reference, generated, kept)
 
         def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
-            found = count_tile(reference, generated, *tile, total, closed=closed)
-            return slice(*tile[0]), slice(*tile[1]), found
+            counted = count_tile(reference, generated, *tile, total, closed=closed)
+            return slice(*tile[0]), slice(*tile[1]), counted
 
         with workers(self.threads) as pool:
             size = self.block or block_of(n, m, self.threads)

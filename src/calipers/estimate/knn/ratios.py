@@ -97,10 +97,10 @@ def ratios_of_counts(
     pins
         What else made them.
     """
-    own = {"estimator": "knn", "k": k, "own_count": "+1", "ties": "closed"}
+    estimator_pins = {"estimator": "knn", "k": k, "own_count": "+1", "ties": "closed"}
     with np.errstate(divide="ignore"):
         logs = np.log(near * (len(near) - n)) - np.log(far * n)
-    return LikelihoodRatios(logs[:n], logs[n:], pins=own | pins)
+    return LikelihoodRatios(logs[:n], logs[n:], pins=estimator_pins | pins)
 
 
 def count_itself(reference: Longs, generated: Longs, n: int) -> tuple[Longs, Longs]:
@@ -139,8 +139,8 @@ def neighbour_counts(
     generated = k - reference
     tied = np.flatnonzero(nearest.squared[:, k - 1] == nearest.squared[:, more - 1])
     if more > k and len(tied):
-        found = _within(union, n, tied, nearest, k, threads)
-        reference[tied], generated[tied] = found[:, 0], found[:, 1]
+        within = _within(union, n, tied, nearest, k, threads)
+        reference[tied], generated[tied] = within[:, 0], within[:, 1]
     return count_itself(reference, generated, n)
 
 
@@ -148,23 +148,23 @@ def _within(
     union: Points, n: int, tied: Longs, nearest: Nearest, k: int, threads: int | None
 ) -> Longs:
     """Reference and generated rows in the closed ball of the k-th distance, ``(tied, 2)``."""
-    found = np.zeros((len(tied), 2), np.int64)
+    counts = np.zeros((len(tied), 2), np.int64)
 
     def work(span: Span) -> None:
         part = slice(*span)
-        _count(union, n, tied[part], nearest.squared[tied[part], k - 1], found[part])
+        _count(union, n, tied[part], nearest.squared[tied[part], k - 1], counts[part])
 
     with workers(threads) as pool:
         for _ in pool.map(work, spans(len(tied), 64)):
             pass
-    return found
+    return counts
 
 
 @kernel
-def _count(union: Any, n: int, rows: Any, squared_radius: Any, found: Any) -> None:
+def _count(union: Any, n: int, rows: Any, squared_radius: Any, counts: Any) -> None:
     for i in range(rows.shape[0]):
         for other in range(union.shape[0]):
             if other == rows[i]:
                 continue
             if squared_distance(union, rows[i], union, other) <= squared_radius[i]:
-                found[i, 0 if other < n else 1] += 1
+                counts[i, 0 if other < n else 1] += 1

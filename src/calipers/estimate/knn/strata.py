@@ -65,8 +65,8 @@ class Strata:
             If they do not label every row, or are no whole numbers.
         """
         made = []
-        for name, own, rows in zip(("reference", "generated"), labels, (n, m), strict=True):
-            array = np.asarray(own)
+        for name, side_labels, rows in zip(("reference", "generated"), labels, (n, m), strict=True):
+            array = np.asarray(side_labels)
             if array.shape != (rows,) or array.dtype.kind not in "iu":
                 raise InputError(
                     f"{name} strata must be whole numbers, one for each of {rows} rows; found "
@@ -93,8 +93,8 @@ def of_others(nearest: Nearest, labels: Longs, k: int, owners: Longs | None = No
     owners
         The stratum of each row whose neighbours they are; None where that is the same set.
     """
-    own = labels if owners is None else owners
-    mates = (labels[nearest.index] == own[:, None]) & (nearest.index >= 0)
+    owner_labels = labels if owners is None else owners
+    mates = (labels[nearest.index] == owner_labels[:, None]) & (nearest.index >= 0)
     places = np.argsort(mates, axis=1, kind="stable")[:, :k]
     squared = np.take_along_axis(np.where(mates, np.inf, nearest.squared), places, axis=1)
     index = np.take_along_axis(nearest.index, places, axis=1)
@@ -104,7 +104,7 @@ def of_others(nearest: Nearest, labels: Longs, k: int, owners: Longs | None = No
 def without_mates(
     strata: Strata,
     sides: tuple[BallSide, BallSide],
-    found: tuple[SettledCounts, SettledCounts],
+    passes: tuple[SettledCounts, SettledCounts],
     *,
     closed: bool,
 ) -> tuple[SettledCounts, SettledCounts]:
@@ -117,8 +117,8 @@ def without_mates(
     for rows, columns in _pairs(strata.reference, strata.generated):
         count_listed(points, rows, columns, balls, mates, left.k, closed)
     first, second = (
-        replace(settled, counts=_less(settled.counts, own))
-        for settled, own in zip(found, mates, strict=True)
+        replace(settled, counts=_less(settled.counts, mate_counts))
+        for settled, mate_counts in zip(passes, mates, strict=True)
     )
     return first, second
 
@@ -148,8 +148,8 @@ def nearest_others(settled: SettledCounts, strata: tuple[Longs, Longs]) -> Settl
     """
     owners, guests = strata
     known = settled.nearest.index.shape[1]
-    kept = known - largest_stratum(owners)
-    nearest = of_others(settled.nearest, owners, kept, guests)
+    neighbours = known - largest_stratum(owners)
+    nearest = of_others(settled.nearest, owners, neighbours, guests)
     return replace(settled, nearest=nearest)
 
 
@@ -182,7 +182,9 @@ def _pairs(left: Longs, right: Longs) -> Iterator[Pairs]:
     batches = np.cumsum(counts) // AT_ONCE
     for batch in np.unique(batches):
         rows = np.flatnonzero(batches == batch)
-        own = counts[rows]
-        listed = np.repeat(rows, own)
-        within = np.arange(len(listed)) - np.repeat(np.cumsum(own) - own, own)
+        pair_counts = counts[rows]
+        listed = np.repeat(rows, pair_counts)
+        within = np.arange(len(listed)) - np.repeat(
+            np.cumsum(pair_counts) - pair_counts, pair_counts
+        )
         yield listed.astype(np.int64), order[first[listed] + within].astype(np.int64)

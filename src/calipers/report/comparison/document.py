@@ -45,7 +45,6 @@ from calipers.report.table import (
     REFERENCE,
     SYSTEM,
     Block,
-    Data,
     Document,
     Note,
     Notes,
@@ -60,113 +59,124 @@ from calipers.report.table import (
     without_row,
 )
 from calipers.report.verdict import verdict
+from calipers.results.comparison import Comparison
 
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
 
 
-def document(data: Data, *, details: bool = False) -> Document:
+def document(comparison: Comparison, *, details: bool = False) -> Document:
     """Give what the screen shows: the verdict and a table a view; with `details` all the rest.
 
     Parameters
     ----------
-    data
-        What ``Comparison.to_dict()`` gives.
+    comparison
+        What was compared.
     details
         Whether sizes, tests, noise floor, differences, all warnings and the legend follow.
     """
-    metrics, marks, shown = _marked(data)
-    asked = (groups_table(data), copies_table(data), advice_table(data))
+    metrics, marks, shown = _marked(comparison)
+    asked = (groups_table(comparison), copies_table(comparison), advice_table(comparison))
     first: tuple[Block, ...] = (
-        *together(*verdict_notes(verdict(data))),
-        *view_tables(data, metrics, marks),
-        *together(*legend.reasons(data, metrics)),
+        *together(*verdict_notes(verdict(comparison))),
+        *view_tables(comparison, metrics, marks),
+        *together(*legend.reasons(comparison, metrics)),
         *(table for table in asked if table is not None),
     )
     if not details:
-        hidden = _hidden(data, metrics)
+        hidden = _hidden(comparison, metrics)
         return Document(
-            "", (*first, *how_to_read(data, metrics, shown, hidden)), legend.made_by(data)
+            "",
+            (*first, *how_to_read(comparison, metrics, shown, hidden)),
+            legend.made_by(comparison),
         )
     further = (
-        sets_table(data),
-        reference_table(data),
-        floor_table(data, metrics),
-        pairs_table(data, metrics),
-        seeds_table(data, metrics),
+        sets_table(comparison),
+        reference_table(comparison),
+        floor_table(comparison, metrics),
+        pairs_table(comparison, metrics),
+        seeds_table(comparison, metrics),
     )
-    notes = (*interval_notes(data, metrics, brackets=True), *_mark_notes(data, shown))
+    notes = (*interval_notes(comparison, metrics, brackets=True), *_mark_notes(comparison, shown))
     blocks = (
         *first,
         *together(*notes),
         *(table for table in further if table is not None),
-        *together(*_remarks(data)),
-        *_legend(data, metrics),
+        *together(*_remarks(comparison)),
+        *_legend(comparison, metrics),
     )
-    return Document(legend.title(data), blocks, legend.made_by(data))
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
-def full(data: Data) -> Document:
+def full(comparison: Comparison) -> Document:
     """Give all that a comparison holds in tables, as the page shows it."""
-    metrics, marks, shown = _marked(data)
+    metrics, marks, shown = _marked(comparison)
     further = (
-        reference_table(data),
-        floor_table(data, metrics),
-        pairs_table(data, metrics),
-        seeds_table(data, metrics),
-        advice_table(data),
-        groups_table(data),
-        copies_table(data),
+        reference_table(comparison),
+        floor_table(comparison, metrics),
+        pairs_table(comparison, metrics),
+        seeds_table(comparison, metrics),
+        advice_table(comparison),
+        groups_table(comparison),
+        copies_table(comparison),
     )
-    columns, own = with_auc(data, metrics, marks)
+    columns, own = with_auc(comparison, metrics, marks)
     blocks: tuple[Block, ...] = (
-        scores_table(data, columns, own),
-        *together(*interval_notes(data, metrics), *_mark_notes(data, shown)),
+        scores_table(comparison, columns, own),
+        *together(*interval_notes(comparison, metrics), *_mark_notes(comparison, shown)),
         *(table for table in further if table is not None),
-        *together(*legend.reasons(data, metrics), *_remarks(data)),
-        *_legend(data, columns),
+        *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
+        *_legend(comparison, columns),
     )
-    return Document(legend.title(data), blocks, legend.made_by(data))
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
-def summary(data: Data) -> Document:
+def summary(comparison: Comparison) -> Document:
     """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
 
     Sizes stand in the title where all systems have one. The noise floor has a table of its own,
     with the systems at its size.
     """
-    metrics, marks, shown = _marked(data)
-    columns, own = with_auc(data, metrics, marks)
-    signs = (*legend.arrows(columns), *mark_notes(data, shown), *interval_notes(data, metrics))
+    metrics, marks, shown = _marked(comparison)
+    columns, own = with_auc(comparison, metrics, marks)
+    signs = (
+        *legend.arrows(columns),
+        *mark_notes(comparison, shown),
+        *interval_notes(comparison, metrics),
+    )
     meanings = {metric.label: metric.meaning for metric in metrics}
-    more = (groups_table(data, meanings), copies_table(data, meanings))
+    more = (groups_table(comparison, meanings), copies_table(comparison, meanings))
     blocks: tuple[Block, ...] = (
-        *together(*verdict_notes(verdict(data))),
-        _without_stated(data, scores_table(data, columns, own)),
+        *together(*verdict_notes(verdict(comparison))),
+        _without_stated(comparison, scores_table(comparison, columns, own)),
         *together(*signs),
-        *((floors,) if (floors := floor_table(data, metrics)) else ()),
-        *together(*legend.reasons(data, metrics), *_remarks(data)),
+        *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
+        *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *(table for table in more if table is not None),
     )
-    title = [legend.title(data), legend.sizes(data), legend.made_by(data)]
-    return Document(" · ".join(filter(None, title)), blocks, legend.made_by(data))
+    title = [
+        legend.title_of(comparison),
+        legend.sizes(comparison.systems),
+        legend.made_by(comparison),
+    ]
+    return Document(" · ".join(filter(None, title)), blocks, legend.made_by(comparison))
 
 
-def _marked(data: Data) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
+def _marked(comparison: Comparison) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
     """Give what is shown, the marks of each column, and which marks there are."""
-    metrics = shown_metrics(data)
-    marks = all_marks(data, metrics)
+    metrics = shown_metrics(comparison)
+    marks = all_marks(comparison, metrics)
     return metrics, marks, {mark for column in marks for mark in column}
 
 
 def with_auc(
-    data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
 ) -> tuple[list[Metric], list[Sequence[str]]]:
     """Put the area of the tests against the reference behind the scores of each view.
 
     Systems are not tested against each other by it, so that it has no marks.
     """
-    tested = {test["score"] for test in against_reference(data)}
+    tested = {test.score for test in against_reference(comparison)}
     columns: list[Metric] = []
     own: list[Sequence[str]] = []
     known = {metric.key for metric in metrics}
@@ -175,65 +185,67 @@ def with_auc(
             if metric.view == view:
                 columns.append(metric)
                 own.append(mark)
-        key = auc_key(data, view)
-        area = metric_of(data, key)
-        if key in tested and key not in known and any(scores_of(data, area)):
+        key = auc_key(comparison, view)
+        area = metric_of(comparison, key)
+        if key in tested and key not in known and any(scores_of(comparison, area)):
             columns.append(area)
-            own.append(("",) * len(data.get("systems", ())))
+            own.append(("",) * len(comparison))
     return columns, own
 
 
-def scores_table(data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]) -> Table:
+def scores_table(
+    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+) -> Table:
     """Give the main table: the reference and the systems down, the metrics by view across."""
     columns = [
-        metric.column((reference_cell(data, metric), *score_cells(data, metric, each)))
+        metric.column((reference_cell(comparison, metric), *score_cells(comparison, metric, each)))
         for metric, each in zip(metrics, marks, strict=True)
     ]
-    kinds = (REFERENCE, *[SYSTEM] * len(data.get("systems", ())))
-    lead = tuple(lead_columns(data))
+    kinds = (REFERENCE, *[SYSTEM] * len(comparison))
+    lead = tuple(lead_columns(comparison))
     return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
 
 
-def sets_table(data: Data) -> Table:
+def sets_table(comparison: Comparison) -> Table:
     """Give the sizes and lengths of all sets."""
-    lead = lead_columns(data)
-    kinds = (REFERENCE, *[SYSTEM] * len(data.get("systems", ())))
+    lead = lead_columns(comparison)
+    kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 
 
-def _hidden(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
+def _hidden(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
     """Name what only the details show."""
-    warnings = len(list(legend.warnings(data, legend.sets_of(data))))
+    warnings = len(list(legend.warnings(comparison, legend.sets_with_warnings(comparison))))
     if warnings:
         yield f"{warnings} warning{'s' * (warnings > 1)}"
-    if floor_table(data, metrics) is not None:
+    if floor_table(comparison, metrics) is not None:
         yield "noise floor"
-    if is_tested(data) or against_reference(data):
+    if is_tested(comparison) or against_reference(comparison):
         yield "tests"
     yield "legend"
 
 
-def _remarks(data: Data) -> Iterator[Note]:
-    yield from legend.remarks(data)
-    yield from legend.warnings(data, legend.sets_of(data))
+def _remarks(comparison: Comparison) -> Iterator[Note]:
+    yield from legend.remarks(comparison)
+    yield from legend.warnings(comparison, legend.sets_with_warnings(comparison))
 
 
-def _mark_notes(data: Data, shown: set[str]) -> Iterator[Note]:
+def _mark_notes(comparison: Comparison, shown: set[str]) -> Iterator[Note]:
     """Explain the marks; without tests there is only the best."""
-    if is_tested(data):
-        yield from mark_notes(data, shown)
+    if is_tested(comparison):
+        yield from mark_notes(comparison, shown)
     elif BEST in shown:
         yield Note("mark", "best in its column", BEST)
 
 
-def _legend(data: Data, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
-    meanings = glossary(legend.meanings(data, metrics))
+def _legend(comparison: Comparison, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
+    meanings = glossary(legend.meanings(comparison, metrics))
     return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
 
 
-def _without_stated(data: Data, table: Table) -> Table:
+def _without_stated(comparison: Comparison, table: Table) -> Table:
     """Leave out what the title says, and the reference where it has no score of its own."""
-    left_out = STATED if legend.sizes(data) else STATED[1:]
+    left_out = STATED if legend.sizes(comparison.systems) else STATED[1:]
     first, *others = (column for column in table.lead if column.head not in left_out)
     first = replace(first, cells=tuple(_whole(cell) for cell in first.cells))
     own = any(column.cells[0] != Text() for column in table.scores)

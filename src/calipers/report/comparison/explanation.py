@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from calipers.catalogue.shown import views_of
+from calipers.explain.model import Explanation, Topic
 from calipers.report.inference import percent
 from calipers.report.names import clean
-from calipers.report.numbers import MISSING, share
+from calipers.report.numbers import MISSING, defined, share
 from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
     Block,
     Column,
-    Data,
     Document,
     Name,
     Note,
@@ -26,7 +26,9 @@ from calipers.report.table import (
     Text,
     singles,
 )
-from calipers.report.topics import level_of, name_of, outcome, split, times
+from calipers.report.topics import name_of, outcome, times
+from calipers.results.comparison import Comparison
+from calipers.results.system import SystemResult
 
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36
@@ -39,60 +41,59 @@ EXCERPT = 70
 """Characters of a sample, so that it takes one line."""
 
 
-def document(data: Data) -> Document:
+def document(comparison: Comparison) -> Document:
     """Give what an explanation of every system shows on the screen.
 
     Parameters
     ----------
-    data
-        Report data with the explanations; without texts only the rows of samples are named.
+    comparison
+        With the explanations that its systems are to show
+        (:meth:`~calipers.Comparison.explained`); without texts only the rows of samples are named.
     """
-    comparison, made = data["comparison"], data.get("explanations") or {}
     blocks: list[Block] = []
-    for system in comparison.get("systems", ()):
-        by_view = made.get(system["name"]) or {}
-        views = [view for view in views_of(comparison) if view in by_view]
+    for system in comparison.systems:
+        views = [view for view in views_of(comparison.settings) if view in system.explained]
         if not views:
             missing = "cannot be explained: its samples are not known"
-            blocks.append(Notes((Note("note", f"{short(system['name'])} {missing}"),)))
+            blocks.append(Notes((Note("note", f"{short(system.name)} {missing}"),)))
         for place, view in enumerate(views):
-            blocks += _blocks(system, by_view[view], place)
+            blocks += _blocks(system, system.explained[view], place)
     return Document(TITLE, tuple(blocks))
 
 
-def _blocks(system: Data, explanation: Data, place: int) -> Iterator[Block]:
+def _blocks(system: SystemResult, explanation: Explanation, place: int) -> Iterator[Block]:
     """Lay out one system by one view; `place` tells whether it is the main one."""
-    files = len(system.get("seeds") or ())
+    files = len(system.seeds)
     first = f", the first of its {files} files" if files > 1 else ""
-    by = f"{short(system['name'])} by {clean(explanation['view'])}{first}"
-    said, minor = outcome(explanation), min(place, 1)
-    found, below = _chosen(explanation, TOPICS[minor]), tuple(_notes(explanation, minor))
-    heading = f"{by}: {said}" if said else by
-    if found:
-        yield _table(found, heading, explanation, below)
+    by = f"{short(system.name)} by {clean(explanation.view)}{first}"
+    sentence, minor = outcome(explanation), min(place, 1)
+    topics, below = _chosen(explanation, TOPICS[minor]), tuple(_notes(explanation, minor))
+    heading = f"{by}: {sentence}" if sentence else by
+    if topics:
+        yield _table(topics, heading, explanation, below)
     else:
         yield Notes((Note("heading", heading), *below))
 
 
-def _chosen(explanation: Data, most: int) -> list[Data]:
+def _chosen(explanation: Explanation, most: int) -> list[Topic]:
     """Give the significant topics with the largest contributions, under-represented ones first.
 
     Neither kind is left out for the other.
     """
-    under, over, _ = split(explanation)
+    under, over = explanation.under_represented, explanation.over_represented
     room = max(most - len(over), (most + 1) // 2)
     first = under[:room]
     return [*first, *over[: most - len(first)]]
 
 
 def _table(
-    topics: Sequence[Data], heading: str, explanation: Data, below: tuple[Note, ...]
+    topics: Sequence[Topic], heading: str, explanation: Explanation, below: tuple[Note, ...]
 ) -> Table:
     names = [Name(_keywords(topic), 0) for topic in topics]
-    level = percent(level_of(explanation))
+    level = percent(explanation.level)
     columns = (
-        ("generated", [share(topic["generated_share"]) for topic in topics]),
-        ("reference", [share(topic["reference_share"]) for topic in topics]),
+        ("generated", [share(topic.generated_share) for topic in topics]),
+        ("reference", [share(topic.reference_share) for topic in topics]),
         ("ratio", [_ratio(topic) for topic in topics]),
         (f"{level} interval", [_interval(topic) for topic in topics]),
     )
@@ -108,9 +109,9 @@ def _table(
     )
 
 
-def _keywords(topic: Data) -> str:
+def _keywords(topic: Topic) -> str:
     """Name a topic by as many of its keywords as a line has room for."""
-    words = [clean(word) for word in topic.get("keywords") or ()]
+    words = [clean(word) for word in topic.keywords]
     named = name_of(topic, 1)
     for count in range(2, len(words) + 1):
         longer = " ".join(words[:count])
@@ -120,40 +121,38 @@ def _keywords(topic: Data) -> str:
     return clean(named)
 
 
-def _ratio(topic: Data) -> str:
-    return MISSING if topic.get("ratio") is None else f"{times(topic['ratio'])}×"
+def _ratio(topic: Topic) -> str:
+    return MISSING if topic.ratio is None else f"{times(topic.ratio)}×"
 
 
-def _interval(topic: Data) -> str:
-    low, high = topic["interval"]
+def _interval(topic: Topic) -> str:
+    low, high = map(defined, topic.interval)
     return f"[{times(low or 0.0)}, {MISSING if high is None else times(high)}]"
 
 
-def _notes(explanation: Data, minor: int) -> Iterator[Note]:
+def _notes(explanation: Explanation, minor: int) -> Iterator[Note]:
     """Say which topics are left out, what the worst samples are, and what is missing."""
-    under, over, _ = split(explanation)
-    left = len(under) + len(over) - len(_chosen(explanation, TOPICS[minor]))
+    different = len(explanation.under_represented) + len(explanation.over_represented)
+    left = different - len(_chosen(explanation, TOPICS[minor]))
     if left > 0:
         yield Note("how", f"and {left} more, with smaller contributions: --html FILE lists them")
     yield from _samples(explanation, SAMPLES[minor])
-    yield from (Note("note", clean(note)) for note in explanation.get("notes") or ())
+    yield from (Note("note", clean(note)) for note in explanation.notes)
 
 
-def _samples(explanation: Data, most: int) -> Iterator[Note]:
-    worst, total = list(explanation.get("outside") or ())[:most], explanation.get("outside_count")
+def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
+    worst, total = explanation.outside[:most], explanation.outside_count
     if total is None:
         return
-    size = explanation.get("m")
-    of = f"{total} of {size}" if size else str(total)
-    head = f"samples outside the reference's support: {of}"
+    head = f"samples outside the reference's support: {total} of {explanation.m}"
     if not worst:
         yield Note("caption", head)
-    elif all(sample.get("text") is None for sample in worst):
-        rows = ", ".join(str(sample["row"]) for sample in worst)
+    elif all(sample.text is None for sample in worst):
+        rows = ", ".join(str(sample.row) for sample in worst)
         yield Note("caption", f"{head}; the worst are rows {rows}")
     else:
         yield Note("caption", f"{head}; the worst (row: text):")
         for sample in worst:
-            text = " ".join(clean(sample.get("text") or "").split())
+            text = " ".join(clean(sample.text or "").split())
             start = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1].rstrip()}…"
-            yield Note("point", f"{sample['row']}: {start}")
+            yield Note("point", f"{sample.row}: {start}")

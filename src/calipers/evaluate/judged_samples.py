@@ -1,6 +1,7 @@
-"""What people and models judge: the samples of all systems, and the texts that are shown of them.
+"""The samples that people or models judge, and the texts of them that are shown.
 
-Both take them from here, so that the same files and the same seed give them the same items.
+Annotation and judging by models both take them from here, so that the same files and the same seed
+give the same items.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from calipers.samples import SampleSet
 
 
 @dataclass(frozen=True)
-class JudgedSets:
-    """The samples that are judged, those of the reference first.
+class JudgedSamples:
+    """The samples of all systems, those of the reference first.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class JudgedSets:
         )
 
 
-def read_judged(generated: Any, reference: Any, field: str | None) -> JudgedSets:
+def read_judged_samples(generated: Any, reference: Any, field: str | None) -> JudgedSamples:
     """Read the samples of all systems; of a system of several files the first.
 
     Parameters
@@ -105,12 +106,12 @@ def read_judged(generated: Any, reference: Any, field: str | None) -> JudgedSets
         If samples cannot be read.
     """
     reading = Reader(field)
-    first = None if reference is None else reading.one(reference, "reference")
+    real = None if reference is None else reading.one(reference, "reference")
     systems = () if generated is None else reading.systems(generated)
     sets = [system.sets[0].renamed(system.name) for system in systems]
-    return JudgedSets(
-        tuple(sets if first is None else [first, *sets]),
-        None if first is None else first.name,
+    return JudgedSamples(
+        tuple(sets if real is None else [real, *sets]),
+        None if real is None else real.name,
         tuple(
             f"{system.name}: of its {len(system.sets)} files the first is judged"
             for system in systems
@@ -119,7 +120,7 @@ def read_judged(generated: Any, reference: Any, field: str | None) -> JudgedSets
     )
 
 
-def worded(rubric: Rubric, items: Items[Item] | Items[RatedTexts]) -> Rubric:
+def rubric_for(items: Items[Item] | Items[RatedTexts], rubric: Rubric) -> Rubric:
     """Give the built-in questions about pairs as they are asked where no text continues another."""
     alone = all(isinstance(item, Item) and not item.context for item in items)
     return PAIRS_ALONE if rubric is PAIRS and alone else rubric

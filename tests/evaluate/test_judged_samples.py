@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import calipers
-from calipers.evaluate.judged import worded
+from calipers.evaluate.judged_samples import rubric_for
 from calipers.judgements.items import Item, Items, RatedTexts
 from calipers.judgements.rubric import PAIRS, PAIRS_ALONE, QUALITY, Question, Rubric
 
@@ -17,13 +17,13 @@ WITH, WITHOUT = Item("x", "y", "one", "two", "It was"), Item("x", "y", "one", "t
     [((WITHOUT,), PAIRS_ALONE), ((WITH,), PAIRS), ((WITHOUT, WITH), PAIRS)],
 )
 def test_texts_that_continue_nothing_are_not_said_to_do_so(items, rubric):
-    assert worded(PAIRS, Items(items)) is rubric
+    assert rubric_for(Items(items), PAIRS) is rubric
 
 
 def test_other_questions_stay_as_they_are():
     own = Rubric("own", "pairs", "Read both.", (Question("better", "Which is better?"),))
-    assert worded(own, Items((WITHOUT,))) is own
-    assert worded(QUALITY, Items((RatedTexts("x", ("one",)),))) is QUALITY
+    assert rubric_for(Items((WITHOUT,)), own) is own
+    assert rubric_for(Items((RatedTexts("x", ("one",)),)), QUALITY) is QUALITY
 
 
 def test_both_wordings_answer_the_same_questions():
