@@ -55,4 +55,5 @@ class Tagged(Group):
         NAME,
         panel=OUTPUT,
         setting=True,
+        last=True,
     )
