@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 
 import calipers
+from calipers.catalogue.settings import Distance, Projection, Ties
 from calipers.catalogue.shown import HEADLINE
 from calipers.cli import options as flags
 from calipers.command import commands
@@ -20,9 +21,6 @@ from calipers.commands.rank.options import RankOptions
 from calipers.commands.sweep.options import SweepOptions
 from calipers.embedders import options as embedders
 from calipers.errors import InputError
-from calipers.estimate.axes import Projection
-from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.options.comparison import CompareOptions
 from calipers.options.embedding import Model
 from calipers.options.keywords import ALIASES, keywords_of

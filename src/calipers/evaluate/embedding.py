@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
+from calipers.catalogue.settings import Norm
 from calipers.embedders import (
     Cache,
     Embedder,
@@ -20,7 +21,6 @@ from calipers.embedders import (
 from calipers.embedders.processes import in_processes
 from calipers.embedders.vectors import Precomputed
 from calipers.errors import InputError
-from calipers.estimate.axes import Norm
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.options.embedding import Embedding, Model

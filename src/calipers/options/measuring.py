@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from calipers.catalogue.estimation import ESTIMATORS
+from calipers.catalogue.settings import Axes, Buckets, Distance, Norm, Projection, Settings, Ties
 from calipers.options.option import CERTAINTY, Group, option, options_class
 from calipers.options.rules import (
     FLAG,
@@ -22,14 +22,8 @@ from calipers.options.rules import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from calipers.estimate.axes import Axes, Norm, Projection
-    from calipers.estimate.knn.balls import Distance
-    from calipers.estimate.knn.neighbourhoods import Ties
-    from calipers.estimate.quantise import Buckets
-    from calipers.metrics.pair import Settings
 
-
-BUCKET_RULES = ("auto", "cube-root")
+BUCKET_RULES = get_args(get_args(Buckets)[1])
 
 
 def _are_buckets(value: Any) -> bool:
@@ -48,35 +42,35 @@ class Neighbours(Group):
     """How neighbourhoods are spanned."""
 
     k: int = option(
-        4,
+        Settings.k,
         "Number of nearest neighbours for precision, recall, density, coverage and realism. Other "
         "metrics have values of their own, which --json records.",
         whole(1),
         setting=True,
     )
     ties: Ties = option(
-        "closed",
+        Settings.ties,
         "Whether a point exactly on the boundary of a neighbourhood counts as inside (closed) or "
         "outside (open).",
-        one_of("closed", "open"),
+        one_of(*get_args(Ties)),
         setting=True,
     )
     distance: Distance = option(
-        "euclidean",
+        Settings.distance,
         "Distance between samples, for neighbourhoods and copies. For rows of length one, as those "
         "of texts are, both distances give the same order, except with --projection union, where "
         "cosine measures angles about the joint mean.",
-        one_of("euclidean", "cosine"),
+        one_of(*get_args(Distance)),
         setting=True,
     )
     projection: Projection = option(
-        "none",
+        Settings.projection,
         "Space in which neighbours are searched: none is that of the rows (see --normalise); union "
         "is that of the principal axes that keep 90 % of the variance of both sets together, as in "
         "Le Bronnec et al. (2024), in which precision also falls when good texts repeat each "
         "other. Whole distributions (MAUVE, PRD, Fréchet, kernels) are compared on those axes "
         "either way.",
-        one_of("none", "union"),
+        one_of(*get_args(Projection)),
         setting=True,
     )
     normalise: Norm | None = option(
@@ -84,7 +78,7 @@ class Neighbours(Group):
         "What is done to every vector first: l2 scales it to length one, so that only its "
         "direction counts; none leaves it as it is. By default l2 for texts and images that are "
         "embedded here, as in Le Bronnec et al. (2024), and none for vectors that are given.",
-        one_of("l2", "none"),
+        one_of(*get_args(Norm)),
         setting=True,
     )
 
@@ -108,7 +102,7 @@ class Measuring(Neighbours):
         complete="all_metrics",
     )
     buckets: Buckets = option(
-        "auto",
+        Settings.buckets,
         "Number of clusters of the quantisation for MAUVE and its family: auto is a tenth of the "
         "size of the smaller set, at most 5,000; cube-root the cube root of that size.",
         Rule(
@@ -130,7 +124,7 @@ class Measuring(Neighbours):
         setting=True,
     )
     c: float | None = option(
-        None,
+        Settings.c,
         "Scaling constant of MAUVE, above 0. By default the usual one of the estimator, 5 for "
         "quantisation.",
         POSITIVE,
@@ -145,12 +139,12 @@ class Measuring(Neighbours):
         setting=True,
     )
     axes: Axes = option(
-        "union",
+        Settings.axes,
         "Whose principal axes whole distributions are compared on (MAUVE, PRD, Fréchet, kernels): "
         "those of the union of both sets, as in the papers, or of the reference alone. The latter "
         "are the same for every generated set, so that a :class:`calipers.Reference` computes its "
         "rows and moments on them once, but do not see what a set adds beside them.",
-        one_of("union", "reference"),
+        one_of(*get_args(Axes)),
         setting=True,
     )
 
@@ -203,14 +197,4 @@ class Inference(Group):
         share("0.05"),
         panel=CERTAINTY,
         setting=True,
-    )
-
-
-def pair_settings(options: Group, **more: Any) -> Settings:
-    """Give the options that the metrics of a pair take, as they take them."""
-    from calipers.metrics.pair import Settings
-
-    known = vars(options) | more
-    return Settings(
-        **{each.name: known[each.name] for each in fields(Settings) if each.name in known}
     )

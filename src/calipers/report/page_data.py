@@ -19,8 +19,9 @@ from calipers.results.system import SystemResult
 from calipers.serialise import plain
 
 if TYPE_CHECKING:
+    from calipers.catalogue.settings import Norm
     from calipers.explain import SampleMap
-    from calipers.explain.map import Method, Norm
+    from calipers.explain.map import Method
     from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
@@ -150,7 +151,7 @@ def _inside(system: SystemResult, view: str, rows: NDArray[np.intp]) -> list[int
     first = system.neighbours.get("reference_first_k" if main else f"{view}.reference_first_k")
     if first is None or system.against is None:
         return None
-    held: list[int] = (first[rows] <= system.against.k).astype(int).tolist()
+    held: list[int] = (first[rows] <= system.against.settings.k).astype(int).tolist()
     return held
 
 

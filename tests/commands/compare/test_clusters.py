@@ -9,11 +9,11 @@ import pytest
 
 import calipers
 from calipers.catalogue.choosing import choose
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.evaluate.embedding import embed_sides, open_embedder
 from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.scoring import score_pair
-from calipers.metrics.pair import Settings
 from calipers.options.comparison import CompareOptions
 from calipers.options.inputs import Labels
 from calipers.progress import Silent

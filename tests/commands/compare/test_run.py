@@ -9,11 +9,12 @@ import calipers.metrics.pair as pair_module
 from calipers import metrics
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import EstimationOptions
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.scoring import Scored, average
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.settings import Settings
 from calipers.catalogue.shown import shown_keys
 from calipers.catalogue.suggest import check_known
 from calipers.embedders.embedder import Embedder
@@ -43,7 +44,6 @@ from calipers.numeric.kept import keeping
 from calipers.numeric.threads import limit_threads
 from calipers.options.comparison import CompareOptions
 from calipers.options.keywords import keywords_of
-from calipers.options.measuring import pair_settings
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, sentences, worst_first
@@ -128,7 +128,7 @@ def prompts_of_run(
         return ()
     residual = options.shared_prompts == "residual" and not options.shared
     vectors = PromptVectors(model, cache_of(options), options.progress) if residual else None
-    settings = pair_settings(options)
+    settings = Settings.of(vars(options))
     return tuple(
         tuple(
             given_prompts(embedded.reference, rows, file.shared, file.prompts, vectors, settings)

@@ -10,7 +10,7 @@ from calipers.options.rules import KEYS, Rule, all_names, whole
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from calipers.estimate.axes import Norm
+    from calipers.catalogue.settings import Norm
 
 from calipers.options.embedding import Embedding
 from calipers.options.inputs import Reading
