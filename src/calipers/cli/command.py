@@ -20,6 +20,7 @@ from calipers.cli.options import MaxMemory, build, common_of, parameter, paramet
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
 from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
+from calipers.options.embedding import Model
 from calipers.options.engines import SearchEngine
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
@@ -80,46 +81,54 @@ def command(
     """
 
     def decorate(function: Callable[..., None]) -> CommandSpec:
-        own = inspect.signature(function, eval_str=True).parameters
-        added = {
+        takes = inspect.signature(function, eval_str=True).parameters
+        made = {
             "options": [] if options is None else parameters(options),
             "outputs": [*output_parameters(*writes, **worded), *([MAX_MEMORY] if limited else [])],
             "typed": [],
         }
-        laid = [p for name, each in own.items() for p in added.get(name, [each])]
-        laid.append(HELP_ALL)
-        laid = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in laid]
+        laid_out = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, plain in takes.items()
+            for each in made.get(name, [plain])
+        ]
+        laid_out.append(HELP_ALL)
 
         def run(**given: Any) -> None:
             outputs, files = Outputs.of(given), [given[name] for name in reads]
-            named = {name: given[name] for name in own if name not in added}
-            named |= {"outputs": outputs} if "outputs" in own else {}
-            kept = stopped or STOPPED_UNCACHED
+            values = {name: given[name] for name in takes if name not in made}
+            values |= {"outputs": outputs} if "outputs" in takes else {}
+            group = None
             if options is not None:
-                chosen, typed = build(options, given)
-                files += _sources(chosen)
-                if isinstance(chosen, Running):
-                    chosen = chosen.changed(progress=outputs.progress())
-                named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
-                if isinstance(chosen, SearchEngine) and chosen.in_files:
-                    kept = STOPPED_IN_FILES
-                elif stopped is None and getattr(chosen, "cache", False):
-                    kept = STOPPED
-            with guarded(kept), _limited(given):
+                group, typed = build(options, given)
+                files += _sources(group)
+                if isinstance(group, Running):
+                    group = group.changed(progress=outputs.progress())
+                values |= {"options": group, **({"typed": typed} if "typed" in takes else {})}
+            with guarded(_ending(group, stopped)), _limited(given):
                 read = _checked(files)
                 if checked:
                     outputs.check(read)
-                function(**named)
+                function(**values)
 
         functools.update_wrapper(run, function)
         del run.__wrapped__  # type: ignore[attr-defined]
-        run.__signature__ = inspect.Signature(laid)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in laid}
-        needed = {p.name for p in laid if p.default is inspect.Parameter.empty}
+        run.__signature__ = inspect.Signature(laid_out)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in laid_out}
+        needed = {each.name for each in laid_out if each.default is inspect.Parameter.empty}
         listed = needed | {*common, *COMMON} | (common_of(options) if options else set())
         return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 
     return decorate
+
+
+def _ending(options: Group | None, stopped: str | None) -> str:
+    """What is said where Ctrl-C ends a command: from where the same command continues."""
+    if isinstance(options, SearchEngine) and options.in_files:
+        return STOPPED_IN_FILES
+    if stopped is not None:
+        return stopped
+    return STOPPED if isinstance(options, Model) and options.cache else STOPPED_UNCACHED
 
 
 def _sources(options: Group) -> list[Any]:
@@ -129,12 +138,12 @@ def _sources(options: Group) -> list[Any]:
 
 def _checked(files: Iterable[Any]) -> list[str]:
     """Give every file that is named once or in a list; refuse standard input twice."""
-    named: list[str] = []
-    for each in files:
-        named += [each] if isinstance(each, str) else list(each or ())
-    if named.count(STDIO) > 1:
+    names: list[str] = []
+    for value in files:
+        names += [value] if isinstance(value, str) else list(value or ())
+    if names.count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once, but is given more than once")
-    return named
+    return names
 
 
 @contextmanager

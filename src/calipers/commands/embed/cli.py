@@ -116,7 +116,7 @@ def embed(
         from calipers.commands.embed.run import embed as run
 
         found = run(samples, options=options)
-        name_fields([found.samples], options)
+        name_fields([found.samples], quiet=outputs.quiet)
     outputs.deliver(_results(found, _views(found, options.view, output), outputs, parts))
 
 

@@ -91,7 +91,7 @@ def judge(
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
-        name_fields(systems, options)
+        name_fields(systems, quiet=outputs.quiet)
         judging = run(systems, options=options.changed(overwrite=outputs.force))
     next_step = f"{options.output}: read it with calipers rank SCORES --judgements {options.output}"
     deliver(judging, outputs, after=next_step if judging.judgements else "")
