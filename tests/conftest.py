@@ -148,10 +148,13 @@ def calls(monkeypatch) -> Calls:
     """Put the stand-ins in the place of the modules that compute."""
     seen = Calls()
 
-    def compare(reference, generated, **options):
+    def measure(reference, generated, **options):
         seen.compare.append({"reference": reference, "generated": generated, **options})
         seen.act()
         return stand_in_comparison()
+
+    def compare(reference, generated, *, options):
+        return measure(reference, generated, **vars(options))
 
     def read(paths, *, field=None, group=None, cluster=None, cluster_needed=True, skip_bad=False):
         seen.read.append((paths, field))
@@ -170,7 +173,7 @@ def calls(monkeypatch) -> Calls:
     monkeypatch.setattr("calipers.report.html.html_page", stand_in_page)
 
     def run(*, seed=0, progress=None):
-        return compare("topics", ["held_out"], seed=seed, progress=progress)
+        return measure("topics", ["held_out"], seed=seed, progress=progress)
 
     stand_in(monkeypatch, "calipers.commands.demo.run", demo=run, READING="One. Two. Three.")
     return seen

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calipers.catalogue.settings import Settings
 from calipers.evaluate.verdict import decided
 from calipers.explain.map import SampleMap
 from calipers.explain.model import Explanation
@@ -175,7 +176,7 @@ def _system(report: Data, system: SystemResult, place: int, found: Comparison) -
         },
         samples=samples,
         neighbours=neighbours,
-        against=Against(Samples(None, {}), k) if layouts else None,
+        against=Against(Samples(None, {}), Settings(k=k)) if layouts else None,
     )
 
 

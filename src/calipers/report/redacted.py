@@ -110,7 +110,11 @@ class Redaction:
         if isinstance(value, Caution):  # its text is a sentence, not a sample's
             return _changed(value, lambda _, part: self.value(part))
         if isinstance(value, Mapping):
-            return {key: self.field(key, part) for key, part in value.items()}
+            # An object of ours stands under a name that a person chose, such as that of a view
+            return {
+                key: self.value(part) if is_dataclass(part) else self.field(key, part)
+                for key, part in value.items()
+            }
         if isinstance(value, list | tuple):
             return type(value)(self.value(part) for part in value)
         if is_dataclass(value) and not isinstance(value, type):

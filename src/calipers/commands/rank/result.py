@@ -310,7 +310,6 @@ class Ranking(Result):
     """
 
     kind = "ranking"
-    _typed = True
     _needed = ("level",)
 
     systems: tuple[str, ...]

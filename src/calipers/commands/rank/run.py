@@ -19,7 +19,7 @@ from calipers.commands.rank.result import Beside, Matrix, RankedMetric, Ranking,
 from calipers.commands.rank.scores import Column, Scores, ranking_values, read_scores
 from calipers.commands.rank.truth import read_truths
 from calipers.errors import InputError
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.samples.wording import names
 from calipers.uncertainty.correlation import (
     DRAWS,
@@ -47,7 +47,7 @@ DEVIATIONS = {
 """What a deviation is, by its kind, in words."""
 
 
-@one_side(RankOptions)
+@keywords_of(RankOptions)
 def rank(scores: Any, options: RankOptions) -> Ranking:
     """Tell how far metrics rank systems as people do, and as one another.
 
