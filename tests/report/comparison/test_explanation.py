@@ -13,10 +13,12 @@ from calipers.report.redacted import without_texts
 from calipers.report.render.html import page
 from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
-from calipers.report.table import Data, Document
+from calipers.report.table import Document
 from calipers.report.topics import name_of, outcome, ratio_words, times
 from calipers.results.comparison import Comparison
 from hand_made import comparison_of
+
+Data = dict[str, Any]
 
 WORDS = ("goal", "cup", "season", "league", "champions", "final", "team", "players", "coach")
 
