@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison
 from calipers.results.sets import Samples
+from calipers.wording.words import Name
 
 C = TypeVar("C", bound=Comparison)
 
@@ -105,6 +106,8 @@ class Redaction:
         """Filter a result, a part of it, or plain data; numbers, arrays and keys stay."""
         if isinstance(value, str):
             return self.sentence(value)
+        if isinstance(value, Name):
+            return value
         if isinstance(value, Samples):
             return replace(value, texts=None, log_ids=None)
         if isinstance(value, Caution):  # its text is a sentence, not a sample's
