@@ -112,7 +112,7 @@ class Sizes(Sampling):
         "the smallest, because scores depend on sample size.",
         FLAG,
         panel=INPUT,
-        setting_as=("sizes", lambda kept: "kept" if kept else "equal"),
+        setting_as=("sizes", lambda keep: "kept" if keep else "equal"),
     )
 
 
