@@ -75,8 +75,8 @@ class Sampling(Reading):
     )
     skip_words: int | None = option(
         None,
-        "Leave out the first N words of every text, also of the training set, such as a prompt "
-        "that all of them begin with. Of shorter texts nothing is left, and they count as empty.",
+        "Leave out the first N words of every text, such as a prompt that all of them begin with. "
+        "Of shorter texts nothing is left, and they count as empty. A training set is cut alike.",
         whole(1),
         panel=INPUT,
         setting=True,
