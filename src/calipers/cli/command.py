@@ -88,9 +88,9 @@ def command(
             "typed": [],
         }
         laid_out = [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for name, plain in takes.items()
-            for each in made.get(name, [plain])
+            for one in made.get(name, [plain])
         ]
         laid_out.append(HELP_ALL)
 
@@ -114,8 +114,8 @@ def command(
         functools.update_wrapper(run, function)
         del run.__wrapped__  # type: ignore[attr-defined]
         run.__signature__ = inspect.Signature(laid_out)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in laid_out}
-        needed = {each.name for each in laid_out if each.default is inspect.Parameter.empty}
+        run.__annotations__ = {one.name: one.annotation for one in laid_out}
+        needed = {one.name for one in laid_out if one.default is inspect.Parameter.empty}
         listed = needed | {*common, *COMMON} | (common_of(options) if options else set())
         return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 

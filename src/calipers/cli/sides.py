@@ -93,12 +93,12 @@ def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
 
     if quiet:
         return
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for samples in (one for each in read for one in getattr(each, "sets", [each])):
+    places: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for samples in (one for source in read for one in getattr(source, "sets", [source])):
         others = getattr(samples, "other_fields", None)
         if others is not None and samples.field.casefold() != "text":
-            found.setdefault((samples.field, others), []).append(samples.source)
-    for (field, others), sources in found.items():
+            places.setdefault((samples.field, others), []).append(samples.source)
+    for (field, others), sources in places.items():
         more = f"; other fields: {names(others, limit=5)}" if others else ""
         write_error(
             f"{first_names(list(dict.fromkeys(sources)), 3)}: read from the field {field!r}{more} "

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FREE = ("cache", "cache_dir", "threads", "progress", "skip_bad")
 """Options that change no number: a comparison may choose others than the reference."""
-OWN = ("field", "name")
+OF_REFERENCE = ("field", "name")
 """Options that are about the reference alone."""
 
 Options = TypeVar("Options", bound=Group)
@@ -119,20 +119,21 @@ class Reference:
         InputError
             If it asks for another value of one that the vectors or the labels depend on.
         """
-        changed = {}
-        for each in fields(options):
-            if each.name in OWN or not hasattr(self.options, each.name):
+        values = {}
+        for option in fields(options):
+            name = option.name
+            if name in OF_REFERENCE or not hasattr(self.options, name):
                 continue
-            own, asked = getattr(self.options, each.name), getattr(options, each.name)
-            if asked is each.default or asked == each.default:
-                changed[each.name] = own
-            elif each.name not in FREE and asked is not own and asked != own:
+            made, asked = getattr(self.options, name), getattr(options, name)
+            if asked is option.default or asked == option.default:
+                values[name] = made
+            elif name not in FREE and asked is not made and asked != made:
                 raise InputError(
-                    f"the reference {self.samples.name!r} was made with {each.name}={own!r}, so "
-                    f"{each.name}={asked!r} cannot hold beside it; leave it out, or make another "
+                    f"the reference {self.samples.name!r} was made with {name}={made!r}, so "
+                    f"{name}={asked!r} cannot hold beside it; leave it out, or make another "
                     "reference with it"
                 )
-        return options.changed(**changed)
+        return options.changed(**values)
 
     def open(self, sets: Sequence[SampleSet]) -> Embedder:
         """Give the embedder, ready for these sets, of which the reference is the first."""

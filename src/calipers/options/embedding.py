@@ -163,7 +163,7 @@ class Model(Group):
         from calipers.embedders.options import EmbedderOptions
 
         return EmbedderOptions(
-            **{each.name: getattr(self, each.name) for each in fields(EmbedderOptions)}
+            **{field.name: getattr(self, field.name) for field in fields(EmbedderOptions)}
         )
 
     def choice_of(self, name: str) -> EmbedderChoice:

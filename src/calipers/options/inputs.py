@@ -75,8 +75,8 @@ class Sampling(Reading):
     )
     skip_words: int | None = option(
         None,
-        "Leave out the first N words of every text, also of the training set, such as a prompt "
-        "that all of them begin with. Of shorter texts nothing is left, and they count as empty.",
+        "Leave out the first N words of every text, such as a prompt that all of them begin with. "
+        "Of shorter texts nothing is left, and they count as empty. A training set is cut alike.",
         whole(1),
         panel=INPUT,
         setting=True,
@@ -112,7 +112,7 @@ class Sizes(Sampling):
         "the smallest, because scores depend on sample size.",
         FLAG,
         panel=INPUT,
-        setting_as=("sizes", lambda kept: "kept" if kept else "equal"),
+        setting_as=("sizes", lambda keep: "kept" if keep else "equal"),
     )
 
 

@@ -209,14 +209,9 @@ class Loading(Group):
         """Give the options as language models take them."""
         from calipers.embedders.options import EmbedderOptions
 
-        own = {each.name for each in fields(Loading)}
-        return EmbedderOptions(
-            **{
-                each.name: getattr(self, each.name)
-                for each in fields(EmbedderOptions)
-                if each.name in own
-            }
-        )
+        known = {field.name for field in fields(EmbedderOptions)}
+        names = [field.name for field in fields(Loading) if field.name in known]
+        return EmbedderOptions(**{name: getattr(self, name) for name in names})
 
 
 @options_class

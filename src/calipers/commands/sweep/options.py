@@ -32,8 +32,8 @@ def read_values(text: str) -> tuple[int, ...]:
 
 
 def _range(part: str, text: str) -> range:
-    found = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", part)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    ends = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", part)
+    first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (0, 0)
     if first < 1 or last < 1:
         rule = "must list whole numbers of at least 1 and ranges such as 1-10"
     elif last < first:
