@@ -97,9 +97,6 @@ def comparison_data(data: Data) -> dict[str, Any]:
     """Give the JSON of a comparison with all that it must have."""
     tests = [_test(test) for test in data.get("tests") or ()]
     return {
-        "shown": [],
-        "findings": [],
-        "verdict": {"cautions": []},
         "calipers": "0.1.0",
         "kind": "comparison",
         "warnings": [],
