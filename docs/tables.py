@@ -85,7 +85,7 @@ def of_command(group: type[Group]) -> str:
         flags = [f"`{flag}`" for flag in about.flags(field.name)]
         flags += [] if about.off is None else [f"`{about.off[0]}`"]
         default = "" if field.default in (None, MISSING) else f"`{field.default!r}`"
-        effect = ROLE.sub(r"`\1`", about.doc or about.help).replace("|", "\\|")
+        effect = ROLE.sub(r"`\1`", about.text).replace("|", "\\|")
         rows.append((f"`{field.name}`", ", ".join(flags), default, effect))
     return _table(("in Python", "on the command line", "default", "what it does"), rows)
 

@@ -95,9 +95,6 @@ EXAMPLE = "A secret text of model_b"
 LANGUAGE = {"generated_foreign": 0.05, "expected": 0.0, "example": EXAMPLE}
 
 
-UNDECIDED: dict[str, Any] = {"shown": [], "findings": [], "verdict": {"cautions": []}}
-"""What the data hold before it is decided what is shown."""
-
 EXPLAINED: list[str | None] = []
 """With which maps a comparison was explained."""
 
@@ -121,7 +118,9 @@ def stand_in_comparison() -> Any:
     settings = {"embedder": "minilm", "views": ["meaning"], "seed": 0}
     data = {"calipers": "0.1.0", "kind": "comparison", "settings": settings, "reference": human}
     systems = [row("model_a", 0.75), quoted]
-    return decided(StandIn.from_dict({**data, **UNDECIDED, "systems": systems, "warnings": []}))
+    undecided = {"shown": [], "findings": [], "verdict": {"cautions": []}}
+    rest = {"systems": systems, "warnings": [], **undecided}
+    return decided(StandIn.from_dict({**data, **rest}))
 
 
 def stand_in_page(comparison: Any, *, redact: bool = False) -> str:
@@ -149,10 +148,13 @@ def calls(monkeypatch) -> Calls:
     """Put the stand-ins in the place of the modules that compute."""
     seen = Calls()
 
-    def compare(reference, generated, **options):
+    def measure(reference, generated, **options):
         seen.compare.append({"reference": reference, "generated": generated, **options})
         seen.act()
         return stand_in_comparison()
+
+    def compare(reference, generated, *, options):
+        return measure(reference, generated, **vars(options))
 
     def read(paths, *, field=None, group=None, cluster=None, cluster_needed=True, skip_bad=False):
         seen.read.append((paths, field))
@@ -171,7 +173,7 @@ def calls(monkeypatch) -> Calls:
     monkeypatch.setattr("calipers.report.html.html_page", stand_in_page)
 
     def run(*, seed=0, progress=None):
-        return compare("topics", ["held_out"], seed=seed, progress=progress)
+        return measure("topics", ["held_out"], seed=seed, progress=progress)
 
     stand_in(monkeypatch, "calipers.commands.demo.run", demo=run, READING="One. Two. Three.")
     return seen

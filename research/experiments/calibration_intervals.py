@@ -11,8 +11,9 @@ import numpy as np
 from calibration_cases import NEWS, SPREAD, TOGETHER
 from calibration_store import Record, Store, Task, record_of, seed_of
 from calipers.catalogue.choosing import choose, find, needs_of
+from calipers.catalogue.settings import Settings
 from calipers.evaluate.spaces import pair_of
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import Clusters, cluster_sets
 from calipers.uncertainty.replicates import spreads
 from calipers.uncertainty.spread import Component, Spread, confidence_interval

@@ -18,8 +18,8 @@ from calibration_intervals import NORMAL, doubt
 from calibration_store import Record, Store, Task, record_of, seed_of
 from calibration_tests import ALPHA, SHOWN, compared, findings, measured_of
 from calipers.catalogue.choosing import choose, needs_of
+from calipers.catalogue.settings import Settings
 from calipers.evaluate.spaces import pair_of
-from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.two_sample_classifier import classifier_test

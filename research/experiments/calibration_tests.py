@@ -12,7 +12,8 @@ from calibration_intervals import NORMAL, doubt
 from calibration_store import Record, Store, Task, record_of, seed_of
 from calibration_worlds import second_view
 from calipers.catalogue.choosing import Choice, choose, needs_of
-from calipers.metrics.pair import Pair, Settings
+from calipers.catalogue.settings import Settings
+from calipers.metrics.pair import Pair
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.replicates import spreads

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from calipers.catalogue.choosing import choose, needs_of
-from calipers.metrics.pair import Pair, Settings
+from calipers.catalogue.settings import Settings
+from calipers.metrics.pair import Pair
 from calipers.uncertainty.replicates import spreads
 from calipers.uncertainty.spread import confidence_interval
 

@@ -21,13 +21,13 @@ import numpy as np
 
 from ag_news import DATA, SCIENCE, news
 from calipers.catalogue.choosing import Choice, choose
+from calipers.catalogue.settings import Settings
 from calipers.commands.embed.run import embed
 from calipers.evaluate.advice import advise
 from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
 from calipers.evaluate.inputs import ComparisonInputs, read_sides
 from calipers.evaluate.noise_floor import Floors, measure_floors
 from calipers.evaluate.scoring import score_rows
-from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent

@@ -25,8 +25,9 @@ import numpy as np
 
 from ag_news import DATA
 from calipers.catalogue.choosing import choose, needs_of
+from calipers.catalogue.settings import Settings
 from calipers.estimate.axes import joint_space
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.numeric.threads import limit_threads
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.replicates import spreads

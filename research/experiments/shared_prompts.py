@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import calipers
 from calipers.catalogue.choosing import choose, needs_of
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Cache, Embedder, Embeddings, embed, load_embedder
 from calipers.embedders.embedder import EncodedBatch
 from calipers.estimate.axes import unit_rows
@@ -34,7 +35,6 @@ from calipers.evaluate.given_prompts import given_prompts
 from calipers.evaluate.intervals import with_intervals
 from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import pair_of
-from calipers.metrics.pair import Settings
 from calipers.report import plain
 from calipers.results import Comparison
 from calipers.results.comparison import REFERENCE as AGAINST

@@ -22,8 +22,9 @@ from itertools import combinations
 import numpy as np
 
 import calipers
+from calipers.catalogue.settings import Settings
 from calipers.metrics.classifier import read_classifier_auc
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.uncertainty.classifier_auc import classifier_auc_spread
 from calipers.uncertainty.spread import confidence_interval
 from calipers.uncertainty.two_sample_classifier import classifier_test

@@ -73,10 +73,14 @@ def check_unicode(name: str, text: str) -> None:
 
 def unknown_name(kind: str, found: str, known: Iterable[str]) -> InputError:
     """Build the error for a misspelt name, with the nearest known ones."""
+    return InputError(f"unknown {kind} {found!r}; {hint_of_names(found, known)}")
+
+
+def hint_of_names(found: str, known: Iterable[str]) -> str:
+    """Ask for the nearest of the known names, or list them all."""
     names = sorted(known)
     near = difflib.get_close_matches(found, names, n=3, cutoff=0.5)
-    hint = did_you_mean(near) if near else f"known: {', '.join(names)}"
-    return InputError(f"unknown {kind} {found!r}; {hint}")
+    return did_you_mean(near) if near else f"known: {', '.join(names)}"
 
 
 def did_you_mean(names: Sequence[str]) -> str:

@@ -6,17 +6,10 @@ import re
 
 import pytest
 
-from calipers.evaluate.verdict import decided
 from calipers.report.render.html import html
 from calipers.report.render.markdown import markdown
 from calipers.report.scored import summary
-from calipers.results.comparison import Comparison
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of
 
 pytestmark = pytest.mark.slow
 

@@ -22,10 +22,11 @@ from calipers.catalogue.estimation import DEFAULTS, DIVERGENCE, ESTIMATORS, Esti
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
+from calipers.catalogue.settings import Settings
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.language_model.likelihood import InContext, ScoredCorpus
 from calipers.language_model.model import TokenScores
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.text_replicates import TextSpreads

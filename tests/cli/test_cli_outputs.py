@@ -25,7 +25,7 @@ def plain_tables(monkeypatch, calls):
     """Stand in for what others make of the data, and show where it came from."""
     for name in ("markdown", "latex"):
         monkeypatch.setattr(
-            f"calipers.report.render.{name}.{name}", lambda data, n=name: f"{n}: {data!r}\n"
+            f"calipers.report.render.{name}.{name}", lambda shown, n=name: f"{n}: {shown!r}\n"
         )
     monkeypatch.setattr(
         "calipers.report.render.csv.scores_csv", lambda result: f"csv: {result.to_dict()!r}\n"

@@ -121,21 +121,22 @@ COMMAND = Command(
 )
 ''',
     "options": '''\
-from calipers.options.option import Group, option, options_class, whole
+from calipers.options.option import Group, option, options_class
+from calipers.options.rules import whole
 
 @options_class
 class ToyOptions(Group):
     """The options of ``toy``."""
 
-    shortest: int = option(1, "Count words of at least N letters.", whole(1), kept=True)
+    shortest: int = option(1, "Count words of at least N letters.", whole(1), setting=True)
 ''',
     "run": '''\
 from calipers.commands.toy.options import ToyOptions
 from calipers.commands.toy.result import Toy
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.samples import read_samples
 
-@one_side(ToyOptions)
+@keywords_of(ToyOptions)
 def toy(texts, options):
     """Count the words of texts.
 
@@ -165,7 +166,6 @@ class Toy(Result):
     version: str = __version__
 
     kind = "toy"
-    _typed = True
 
     def _outline(self):
         return {**self._stamp(), "words": self.words, "settings": self.settings}
@@ -194,7 +194,7 @@ EXAMPLES = (("How many words do my texts have?", "calipers toy human.txt"),)
 @command(ToyOptions, writes=FORMATS, reads=("texts",), shown=EXAMPLES)
 def toy(texts: Texts, *, options: ToyOptions, outputs: Outputs) -> None:
     """Count the words of texts."""
-    deliver(run(texts, **options.keywords()), outputs)
+    deliver(run(texts, options=options), outputs)
 ''',
 }
 

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from calipers.catalogue.estimation import EstimationOptions
 from calipers.catalogue.needs import NOTHING
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.estimate.knn.passes import LocalPasses, passes_on
 from calipers.metrics.knn_support import precision_score, read_realism, recall_score
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.metrics.precise import precise_recall_replicates, read_precise_recall
 from calipers.numeric.blocks import Blocks, cluster_sets
 

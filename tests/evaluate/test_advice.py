@@ -9,6 +9,7 @@ import pytest
 
 import calipers
 from calipers.catalogue.choosing import choose
+from calipers.catalogue.settings import Settings
 from calipers.evaluate.advice import (
     NestedParts,
     advise,
@@ -18,7 +19,6 @@ from calipers.evaluate.advice import (
 )
 from calipers.evaluate.embedding import embed_sides, open_embedder
 from calipers.evaluate.inputs import few_samples, read_sides
-from calipers.metrics.pair import Settings
 from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent
 from calipers.results.comparison import Advice

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embedder, Embeddings
 from calipers.embedders.embedder import EncodedBatch
 from calipers.evaluate.given_prompts import PromptVectors, addressed, given_prompts
 from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
-from calipers.metrics.pair import Settings
 from calipers.report import plain
 from calipers.report.comparison.document import summary
 from calipers.report.render.latex import latex

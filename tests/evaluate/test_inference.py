@@ -12,6 +12,7 @@ from scipy import optimize, stats
 import calipers
 from calipers.catalogue.choosing import choose, needs_of
 from calipers.catalogue.needs import NOTHING
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
@@ -21,7 +22,7 @@ from calipers.evaluate.inputs import InputSet, InputSystem
 from calipers.evaluate.intervals import correlations, permutations_for, with_intervals
 from calipers.evaluate.scoring import Scored, average
 from calipers.evaluate.spaces import RunSpace
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.report.render.text import plain
 from calipers.samples import SampleSet, System
 from calipers.score import Score
@@ -188,7 +189,7 @@ def freedom(test):
 
 @pytest.mark.parametrize("margin", [0, 1, -0.1, 5, np.nan, True, "0.05"])
 def test_refuses_a_margin_that_is_none(margin):
-    with pytest.raises(InputError, match=r"margin .*0 and 1.* N"):
+    with pytest.raises(InputError, match=r"margin .*0 and 1, such as 0.05; found"):
         compare(margin=margin)
 
 
@@ -555,7 +556,8 @@ def test_shared_cells_of_a_file_by_block():
     near, two = drawn(105, 0.2, seed=1), drawn(110, 0.4, seed=2)
     sets = [(Embeddings({"v": each}, {}),) for each in (near,)]
     sets.append((Embeddings({"v": two}, {}), Embeddings({"v": near + 1}, {})))
-    space = RunSpace.of(Embedded(Embeddings({"v": REFERENCE}, {}), tuple(sets)), ["x", "y"])
+    embedded = Embedded(Embeddings({"v": REFERENCE}, {}), tuple(sets))
+    space = RunSpace.of(embedded, ["x", "y"], Settings(threads=1))
     for system in sets:
         for file in system:
             pair = space.pair("v", file, Settings(threads=1), NOTHING)

@@ -219,7 +219,7 @@ def test_the_transport_frontier_of_rows_of_any_length_asks_for_a_constant(sets):
 
 
 def test_what_is_no_way_to_scale_is_refused(sets):
-    with pytest.raises(InputError, match="normalise 'L1'; known: l2, none"):
+    with pytest.raises(InputError, match="normalise must be l2 or none; found 'L1'"):
         calipers.compare(sets[0], sets[1], normalise="L1")
 
 
@@ -239,14 +239,14 @@ def test_explanations_and_maps_show_vectors_as_given(sets, tmp_path):
     np.testing.assert_allclose(shown, plane[1][:, 0], atol=1e-4)
     found.save(tmp_path / "kept.zip")
     kept = load(tmp_path / "kept.zip")
-    assert kept["x"].against.normalise == "none"
+    assert kept["x"].against.settings.normalise == "none"
     assert kept["x"].explain().outside == found["x"].explain().outside
 
 
 def test_runs_of_before_had_rows_of_length_one(sets):
     samples = calipers.compare(*sets, metrics="recall", **BARE).reference_samples
-    assert Against.of(samples, {"k": 4}).normalise == "l2"
-    assert Against.of(samples, {"k": 4, "normalise": "none"}).normalise == "none"
+    assert Against.of(samples, {"k": 4}).settings.normalise == "l2"
+    assert Against.of(samples, {"k": 4, "normalise": "none"}).settings.normalise == "none"
 
 
 def test_vectors_that_were_embedded_before_score_as_their_texts_by_l2(sets):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calipers.catalogue.settings import Settings
 from calipers.evaluate.verdict import decided
 from calipers.explain.map import SampleMap
 from calipers.explain.model import Explanation
@@ -59,6 +60,9 @@ TOPIC = {
     "adjusted_p_value": 1.0,
     "significant": False,
 }
+UNDECIDED: Data = {"shown": [], "findings": [], "verdict": {"cautions": []}}
+"""What the data hold before it is decided what is shown."""
+
 EXPLANATION = {
     **dict.fromkeys(("score", "outside_count", "uncovered_count", "copies_count")),
     "view": "meaning",
@@ -93,10 +97,10 @@ def comparison_data(data: Data) -> dict[str, Any]:
     """Give the JSON of a comparison with all that it must have."""
     tests = [_test(test) for test in data.get("tests") or ()]
     return {
-        "shown": [], "findings": [], "verdict": {"cautions": []},
         "calipers": "0.1.0",
         "kind": "comparison",
         "warnings": [],
+        **UNDECIDED,
         **data,
         "settings": {"views": ["meaning"], **data["settings"]},
         "reference": _set({"name": "human", **data.get("reference", {})}),
@@ -172,7 +176,7 @@ def _system(report: Data, system: SystemResult, place: int, found: Comparison) -
         },
         samples=samples,
         neighbours=neighbours,
-        against=Against(Samples(None, {}), k) if layouts else None,
+        against=Against(Samples(None, {}), Settings(k=k)) if layouts else None,
     )
 
 

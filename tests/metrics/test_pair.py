@@ -10,12 +10,13 @@ from calipers.catalogue.choosing import needs_of
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import PAIRED_C
 from calipers.catalogue.needs import EVERYTHING, Needs
+from calipers.catalogue.settings import Settings
 from calipers.curves import divergence_frontier, precision_recall_curve
 from calipers.curves.precision_recall import mean_curve
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.quantise import quantise
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.metrics.vendi import vendi_score
 from calipers.numeric.blocks import Blocks
 

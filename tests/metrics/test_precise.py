@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.special import digamma, gammaln
 
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
@@ -17,7 +18,6 @@ from calipers.metrics.entropies import (
     recall_entropy,
     recall_entropy_score,
 )
-from calipers.metrics.estimates import Settings
 from calipers.metrics.pair import Pair
 from calipers.metrics.precise import (
     precise_diversity,

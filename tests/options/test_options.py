@@ -3,71 +3,48 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import MISSING, fields
 from typing import get_args
 
 import pytest
 
 import calipers
+from calipers.catalogue.settings import Distance, Projection, Ties
 from calipers.catalogue.shown import HEADLINE
 from calipers.cli import options as flags
+from calipers.command import commands
 from calipers.commands.agree.options import AgreeOptions
-from calipers.commands.check.options import CheckOptions
-from calipers.commands.embed.options import EmbedOptions
-from calipers.commands.likelihood.options import LikelihoodOptions
-from calipers.commands.overlap.options import OverlapOptions
 from calipers.commands.probe.options import CHANGES as KNOWN_CHANGES
-from calipers.commands.probe.options import ProbeOptions
 from calipers.commands.probe.perturbations import CHANGES
-from calipers.commands.prompts.options import PromptsOptions
 from calipers.commands.rank.options import RankOptions
 from calipers.commands.sweep.options import SweepOptions
-from calipers.commands.text.options import TextOptions
 from calipers.embedders import options as embedders
 from calipers.errors import InputError
-from calipers.estimate.axes import Projection
-from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.options.comparison import CompareOptions
 from calipers.options.embedding import Model
+from calipers.options.keywords import ALIASES, keywords_of
 from calipers.options.measuring import Neighbours
-from calipers.options.option import (
-    ALIASES,
-    Group,
-    one_of,
-    one_side,
-    option,
-    options_class,
-    options_of,
-    reworded,
-    two_sides,
-    whole,
-)
+from calipers.options.option import Group, option, options_class, options_of, reworded
+from calipers.options.rules import one_of, whole
 from calipers.uncertainty.bradley_terry import Ties as JudgedTies
 from calipers.uncertainty.correlation import CorrelationKind
 from calipers.uncertainty.plateau import TOLERANCE
 
 FUNCTIONS = {
-    "compare": CompareOptions,
-    "check": CheckOptions,
-    "sweep": SweepOptions,
-    "overlap": OverlapOptions,
-    "prompts": PromptsOptions,
-    "agree": AgreeOptions,
-    "probe": ProbeOptions,
-    "rank": RankOptions,
-    "measure_texts": TextOptions,
-    "likelihood": LikelihoodOptions,
+    record.public: record.load(record.options)
+    for record in commands().values()
+    if record.options and record.public
 }
-EVERY = [*FUNCTIONS.values(), EmbedOptions]
+EVERY = [record.load(record.options) for record in commands().values() if record.options]
 
 
 @options_class
 class Toy(Group):
     """Two options of a toy."""
 
-    count: int = option(3, "How many.", whole(1), kept=True)
-    kind: str = option("a", "Which kind.", one_of("a", "b"), doc="The kind, in Python's words.")
+    count: int = option(3, "How many. As :func:`~calipers.compare` says.", whole(1), setting=True)
+    kind: str = option("a", "Which kind.", one_of("a", "b"))
 
 
 @options_class
@@ -77,7 +54,7 @@ class Longer(Toy):
     count: int = reworded(Toy, "count", "How many of the longer ones.", default=9)
 
 
-@one_side(Toy)
+@keywords_of(Toy)
 def toy(samples, options):
     """Do it.
 
@@ -103,16 +80,27 @@ def test_a_function_takes_the_options_as_keywords():
         toy(count=2)
 
 
+def test_a_function_takes_a_group_as_it_is(monkeypatch):
+    group = Toy(count=2)
+    monkeypatch.setattr(Toy, "__post_init__", None)  # would fail if it were made again
+    assert toy(1, options=group) == (1, 2, "a")
+    with pytest.raises(TypeError, match=r"toy\(\) got an unexpected keyword argument 'count'"):
+        toy(1, options=group, count=3)
+    with pytest.raises(TypeError, match=r"options of the class Toy; found dict"):
+        toy(1, options={"count": 3})
+
+
 def test_help_tells_every_option():
-    assert list(inspect.signature(toy).parameters) == ["samples", "count", "kind"]
+    assert list(inspect.signature(toy).parameters) == ["samples", "count", "kind", "options"]
     assert inspect.signature(toy).parameters["count"].default == 3
     before, _, after = toy.__doc__.partition("    Returns\n")
-    assert "count : int\n        How many." in before
-    assert "kind : str\n        The kind, in Python's words." in before
+    assert "count : int\n        How many. As :func:`~calipers.compare` says." in before
+    assert "kind : str\n        Which kind." in before
+    assert "options : Toy\n" in before
     assert "All of it." in after
 
 
-@two_sides(Toy)
+@keywords_of(Toy)
 def held(reference, generated, options):
     """Hold them side by side.
 
@@ -127,7 +115,7 @@ def held(reference, generated, options):
 def test_sides_may_go_by_the_names_of_evaluate():
     assert held(predictions="q", references="p", count=2) == ("p", "q", 2)
     assert held("p", predictions="q") == held(generated="q", references="p") == ("p", "q", 3)
-    assert list(inspect.signature(held).parameters)[-2:] == ["references", "predictions"]
+    assert list(inspect.signature(held).parameters)[-3:-1] == ["references", "predictions"]
     assert (
         "    references, predictions : Any\n        Other names of `reference` and" in held.__doc__
     )
@@ -145,22 +133,43 @@ def test_a_side_under_both_names_is_refused(more):
 def test_a_value_that_breaks_its_rule_is_refused_wherever_it_comes_from():
     with pytest.raises(InputError, match=r"^count .*at least 1.* 0$"):
         Toy(count=0)
-    rule = next(about.rule for each, about in options_of(Toy) if each.name == "count")
-    with pytest.raises(InputError, match=r"^--count .*'0'$"):
-        rule.parse("--count", "0")
-    with pytest.raises(InputError, match=r"kind 'c'.*: a, b"):
+    for word in ("0", "x?"):
+        with pytest.raises(
+            InputError, match=rf"^--count must be a whole number of .*; found '{re.escape(word)}'$"
+        ):
+            flags.build(Toy, {"count": word})
+    with pytest.raises(InputError, match=r"^kind must be a or b; found 'c'$"):
         Toy(kind="c")
+
+
+def test_every_value_is_checked_once(monkeypatch):
+    checked = []
+
+    def check(self, name, value):
+        checked.append((name, value))
+
+    monkeypatch.setattr("calipers.options.rules.Rule.check", check)
+    group, _ = flags.build(Toy, {"count": "5"})
+    assert toy(1, options=group.changed(kind="b")) == (1, 5, "b")
+    assert checked == [("count", 5), ("kind", "a")]
+
+
+def test_the_command_line_shows_a_text_without_its_marks():
+    (count, _) = flags.parameters(Toy)
+    assert (
+        count.annotation.__metadata__[0].help == "How many. As calipers.compare says. [default: 3]"
+    )
 
 
 def test_an_option_can_be_said_in_other_words():
     (count, _) = options_of(Longer)
-    assert (count[0].default, count[1].help) == (9, "How many of the longer ones.")
+    assert (count[0].default, count[1].text) == (9, "How many of the longer ones.")
     assert count[1].rule is next(options_of(Toy))[1].rule
     assert Longer().settings() == {"count": 9}
 
 
 def test_what_was_typed_is_told_from_what_is_usual():
-    built, typed = flags.build(Toy, {"count": 5, "kind": None})
+    built, typed = flags.build(Toy, {"count": "5", "kind": None})
     assert (built, typed) == (Toy(count=5), {"count"})
 
 
@@ -169,6 +178,7 @@ def test_public_functions_have_the_fields_as_keywords(name):
     group = FUNCTIONS[name]
     given = inspect.signature(getattr(calipers, name)).parameters
     keywords = {key: each for key, each in given.items() if each.kind is each.KEYWORD_ONLY}
+    del keywords["options"]
     others = {key for key in keywords if key in ALIASES.values()}
     assert others == {ALIASES[key] for key in given if key in ALIASES}
     keywords = {key: each for key, each in keywords.items() if key not in others}
@@ -181,16 +191,6 @@ def test_public_functions_have_the_fields_as_keywords(name):
 
 
 @pytest.mark.parametrize("group", EVERY)
-def test_every_option_is_complete(group):
-    named = [flag for each, about in options_of(group) for flag in about.flags(each.name)]
-    assert len(named) == len(set(named))
-    for each, about in options_of(group):
-        assert about.help.endswith((".", ". [default: minilm for texts, pixels for images]"))
-        if each.default is not MISSING:
-            about.rule.check(each.name, each.default)
-
-
-@pytest.mark.parametrize("group", EVERY)
 def test_the_command_line_has_every_flag(group):
     made = {parameter.name for parameter in flags.parameters(group)}
     for each, about in options_of(group):
@@ -200,11 +200,9 @@ def test_the_command_line_has_every_flag(group):
             assert each.name in made
 
 
-NEEDY = (AgreeOptions, LikelihoodOptions)
-"""Groups with an option that must be given."""
-
-
-@pytest.mark.parametrize("group", [each for each in EVERY if each not in NEEDY])
+@pytest.mark.parametrize(
+    "group", [group for group in EVERY if all(f.default is not MISSING for f in fields(group))]
+)
 def test_nothing_typed_gives_the_defaults(group):
     assert flags.build(group, {}) == (group(), frozenset())
 
@@ -227,7 +225,7 @@ def about(group, name):
 
 @pytest.mark.parametrize("group", [CompareOptions, AgreeOptions])
 def test_help_names_the_metrics_that_a_table_shows(group):
-    assert f"{', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}" in about(group, "metrics").help
+    assert f"{', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}" in about(group, "metrics").text
 
 
 def test_words_of_options_are_those_that_what_they_reach_knows():

@@ -458,6 +458,17 @@ def test_redacted_pages_hold_no_text_and_no_folder(
     assert all(each["excerpts"] is None for each in Reader(page).island("data-map")["sets"])
 
 
+@pytest.mark.parametrize("name", ["a", "name", "key", "view", "system"])
+def test_what_is_called_as_a_field_keeps_no_text(
+    make: dict[str, Callable[..., Data]], name: str, light: None
+) -> None:
+    data = report(make["sure"]([name, "other"], views=[name, "form"]), _secret)
+    page = html_page(data | {"redacted": True})
+    for word in ("quixotic", "zeppelins", "vanquish", "marmalade"):
+        assert word in html_page(data)
+        assert word not in page
+
+
 def _large(data: Data, length: int) -> Data:
     """Four systems of 4,000 texts, lists as long as they get."""
     words = "some words of a story that goes on and on, it's what stories do; ".ljust(70, ".")

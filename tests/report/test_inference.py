@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.evaluate.standing import all_marks
-from calipers.evaluate.verdict import decided, verdict
+from calipers.evaluate.verdict import verdict
 from calipers.report.comparison import document as compare
 from calipers.report.inference import mark_notes
 from calipers.report.render.text import plain
@@ -20,11 +20,7 @@ from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
 from calipers.score import Score
 from calipers.wording.numbers import about, below_value, beside_value, half_text, p_text, signed
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
+from hand_made import comparison_of
 
 
 def plain_text(data, *, width=100):

@@ -12,21 +12,15 @@ from rich.cells import cell_len
 from calipers.catalogue.choosing import find
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import DIVERGENCE, ESTIMATOR, SMOOTHING
-from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
 from calipers.report.render.layout import Grid, Strip, Written, packed, rows, total_width
 from calipers.report.render.text import Screen, plain
-from calipers.results.comparison import Comparison
 from calipers.results.ranking import best_of
 from calipers.results.sets import SetSummary
 from calipers.score import Score
 from calipers.wording.names import clean, label, meaning, shorten
 from calipers.wording.numbers import number, score_text, words_text
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
+from hand_made import comparison_of
 
 
 def plain_text(data, *, width=100):

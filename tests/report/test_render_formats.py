@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calipers.errors import InputError
-from calipers.evaluate.verdict import decided
 from calipers.report.render.csv import COLUMNS, LONGEST, cell, scores_csv
 from calipers.report.render.html import html as html_of
 from calipers.report.render.latex import escape as escape_latex
@@ -26,17 +25,12 @@ from calipers.report.render.markdown import escape as markdown
 from calipers.report.render.markdown import markdown as markdown_of
 from calipers.report.scored import summary
 from calipers.results import SetSummary
-from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.serialise import read
 from calipers.wording.names import clean
 from calipers.wording.numbers import score_text
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
+from hand_made import comparison_of
 
 
 def result_of(data):

@@ -8,14 +8,9 @@ from typing import Any
 import pytest
 
 from calipers.evaluate.standing import Standing, all_marks, standing
-from calipers.evaluate.verdict import decided, decisive, verdict
+from calipers.evaluate.verdict import decisive, verdict
 from calipers.results.comparison import Comparison
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of
 
 Make = dict[str, Any]
 

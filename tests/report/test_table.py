@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from calipers.evaluate.verdict import decided
 from calipers.report import table
 from calipers.report.comparison import document as compare
 from calipers.report.render.csv import SHOWN, tables_csv
@@ -18,14 +17,8 @@ from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
 from calipers.report.scored import summary
 from calipers.report.table import Column, Document, Note, Notes, ScoreCell, Table, Text
-from calipers.results.comparison import Comparison
 from calipers.wording.words import Name
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of
 
 FORMATS = (plain, markdown, latex, html, tables_csv)
 

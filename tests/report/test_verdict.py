@@ -9,16 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.evaluate.verdict import decided, verdict
-from calipers.results.comparison import Comparison
+from calipers.evaluate.verdict import verdict
 from calipers.results.verdict import Verdict
 from calipers.wording.words import Name
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of
 
 Data = dict[str, Any]
 Make = dict[str, Callable[..., Data]]
@@ -308,7 +302,7 @@ def test_names_are_set_apart_and_written_in_full_as_data(make: Make) -> None:
     name = "runs/of a very long name that a narrow line would have to shorten/model"
     data = collapsed(make, **{name: collapse(make, 0.1)}, b=collapse(make, 0.9))
     finding = next(f for f in verdict_of(data).findings if f.kind == "collapsed")
-    assert [str(word.text) for word in finding.words if isinstance(word, Name)] == [name]
+    assert [str(word.name) for word in finding.words if isinstance(word, Name)] == [name]
     assert verdict_of(data).to_dict()["collapsed"] == [name]
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from calipers.catalogue.choosing import choose, find, find_text, needs_of
-from calipers.metrics.pair import Pair, Settings
+from calipers.catalogue.settings import Settings
+from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import cluster_sets
 from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise

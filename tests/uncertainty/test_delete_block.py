@@ -9,11 +9,12 @@ import pytest
 
 from calipers.catalogue.choosing import choose, needs_of
 from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.settings import Settings
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.moments import Moments
 from calipers.estimate.quantise import joined_cells
 from calipers.metrics.frontiers import mauve_scores
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import Blocks
 from calipers.uncertainty.delete_block import DeleteBlock, OneRun, best_run, labels_of, one_run
 from calipers.uncertainty.half_samples import (

@@ -15,9 +15,10 @@ from calipers.catalogue.choosing import Choice, choose, needs_of
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import DEFAULTS
 from calipers.catalogue.metric import ANY, Metric
+from calipers.catalogue.settings import Settings
 from calipers.curves import divergence_frontier
 from calipers.estimate.histograms import Histograms
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import cluster_sets
 from calipers.score import Score
 from calipers.uncertainty.delete_block import DeleteBlock, OneRun

@@ -11,20 +11,23 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
 from calipers.cli.help import CommandPage, HelpAll
-from calipers.cli.options import MaxMemory, build, common_of, parameters
+from calipers.cli.options import MaxMemory, build, common_of, parameter, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
 from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
+from calipers.options.embedding import Model
 from calipers.options.engines import SearchEngine
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
 
 STDIO = "-"
+MAX_MEMORY = parameter("max_memory", MaxMemory, None)
+HELP_ALL = parameter("help_all", HelpAll, False)
 
 
 @dataclass(frozen=True)
@@ -78,71 +81,69 @@ def command(
     """
 
     def decorate(function: Callable[..., None]) -> CommandSpec:
-        own = inspect.signature(function, eval_str=True).parameters
-        added = {
+        takes = inspect.signature(function, eval_str=True).parameters
+        made = {
             "options": [] if options is None else parameters(options),
-            "outputs": [*output_parameters(*writes, **worded), *([_memory()] if limited else [])],
+            "outputs": [*output_parameters(*writes, **worded), *([MAX_MEMORY] if limited else [])],
             "typed": [],
         }
-        laid = [p for name, each in own.items() for p in added.get(name, [each])]
-        laid.append(_switch("help_all", HelpAll))
-        laid = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in laid]
+        laid_out = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, plain in takes.items()
+            for one in made.get(name, [plain])
+        ]
+        laid_out.append(HELP_ALL)
 
         def run(**given: Any) -> None:
             outputs, files = Outputs.of(given), [given[name] for name in reads]
-            named = {name: given[name] for name in own if name not in added}
-            named |= {"outputs": outputs} if "outputs" in own else {}
-            kept = stopped or STOPPED_UNCACHED
+            values = {name: given[name] for name in takes if name not in made}
+            values |= {"outputs": outputs} if "outputs" in takes else {}
+            group = None
             if options is not None:
-                chosen, typed = build(options, given)
-                files += _sources(chosen)
-                if isinstance(chosen, Running):
-                    chosen = replace(chosen, progress=outputs.progress())
-                named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
-                if isinstance(chosen, SearchEngine) and chosen.in_files:
-                    kept = STOPPED_IN_FILES
-                elif stopped is None and getattr(chosen, "cache", False):
-                    kept = STOPPED
-            with guarded(kept), _limited(given):
+                group, typed = build(options, given)
+                files += _sources(group)
+                if isinstance(group, Running):
+                    group = group.changed(progress=outputs.progress())
+                values |= {"options": group, **({"typed": typed} if "typed" in takes else {})}
+            with guarded(_ending(group, stopped)), _limited(given):
                 read = _checked(files)
                 if checked:
                     outputs.check(read)
-                function(**named)
+                function(**values)
 
         functools.update_wrapper(run, function)
         del run.__wrapped__  # type: ignore[attr-defined]
-        run.__signature__ = inspect.Signature(laid)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in laid}
-        needed = {p.name for p in laid if p.default is inspect.Parameter.empty}
+        run.__signature__ = inspect.Signature(laid_out)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in laid_out}
+        needed = {one.name for one in laid_out if one.default is inspect.Parameter.empty}
         listed = needed | {*common, *COMMON} | (common_of(options) if options else set())
         return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 
     return decorate
 
 
+def _ending(options: Group | None, stopped: str | None) -> str:
+    """What is said where Ctrl-C ends a command: from where the same command continues."""
+    if isinstance(options, SearchEngine) and options.in_files:
+        return STOPPED_IN_FILES
+    if stopped is not None:
+        return stopped
+    return STOPPED if isinstance(options, Model) and options.cache else STOPPED_UNCACHED
+
+
 def _sources(options: Group) -> list[Any]:
     """Give the values of the options that name files."""
-    return [getattr(options, each.name) for each, about in options_of(options) if about.source]
+    return [getattr(options, field.name) for field, about in options_of(options) if about.source]
 
 
 def _checked(files: Iterable[Any]) -> list[str]:
     """Give every file that is named once or in a list; refuse standard input twice."""
-    named: list[str] = []
-    for each in files:
-        named += [each] if isinstance(each, str) else list(each or ())
-    if named.count(STDIO) > 1:
+    names: list[str] = []
+    for value in files:
+        names += [value] if isinstance(value, str) else list(value or ())
+    if names.count(STDIO) > 1:
         raise InputError("standard input (-) can be read only once, but is given more than once")
-    return named
-
-
-def _switch(name: str, annotation: Any) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=False, annotation=annotation)
-
-
-def _memory() -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter("max_memory", kind, default=None, annotation=MaxMemory)
+    return names
 
 
 @contextmanager

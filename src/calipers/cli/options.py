@@ -1,13 +1,12 @@
 """The options of a group ──► parameters of a command, and what was typed ──► the group.
 
-What an option is called, means and must be is said by its field (``calipers.options.groups``).
-Here it only meets typer: its word is read by its rule while the command line is parsed, so that
-every error is worded in one place.
+Its field says what an option is called, means and must be (:mod:`calipers.options.option`). Here it
+only meets typer. Words become values by the rules, and the group checks them when it is made;
+messages then name flags and the words that were typed.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field
@@ -15,8 +14,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from calipers.errors import CalipersError, InputError
-from calipers.options.option import INPUT, OUTPUT, Group, OptionField, Rule, options_of
+from calipers.errors import InputError
+from calipers.options.option import INPUT, OUTPUT, Group, OptionField, options_of, without_markup
+from calipers.options.rules import OptionError
 
 Made = TypeVar("Made", bound=Group)
 Completer = Callable[[str], list[str]]
@@ -44,34 +44,31 @@ MaxMemory = Annotated[
 
 def parameters(group: type[Group]) -> list[inspect.Parameter]:
     """Give a parameter for typer for each option of a group that the command line has."""
-    found = []
-    for each, about in sorted(options_of(group), key=lambda pair: pair[1].last):
-        flags = about.flags(each.name)
-        if about.off is None and flags:
-            found.append(_parameter(each.name, _annotated(each, about, flags), about))
-        elif about.off is not None:
-            if each.default is not True:
-                found.append(_parameter(each.name, _annotated(each, about, flags), about))
-            flag, words = about.off
-            option = typer.Option(flag, help=words, rich_help_panel=about.panel)
-            found.append(
-                inspect.Parameter(
-                    _off_name(flag),
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=False,
-                    annotation=Annotated[bool, option],
-                )
-            )
-    return found
+    made = []
+    for field, about in sorted(options_of(group), key=lambda pair: pair[1].last):
+        flags = about.flags(field.name)
+        if flags and (about.off is None or field.default is not True):
+            made.append(_parameter(field, about, flags))
+        if about.off is not None:
+            flag, text = about.off
+            option = typer.Option(flag, help=text, rich_help_panel=about.panel)
+            made.append(parameter(_off_name(flag), Annotated[bool, option], False))
+    return made
+
+
+def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """Make a parameter of a command, as typer reads it."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
 def common_of(group: type[Group]) -> set[str]:
     """Name the options of a group that most people need."""
-    return {each.name for each, about in options_of(group) if about.common}
+    return {field.name for field, about in options_of(group) if about.common}
 
 
 def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[str]]:
-    """Make a group of what was typed; tell the names of the options that were typed at all.
+    """Make a group of what was typed, and name the options that were typed at all.
 
     Raises
     ------
@@ -79,19 +76,31 @@ def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[
         If a value breaks its rule, or two options exclude each other.
     """
     values: dict[str, Any] = {}
-    for each, about in options_of(group):
-        value = given.get(each.name)
-        if about.several and (about.source or about.apart) and value is not None:
-            value = list(value) or None  # names of files may hold commas
-        elif about.several and value is not None:
-            value = about.rule.parse(about.flags(each.name)[0], ", ".join(value)) if value else None
-        if value is not None and not (isinstance(each.default, bool) and value is False):
-            values[each.name] = value
-        if about.off is not None and given.get(_off_name(about.off[0])):
-            values[each.name] = False if each.default is True else None
-    if "cache_dir" in values and "cache" in values:
-        raise InputError("--cache-dir and --no-cache cannot be combined; give one of them")
-    return group(**values), frozenset(values)
+    words: dict[str, str] = {}
+    try:
+        for field, about in options_of(group):
+            name, typed = field.name, given.get(field.name)
+            if about.off is not None and given.get(_off_name(about.off[0])):
+                values[name] = False if field.default is True else None
+            elif typed in (None, [], ()) or (field.default is False and typed is False):
+                continue
+            elif about.several and (about.source or about.apart):
+                values[name] = list(typed)  # names of files may hold commas
+            elif isinstance(typed, bool):
+                values[name] = typed
+            else:
+                words[name] = ", ".join(typed) if about.several else typed
+                values[name] = about.rule.value_of(name, words[name])
+        if "cache_dir" in values and "cache" in values:
+            raise InputError("--cache-dir and --no-cache cannot be combined; give one of them")
+        return group(**values), frozenset(values)
+    except OptionError as error:
+        flags = {field.name: _flag(field.name, about) for field, about in options_of(group)}
+        raise InputError(error.worded(flags, words)) from None
+
+
+def _flag(name: str, about: OptionField) -> str:
+    return max(about.flags(name), key=len, default=name)
 
 
 def complete(*values: str) -> Completer:
@@ -161,52 +170,30 @@ COMPLETERS: Mapping[str, Completer] = {
 }
 
 
-def _parameter(name: str, annotation: Any, about: OptionField) -> inspect.Parameter:
-    default = inspect.Parameter.empty if about.required else _unset(about)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=annotation)
-
-
-def _unset(about: OptionField) -> Any:
-    """What an option holds that nobody typed: a switch is off."""
-    return False if not about.rule.metavar and "/" not in about.flags("")[0] else None
-
-
-def _annotated(each: Field[Any], about: OptionField, flags: tuple[str, ...]) -> Any:
-    rule, several = about.rule, about.several
-    if not rule.metavar:
-        kind: Any = bool | None if "/" in flags[0] else bool
-        parser = None
-    else:
-        kind = list[str] if several else str
-        kind = kind if about.required else kind | None
-        # A list is read as a whole, once all of it was typed
-        parser = None if several else functools.partial(_read, rule, max(flags, key=len))
+def _parameter(field: Field[Any], about: OptionField, flags: tuple[str, ...]) -> inspect.Parameter:
+    switch = not about.rule.metavar
+    two_way = switch and "/" not in flags[0]
+    kind: Any = bool if switch else list[str] if about.several else str
     option = typer.Option(
         *flags,
-        help=_help(each, about),
-        metavar=about.metavar or rule.metavar or None,
+        help=_help(field, about),
+        metavar=about.metavar or about.rule.metavar or None,
         rich_help_panel=about.panel,
         show_default=False,
-        parser=parser,
         autocompletion=_completer(about),
     )
-    return Annotated[kind, option]
+    if about.required:
+        return parameter(field.name, Annotated[kind, option], inspect.Parameter.empty)
+    kind = kind if two_way else kind | None
+    return parameter(field.name, Annotated[kind, option], False if two_way else None)
 
 
-def _read(rule: Rule, flag: str, text: str) -> Any:
-    """Read a word; typer would put words of its own around a ValueError."""
-    try:
-        return rule.parse(flag, text)
-    except InputError as error:
-        raise CalipersError(str(error)) from None
-
-
-def _help(each: Field[Any], about: OptionField) -> str:
+def _help(field: Field[Any], about: OptionField) -> str:
     """Say what an option does, and what holds where it is left out."""
-    hidden = any(each.default is value for value in (None, False, MISSING))
+    text = without_markup(about.text)
+    hidden = any(field.default is value for value in (None, False, MISSING))
     silent = about.required or not about.show_default or hidden
-    return about.help if silent else f"{about.help} [default: {each.default}]"
+    return text if silent else f"{text} [default: {field.default}]"
 
 
 def _completer(about: OptionField) -> Completer | None:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from calipers.assets import PLOTLY
-from calipers.cli.options import complete
+from calipers.cli.options import complete, parameter
 from calipers.cli.streams import calm, write_bytes_of, write_error
 from calipers.errors import CalipersError, InputError, MissingExtraError, either
 from calipers.options.option import OUTPUT
@@ -225,21 +225,19 @@ def output_parameters(*names: str, **worded: Any) -> list[inspect.Parameter]:
         Options that the command words in its own way, by name: an annotated type, or a pair of
         it and the default.
     """
-    own = {name: each if isinstance(each, tuple) else (each, None) for name, each in worded.items()}
+    pairs = {
+        name: kind if isinstance(kind, tuple) else (kind, None) for name, kind in worded.items()
+    }
     kinds = _KINDS | (_WITH_PICTURES if "redact" in names else {})
-    written = [name for name in (*names, *own) if name not in _PAGE]
-    files = {name: own.get(name) or (kinds[name], None) for name in written}
+    written = [name for name in (*names, *pairs) if name not in _PAGE]
+    files = {name: pairs.get(name) or (kinds[name], None) for name in written}
     options = files | {name: _PAGE[name] for name in names if name in _PAGE} | _ALWAYS
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return [
-        inspect.Parameter(name, kind, default=default, annotation=annotated)
-        for name, (annotated, default) in options.items()
-    ]
+    return [parameter(name, kind, default) for name, (kind, default) in options.items()]
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a command found, as the functions that put it into form.
+    """The result of a command, as the functions that put it into form.
 
     Attributes
     ----------
@@ -352,14 +350,14 @@ class Outputs:
                 f"{_option(output)} must have {SYSTEM} in its name where several sets are compared "
                 f"({len(names)}): {why}; found {given}"
             )
-        own = {
+        of_systems = {
             f"{output}:{place}": given.replace(SYSTEM, _plain(name))
             for place, name in enumerate(names)
         }
         paths = {
             name: path
-            for each, whole in self.paths.items()
-            for name, path in (own if each == output else {each: whole}).items()
+            for which, whole in self.paths.items()
+            for name, path in (of_systems if which == output else {which: whole}).items()
         }
         made = replace(self, paths=paths)
         check_outputs(made._named(), inputs, force=self.force)
@@ -395,9 +393,9 @@ class Outputs:
             with attempts.one():
                 self._show(results)
         except KeyboardInterrupt:
-            kept = ", ".join(self.paths[name] for name in written) or "nothing"
+            paths = ", ".join(self.paths[name] for name in written) or "nothing"
             raise KeyboardInterrupt(
-                f"stopped while writing the output files; written: {kept}"
+                f"stopped while writing the output files; written: {paths}"
             ) from None
         for name in written if not self.quiet else ():
             self._tell(name)
@@ -452,12 +450,12 @@ def _option(name: str) -> str:
 
 def _printable(name: str) -> str:
     """Give a name without characters that could steer a terminal."""
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in name)
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in name)
 
 
 def _plain(name: str) -> str:
     """Give the name of a system as part of the name of a file."""
-    return "".join(each if each.isalnum() or each in "-_.+= " else "_" for each in name)
+    return "".join(sign if sign.isalnum() or sign in "-_.+= " else "_" for sign in name)
 
 
 def _check_standard_output(paths: Mapping[str, str]) -> None:
@@ -677,8 +675,8 @@ class Attempts:
         if not self._failures:
             return
         *others, gravest = sorted(self._failures, key=_is_fault)
-        for each in others:
-            write_error(f"calipers: {each}")
+        for failure in others:
+            write_error(f"calipers: {failure}")
         raise gravest
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from calipers.cli.streams import write_error
 from calipers.errors import InputError
 from calipers.options.option import INPUT
-from calipers.progress import Silent
+
+if TYPE_CHECKING:
+    from calipers.options.inputs import Labels
 
 Generated = Annotated[
     list[str],
@@ -39,12 +41,31 @@ Reference = Annotated[
 ]
 
 
-def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[Any, Any]:
-    """Read both sides first: a misspelt last file should not cost the work on the others."""
+def read_sides(
+    reference: str,
+    generated: Sequence[str],
+    *,
+    field: str | None,
+    skip_bad: bool,
+    labels: Labels | None = None,
+    quiet: bool,
+) -> tuple[Any, Any]:
+    """Read both sides first: a misspelt last file should not cost the work on the others.
+
+    Parameters
+    ----------
+    reference, generated
+        The files as they were typed.
+    field, skip_bad
+        How rows and images are read.
+    labels
+        Which fields hold groups and clusters; None where the command has neither.
+    quiet
+        Whether standard error stays empty.
+    """
     from calipers.samples import read_samples, read_systems
 
-    field, skip_bad = options.field, options.skip_bad
-    group, cluster = getattr(options, "group", None), getattr(options, "cluster", None)
+    group, cluster = (None, None) if labels is None else (labels.group, labels.cluster)
     first = read_samples(
         reference,
         field=field,
@@ -54,30 +75,30 @@ def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[
         skip_bad=skip_bad,
     )
     systems = read_systems(generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad)
-    name_fields([first, *systems], options)
+    name_fields([first, *systems], quiet=quiet)
     return first, systems
 
 
-def name_fields(read: Iterable[Any], options: Any) -> None:
+def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
     """Say on standard error in which field texts were found, unless its name is plainly that.
 
     Parameters
     ----------
     read
         Sample sets and systems.
-    options
-        Those of the command, which tell whether it is to be quiet.
+    quiet
+        Whether standard error stays empty.
     """
     from calipers.samples.wording import first_names, names
 
-    if isinstance(options.progress, Silent):
+    if quiet:
         return
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for samples in (one for each in read for one in getattr(each, "sets", [each])):
+    places: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for samples in (one for source in read for one in getattr(source, "sets", [source])):
         others = getattr(samples, "other_fields", None)
         if others is not None and samples.field.casefold() != "text":
-            found.setdefault((samples.field, others), []).append(samples.source)
-    for (field, others), sources in found.items():
+            places.setdefault((samples.field, others), []).append(samples.source)
+    for (field, others), sources in places.items():
         more = f"; other fields: {names(others, limit=5)}" if others else ""
         write_error(
             f"{first_names(list(dict.fromkeys(sources)), 3)}: read from the field {field!r}{more} "

@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
+from calipers.catalogue.settings import Norm
 from calipers.errors import InputError
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.moments import STEP, Moments
@@ -299,14 +300,6 @@ def _leading(scatter: Matrix, share: float) -> tuple[Matrix, float] | None:
     turned, _, _ = lapack.dormqr("L", "N", reflectors[1:, :-1], factors, axes[1:], 64 * count)
     axes[1:] = turned
     return axes, explained
-
-
-Norm = Literal["l2", "none"]
-Projection = Literal["none", "union"]
-"""Where neighbours are looked for: among rows as they are, or on the main axes of the union."""
-
-Axes = Literal["union", "reference"]
-"""Whose principal axes whole distributions are compared on."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.settings import Buckets
 from calipers.errors import InputError
 from calipers.estimate.histograms import Histograms, count_cells
 from calipers.estimate.kmeans.kernels import ClusterRows, lay_out
@@ -97,9 +97,6 @@ def _fits(
         return [fit(seed) for seed in seeds]
     with ThreadPoolExecutor(min(abreast, len(seeds))) as runs:
         return list(runs.map(fit, seeds))
-
-
-Buckets = int | Literal["auto", "cube-root"]
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.settings import Buckets, Norm
 from calipers.errors import InputError
-from calipers.estimate.axes import Norm, joint_space
-from calipers.estimate.quantise import Buckets, Quantisation, bucket_count, count_pair, joint_cells
+from calipers.estimate.axes import joint_space
+from calipers.estimate.quantise import Quantisation, bucket_count, count_pair, joint_cells
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_points

@@ -14,13 +14,13 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.scoring import Rows, choices_for, score_rows
-from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.knn.passes import EXACT, LocalPasses, chosen_passes
-from calipers.metrics.pair import Settings
 from calipers.numeric.distances import Points
 from calipers.results.caution import Caution
 from calipers.score import Score

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
+from calipers.catalogue.settings import Norm
 from calipers.embedders import (
     Cache,
     Embedder,
@@ -20,7 +21,6 @@ from calipers.embedders import (
 from calipers.embedders.processes import in_processes
 from calipers.embedders.vectors import Precomputed
 from calipers.errors import InputError
-from calipers.estimate.axes import Norm
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.options.embedding import Embedding, Model
@@ -115,6 +115,9 @@ class HasNormalise(Protocol):
     def normalise(self) -> Norm | None:
         """``"l2"`` for rows of length one, ``"none"`` for rows as given, None to decide here."""
 
+    def changed(self, **values: Any) -> Self:
+        """Give the options but for some values."""
+
 
 Scaled = TypeVar("Scaled", bound=HasNormalise)
 
@@ -128,7 +131,7 @@ def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
         return options
     given = samples.kind == "vectors" and samples.embedded is None
     norm: Norm = "none" if given else "l2"
-    return replace(options, normalise=norm)  # type: ignore[type-var]
+    return options.changed(normalise=norm)
 
 
 def cache_of(options: Model) -> Cache | None:

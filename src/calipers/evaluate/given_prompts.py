@@ -25,13 +25,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Cache, Embedder, Embeddings, embed
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.conditional_mean import ConditionalMean
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.labels import PairClusters
 from calipers.evaluate.shared_prompts import SharedPrompts
-from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import cluster_sets
 from calipers.numeric.distances import Points, Sides
 from calipers.numeric.kept import content

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
 from calipers.evaluate.cautions.texts import fold
@@ -17,7 +18,7 @@ from calipers.evaluate.intervals import TESTS, Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.evaluate.scoring import choices_for
 from calipers.options.comparison import CompareOptions
-from calipers.options.measuring import Inference, pair_settings
+from calipers.options.measuring import Inference
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, Kind
@@ -96,7 +97,7 @@ def with_inference(
     # Halves and parts of sets do not answer the same prompts, and are held against nothing here
     shared = any(file.shared for _, file in inputs.named)
     measured = [choice for choice in choices if not (shared and choice.name in TESTS)]
-    run = inputs, embedded, measured, pair_settings(options), options.progress or Silent()
+    run = inputs, embedded, measured, Settings.of(vars(options)), options.progress or Silent()
     if options.level is not None:
         listed = choices_for(keys, choices, tuple(embedded.reference.views))
         tests = _tests(comparison, systems, spreads, keys, options.level, options)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.embedding import Embedded
@@ -22,7 +23,7 @@ from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.scoring import SMALL, Rows, choices_for, is_given_prompts, score_rows
 from calipers.evaluate.spaces import part_of
-from calipers.metrics.pair import Settings, Strata
+from calipers.metrics.pair import Strata
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.kept import content, kept
 from calipers.numeric.threads import Workers, workers

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from calipers.embedders import Cache, Embedder, Embeddings, embed
@@ -13,7 +12,8 @@ from calipers.evaluate.embedding import check_made_alike, open_embedder, open_un
 from calipers.evaluate.inputs import Reader
 from calipers.numeric.kept import Kept
 from calipers.numeric.threads import limit_threads
-from calipers.options.option import Group, one_side
+from calipers.options.keywords import constructor_of
+from calipers.options.option import Group
 from calipers.options.reference import ReferenceOptions
 from calipers.progress import Progress
 from calipers.samples import SampleSet
@@ -23,29 +23,10 @@ if TYPE_CHECKING:
 
 FREE = ("cache", "cache_dir", "threads", "progress", "skip_bad")
 """Options that change no number: a comparison may choose others than the reference."""
-OWN = ("field", "name")
+OF_REFERENCE = ("field", "name")
 """Options that are about the reference alone."""
 
 Options = TypeVar("Options", bound=Group)
-
-
-@one_side(ReferenceOptions)
-def reference(samples: Any, options: ReferenceOptions) -> tuple[SampleSet, ReferenceOptions]:
-    """Read the samples of a reference.
-
-    Parameters
-    ----------
-    samples
-        In any form that :func:`calipers.compare` takes.
-
-    Returns
-    -------
-    tuple
-        The samples, and the options.
-    """
-    reading = Reader(options.field, options.group, options.cluster, options.skip_bad)
-    held = reading.one(samples, "reference", group_needed=options.group is not None)
-    return held if options.name is None else held.renamed(options.name), options
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -93,15 +74,23 @@ class Reference:
     samples: SampleSet
     options: ReferenceOptions
     _embedder: Embedder
-    _made: dict[str, _Cut] = field(default_factory=dict)
+    _made: dict[str, _Cut]
 
-    def __init__(self, samples: Any, **options: Any) -> None:
-        held, chosen = reference(samples, **options)
-        with limit_threads(chosen.threads):
-            embedder = open_unfitted(chosen, held)
-        parts = {"samples": held, "options": chosen, "_embedder": embedder, "_made": {}}
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)
+    @constructor_of(ReferenceOptions)
+    def __init__(self, samples: Any, options: ReferenceOptions) -> None:
+        """Read the samples and find the embedder.
+
+        Parameters
+        ----------
+        samples
+            In any form that :func:`calipers.compare` takes.
+        """
+        reader = Reader(options.field, options.group, options.cluster, options.skip_bad)
+        read = reader.one(samples, "reference", group_needed=options.group is not None)
+        named = read if options.name is None else read.renamed(options.name)
+        with limit_threads(options.threads):
+            embedder = open_unfitted(options, named)
+        vars(self).update(samples=named, options=options, _embedder=embedder, _made={})
 
     def compare(self, *generated: Any, **options: Any) -> Comparison:
         """Compare generated sets with this reference, as :func:`calipers.compare` does.
@@ -130,20 +119,21 @@ class Reference:
         InputError
             If it asks for another value of one that the vectors or the labels depend on.
         """
-        changed = {}
-        for each in fields(options):
-            if each.name in OWN or not hasattr(self.options, each.name):
+        values = {}
+        for option in fields(options):
+            name = option.name
+            if name in OF_REFERENCE or not hasattr(self.options, name):
                 continue
-            own, asked = getattr(self.options, each.name), getattr(options, each.name)
-            if asked is each.default or asked == each.default:
-                changed[each.name] = own
-            elif each.name not in FREE and asked is not own and asked != own:
+            made, asked = getattr(self.options, name), getattr(options, name)
+            if asked is option.default or asked == option.default:
+                values[name] = made
+            elif name not in FREE and asked is not made and asked != made:
                 raise InputError(
-                    f"the reference {self.samples.name!r} was made with {each.name}={own!r}, so "
-                    f"{each.name}={asked!r} cannot hold beside it; leave it out, or make another "
+                    f"the reference {self.samples.name!r} was made with {name}={made!r}, so "
+                    f"{name}={asked!r} cannot hold beside it; leave it out, or make another "
                     "reference with it"
                 )
-        return replace(options, **changed)
+        return options.changed(**values)
 
     def open(self, sets: Sequence[SampleSet]) -> Embedder:
         """Give the embedder, ready for these sets, of which the reference is the first."""
@@ -172,9 +162,6 @@ class Reference:
             self._made.clear()
             self._made[key] = _Cut()
         return self._made[key]
-
-
-Reference.__signature__ = inspect.signature(reference)  # type: ignore[attr-defined]
 
 
 @dataclass(eq=False)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from calipers._version import __version__
 from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
 from calipers.evaluate.given_prompts import GivenPrompts
@@ -29,7 +30,7 @@ from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.estimates import Remark
 from calipers.metrics.groups import group_scores
-from calipers.metrics.pair import Pair, Settings, Strata
+from calipers.metrics.pair import Pair, Strata
 from calipers.numeric.distances import Sides
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns, spreads

@@ -24,15 +24,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from calipers.catalogue.needs import Needs
+from calipers.catalogue.settings import Buckets, Projection, Settings
 from calipers.embedders import Embeddings
-from calipers.estimate.axes import Norm, Projection, on_reference_axes, preprocess
+from calipers.estimate.axes import on_reference_axes, preprocess
 from calipers.estimate.products import products_on
-from calipers.estimate.quantise import Buckets, Quantisation
+from calipers.estimate.quantise import Quantisation
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
-from calipers.metrics.pair import Pair, Settings, Strata
+from calipers.metrics.pair import Pair, Strata
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points, Sides
 
@@ -230,8 +231,7 @@ class RunSpace:
 
     embedded: Embedded
     scope: str
-    projection: Projection = "none"
-    normalise: Norm = "l2"
+    settings: Settings
     clusters: RunClusters | None = None
 
     @classmethod
@@ -239,8 +239,7 @@ class RunSpace:
         cls,
         embedded: Embedded,
         hashes: Sequence[str],
-        projection: Projection = "none",
-        normalise: Norm = "l2",
+        settings: Settings,
         clusters: RunClusters | None = None,
     ) -> RunSpace:
         """Bring the systems in the order of the hashes of their samples."""
@@ -250,15 +249,14 @@ class RunSpace:
         systems = tuple(embedded.systems[place] for place in order)
         every = sha256("|".join(hashes[place] for place in order).encode()).hexdigest()
         scope = f"run({every[:16]})"
-        return cls(replace(embedded, systems=systems), scope, projection, normalise, clusters)
+        return cls(replace(embedded, systems=systems), scope, settings, clusters)
 
     @cached_property
     def views(self) -> dict[str, _SharedView]:
         """What all sets share in each view, made when first asked for."""
         views = self.embedded.reference.views
         return {
-            view: _SharedView(self.embedded, view, self.normalise, self.clusters, self.projection)
-            for view in views
+            view: _SharedView(self.embedded, view, self.settings, self.clusters) for view in views
         }
 
     def pair(
@@ -274,7 +272,7 @@ class RunSpace:
 
         def quantised(buckets: Buckets, restarts: int) -> Quantisation:
             return _of_file(
-                shared.counted(buckets, restarts, settings)[system],
+                shared.counted(buckets, restarts)[system],
                 file,
                 shared.spans(system),
                 shared.blocks,
@@ -284,14 +282,14 @@ class RunSpace:
             return self._projected(view, generated)
 
         given = self.embedded.reference.views[view], generated.views[view]
-        if self.projection == "union":
+        if self.settings.projection == "union":
             return Pair(*project(), settings, needs, quantised, given, clusters=clusters)
         rows = neighbour_rows(*given, settings)
         return Pair(*rows, settings, needs, quantised, given, project, clusters)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
         """Both sets in the shared projection, where neighbours are looked for there."""
-        return self._projected(view, generated) if self.projection == "union" else None
+        return self._projected(view, generated) if self.settings.projection == "union" else None
 
     def _projected(self, view: str, generated: Embeddings) -> Sides:
         """Both sets in the shared projection."""
@@ -314,9 +312,8 @@ class _SharedView:
 
     embedded: Embedded
     view: str
-    normalise: Norm
+    settings: Settings
     clusters: RunClusters | None = None
-    projection: Projection = "none"
 
     @property
     def blocks(self) -> int:
@@ -333,8 +330,8 @@ class _SharedView:
             for files in self.embedded.systems
         ]
         reference = self.embedded.reference.views[self.view]
-        with _made_here(self.projection):
-            return shared_space(reference, systems, norm=self.normalise, pca=PCA)
+        with _made_here(self.settings.projection):
+            return shared_space(reference, systems, norm=self.settings.normalise, pca=PCA)
 
     def spans(self, system: int) -> list[slice]:
         """Where the rows of each file of a system lie among its rows."""
@@ -342,9 +339,7 @@ class _SharedView:
         ends = np.cumsum([0, *sizes]).tolist()
         return [slice(start, end) for start, end in pairwise(ends)]
 
-    def counted(
-        self, buckets: Buckets, restarts: int, settings: Settings
-    ) -> tuple[Quantisation, ...]:
+    def counted(self, buckets: Buckets, restarts: int) -> tuple[Quantisation, ...]:
         """Count every system over shared cells, its files as blocks of rows; once for each cut."""
         from calipers.estimate.shared_cells import shared_quantise
 
@@ -355,9 +350,9 @@ class _SharedView:
                 self.space.systems,
                 buckets=buckets,
                 restarts=restarts,
-                seed=settings.seed,
-                blocks=self._blocks(settings.seed),
-                threads=settings.threads,
+                seed=self.settings.seed,
+                blocks=self._blocks(self.settings.seed),
+                threads=self.settings.threads,
             )
         return self._counted[asked]
 

@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.cautions.confounders import ReferenceTexts, confounders
@@ -49,13 +50,11 @@ from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
-from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.distances import Sides
 from calipers.numeric.kept import kept
 from calipers.numeric.threads import Workers, workers
 from calipers.options.comparison import CompareOptions
-from calipers.options.measuring import pair_settings
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
@@ -117,7 +116,7 @@ class Run:
     @cached_property
     def settings(self) -> Settings:
         """The options as the metrics of a pair take them."""
-        return pair_settings(self.options)
+        return Settings.of(vars(self.options))
 
     @cached_property
     def permutations(self) -> int:
@@ -137,9 +136,7 @@ class Run:
             "+".join(file.samples.content_hash for file in system.files)
             for system in self.inputs.systems
         ]
-        clusters = self.inputs.run_clusters
-        settings = self.settings
-        return RunSpace.of(self.embedded, hashes, settings.projection, settings.normalise, clusters)
+        return RunSpace.of(self.embedded, hashes, self.settings, self.inputs.run_clusters)
 
     @cached_property
     def reference(self) -> SetSummary:
@@ -170,16 +167,7 @@ class Run:
     def against(self) -> Against:
         """The reference, and how systems are compared with it."""
         samples = _samples(self.inputs.reference, self.embedded.reference)
-        settings = self.settings
-        level = self.options.level or LEVEL
-        return Against(
-            samples,
-            settings.k,
-            settings.distance,
-            settings.projection,
-            settings.normalise,
-            level,
-        )
+        return Against(samples, self.settings, self.options.level or LEVEL)
 
     @cached_property
     def views(self) -> list[tuple[str, list[Choice]]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
@@ -26,7 +27,6 @@ from calipers.metrics.copying import (
     authenticity_score,
     near_copies_score,
 )
-from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.results import SetSummary
 from calipers.uncertainty.spread import Component, Spread

@@ -17,10 +17,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.settings import Norm
 from calipers.errors import InputError, MissingExtraError, unknown_name
 
 Method = Literal["pca", "umap"]
-Norm = Literal["l2", "none"]
 Plane = NDArray[np.float32]
 
 FEWEST_UMAP = 10

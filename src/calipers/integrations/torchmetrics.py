@@ -21,6 +21,7 @@ from torch import Tensor
 from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
 
 from calipers.catalogue.choosing import choose, needs_of
+from calipers.catalogue.settings import Settings
 from calipers.embedders.embedder import Embedder
 from calipers.estimate.moments import Moments
 from calipers.evaluate.intervals import with_intervals
@@ -28,7 +29,6 @@ from calipers.evaluate.spaces import pair_of
 from calipers.integrations.reservoir import priorities, smallest
 from calipers.integrations.torchmetrics_base import SIDES, Embed, SampleMetric, Side
 from calipers.metrics.frechet import frechet_score, frechet_without
-from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_flags, check_whole
 from calipers.score import Score

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from calipers.estimate.knn.balls import Distance, Supports
+from calipers.catalogue.settings import Distance
+from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, too_small
 from calipers.numeric.arrays import Floats

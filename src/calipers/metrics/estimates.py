@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from calipers.catalogue.estimation import COUNTING, PAIRED_C, EstimationOptions
+from calipers.catalogue.settings import Buckets, Settings
 from calipers.curves.frontier import (
     BOTH_SIDES,
     OWN_SIDE,
@@ -22,12 +23,9 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.errors import InputError
-from calipers.estimate.axes import Axes, Norm, Projection
 from calipers.estimate.estimators import estimate_ratios
-from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
-from calipers.estimate.quantise import Buckets, Quantisation, quantise
+from calipers.estimate.quantise import Quantisation, quantise
 from calipers.lazy import lazily
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
@@ -84,46 +82,6 @@ FEWEST_PROMPTS = 10
 
 BUCKETS, RUNS = 20, 10
 """Cells and runs of k-means of the averaged precision-recall curve."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The choices that the metrics of a comparison share.
-
-    Attributes
-    ----------
-    k, ties
-        Of the k-NN balls.
-    distance
-        Of all neighbourhoods: Euclidean or cosine.
-    projection
-        Where neighbours are looked for: ``"none"`` for rows as they are, ``"union"`` for their
-        coordinates on the main axes of the union (paper 000).
-    axes
-        Whose principal axes whole distributions are compared on: ``"union"`` or ``"reference"``.
-    normalise
-        What is done to rows before: ``"l2"`` scales each to length one, ``"none"`` nothing.
-    buckets, restarts
-        Of the quantisation behind MAUVE and the frontier integral.
-    c
-        Scaling constant of MAUVE; None for the one that the paper pairs with the estimator.
-    seed
-        Of k-means and of the block labels.
-    threads
-        Number of threads, None for all cores; no effect on counts.
-    """
-
-    k: int = 4
-    ties: Ties = "closed"
-    distance: Distance = "euclidean"
-    projection: Projection = "none"
-    axes: Axes = "union"
-    normalise: Norm = "l2"
-    buckets: Buckets = "auto"
-    restarts: int = 5
-    c: float | None = None
-    seed: int = 0
-    threads: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,12 +30,13 @@ from calipers.catalogue.estimation import (
     AveragedOver,
     EstimationOptions,
 )
+from calipers.catalogue.settings import Buckets, Norm
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence, half_of
-from calipers.estimate.axes import Norm, preprocess
+from calipers.estimate.axes import preprocess
 from calipers.estimate.likelihood_ratios import Estimate
-from calipers.estimate.quantise import Buckets, Quantisation, quantise
+from calipers.estimate.quantise import Quantisation, quantise
 from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored
 from calipers.score import Score

@@ -33,8 +33,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.estimate.knn.balls import Distance, Supports
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.catalogue.settings import Distance, Ties
+from calipers.estimate.knn.balls import Supports
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, share, too_small
 from calipers.score import Score
 

@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.settings import Buckets, Norm
 from calipers.curves.frontier import EDGE, GRID, area_under, positive, transformed
-from calipers.estimate.axes import Norm, preprocess
-from calipers.estimate.quantise import Buckets, Quantisation, quantise
+from calipers.estimate.axes import preprocess
+from calipers.estimate.quantise import Quantisation, quantise
 from calipers.estimate.transport import (
     NoPlanError,
     barycentre,

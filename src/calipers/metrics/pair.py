@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.needs import CLIPPED_K, EVERYTHING, SPREAD, Needs
+from calipers.catalogue.settings import Settings
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.estimate.moments import Moments
 from calipers.estimate.prompt_strata import Prompts
 from calipers.lazy import lazily
-from calipers.metrics.estimates import FEWEST_PROMPTS, Curves, Estimates, Quantise, Settings
+from calipers.metrics.estimates import FEWEST_PROMPTS, Curves, Estimates, Quantise
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points, Sides
 from calipers.numeric.kept import content, kept
-
-__all__ = ["Pair", "Settings"]
 
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Strata = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from calipers.catalogue.estimation import DEFAULTS, EstimationOptions
+from calipers.catalogue.settings import Buckets
 from calipers.curves.precision_recall import PrecisionRecallCurve
-from calipers.estimate.quantise import Buckets, Quantisation, quantise
+from calipers.estimate.quantise import Quantisation, quantise
 from calipers.metrics.estimates import BUCKETS, RUNS, averaged, cell_pins
 from calipers.metrics.reading import Pins, scored
 from calipers.numeric.validation import check_whole

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.settings import Distance, Ties
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, measure_neighbourhoods
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.metrics.reading import read_off
 from calipers.numeric.arrays import Flags, Floats

@@ -75,8 +75,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.needs import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
-from calipers.estimate.knn.balls import Distance, Supports, check_factor
-from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties, neighbourhoods
+from calipers.catalogue.settings import Distance, Ties
+from calipers.estimate.knn.balls import Supports, check_factor
+from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
 from calipers.metrics.reading import read_off, share, sizes, too_small
 from calipers.numeric.validation import check_whole

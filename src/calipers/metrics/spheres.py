@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.settings import Distance, Ties
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, measure_neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
 from calipers.metrics.reading import read_off, sizes
 from calipers.numeric.distances import Points

@@ -49,9 +49,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.settings import Buckets
 from calipers.errors import InputError
 from calipers.estimate.measures import CentredRows, centred, squared_distances
-from calipers.estimate.quantise import Buckets, Quantisation, quantise
+from calipers.estimate.quantise import Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
 from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored

@@ -90,9 +90,14 @@ def is_whole(value: Any, least: int) -> bool:
     return type(value) is not bool and isinstance(value, Integral) and int(value) >= least
 
 
+def is_real(found: Any) -> bool:
+    """Whether it is a real number, also one of numpy's, and not a truth value."""
+    return isinstance(found, Real) and not isinstance(found, bool)
+
+
 def is_positive(found: Any) -> bool:
     """Whether it is a finite number above 0, also one of numpy's."""
-    if isinstance(found, bool) or not isinstance(found, Real):
+    if not is_real(found):
         return False
     try:
         return 0 < float(found) < np.inf
@@ -102,8 +107,7 @@ def is_positive(found: Any) -> bool:
 
 def check_inner_share(parameter: str, found: Any, rule: str = "must lie between 0 and 1;") -> None:
     """Refuse what is no real number between 0 and 1, both left out, in the words of a rule."""
-    real = isinstance(found, Real) and not isinstance(found, bool)
-    if not (real and 0 < found < 1):
+    if not (is_real(found) and 0 < found < 1):
         raise InputError(f"{parameter} {rule} found {found!r}")
 
 

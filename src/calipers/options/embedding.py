@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from calipers.options.option import (
-    EMBEDDING,
-    FLAG,
-    Group,
-    Rule,
-    option,
-    options_class,
-    unchecked,
-    whole,
-)
+from calipers.options.option import EMBEDDING, Group, option, options_class
+from calipers.options.rules import FLAG, FOLDER, one_of, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +14,6 @@ if TYPE_CHECKING:
     from calipers.embedders import Embedder, EmbedderChoice
     from calipers.embedders.options import EmbedderOptions
 
-from calipers.options.rules import Folder
 from calipers.options.running import Running
 
 
@@ -38,15 +29,13 @@ class NamedEmbedder(Group):
         "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
         "possible: a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "
         "embeddings service, and precomputed, for files that hold vectors. Options may follow the "
-        "name, as in gpt2:layer=6:pooling=mean. [default: minilm for texts, pixels for images]",
+        "name, as in gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` "
+        "returns. Embeddings that are given are used as they are. [default: minilm for texts, "
+        "pixels for images]",
         panel=EMBEDDING,
         metavar="NAME",
         common=True,
         complete=("minilm", "tfidf", "pixels", "inception", "precomputed"),
-        doc='What turns samples into vectors: a name such as ``"minilm"``, '
-        '``"./my-model:layer=6"``, as :func:`calipers.load_embedder` takes it, or what that'
-        " returns. None for ``minilm`` with texts and ``pixels`` with images. Embeddings "
-        "that are given are taken as they are.",
     )
 
 
@@ -65,14 +54,14 @@ class Model(Group):
     layer: int | None = option(
         None,
         "Layer of the model that gives the meaning vector. By default the last one.",
-        whole(1, optional=True),
+        whole(1),
         panel=EMBEDDING,
     )
     max_length: int | None = option(
         None,
         "Truncate texts to N tokens. By default as many as the model can read, at most 1024. How "
         "many texts were truncated is reported.",
-        whole(1, optional=True),
+        whole(1),
         panel=EMBEDDING,
     )
     prefix: str | None = option(
@@ -91,7 +80,7 @@ class Model(Group):
         None,
         "For images, the side in pixels to which they are resized. For tfidf, and services that "
         "let it be chosen, the number of dimensions of a vector.",
-        whole(1, optional=True),
+        whole(1),
         panel=EMBEDDING,
     )
     endpoint: str | None = option(
@@ -134,44 +123,34 @@ class Model(Group):
         "float32",
         "Number format of the model. float32 gives the same scores on every machine but for the "
         "last digits; auto is faster on hardware with bfloat16 and changes scores slightly.",
-        Rule(
-            "be float32 or auto",
-            lambda text: text if text in ("float32", "auto") else None,
-            unchecked,
-            "float32|auto",
-            ("float32", "auto"),
-        ),
+        one_of("float32", "auto"),
         panel=EMBEDDING,
-        doc='Of the embedder, where it is named; ``"auto"`` takes bfloat16 where the hardware has '
-        "it.",
     )
     batch_size: int | None = option(
         None,
         "Largest number of samples in one forward pass or one request.",
-        whole(1, optional=True),
+        whole(1),
         panel=EMBEDDING,
     )
     processes: int | None = option(
         None,
         "Embed in N processes that share the cores, which is faster on a CPU with many cores. Each "
         "process holds the model in memory.",
-        Rule("be a whole number of at least 1", whole(1).read, unchecked, "N"),
+        whole(1),
         panel=EMBEDDING,
-        doc="How many processes embed, for a CPU of many cores; None for this one.",
     )
     cache_dir: str | Path | None = option(
         None,
         "Folder in which embeddings are cached. By default the user's cache folder.",
-        Folder("", lambda text: text, unchecked, "FOLDER"),
+        FOLDER,
         panel=EMBEDDING,
     )
     cache: bool = option(
         True,
-        "Neither read nor keep embeddings.",
+        "Whether the cache of embeddings is read and written.",
         FLAG,
         panel=EMBEDDING,
         off=("--no-cache", "Neither read nor write the cache of embeddings."),
-        doc="Whether embeddings are kept, and read where they were.",
     )
 
     def __post_init__(self) -> None:
@@ -184,7 +163,7 @@ class Model(Group):
         from calipers.embedders.options import EmbedderOptions
 
         return EmbedderOptions(
-            **{each.name: getattr(self, each.name) for each in fields(EmbedderOptions)}
+            **{field.name: getattr(self, field.name) for field in fields(EmbedderOptions)}
         )
 
     def choice_of(self, name: str) -> EmbedderChoice:

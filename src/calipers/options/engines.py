@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from calipers.errors import InputError
-from calipers.options.option import (
-    ENGINE,
-    Group,
-    one_of,
-    option,
-    options_class,
-    unchecked,
-)
+from calipers.options.option import ENGINE, Group, option, options_class
+from calipers.options.rules import FOLDER, one_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 from calipers.options.embedding import Embedding
-from calipers.options.rules import Folder
 
 ENGINES = one_of("local", "ray")
 SEARCHES = one_of("exact", "approximate")
@@ -34,11 +27,8 @@ class Engine(Group):
         "Where samples are embedded, neighbours searched and k-means run: local is this machine, "
         "its GPU with --device cuda; ray is a Ray cluster. No count depends on it.",
         ENGINES,
-        kept=True,
+        setting=True,
         panel=ENGINE,
-        doc='Where samples are embedded, neighbours searched and k-means run: ``"local"`` on this '
-        'machine, on its GPU with ``device="cuda"``; ``"ray"`` on a Ray cluster. No count depends '
-        "on it.",
     )
     address: str | None = option(
         None,
@@ -48,9 +38,6 @@ class Engine(Group):
         panel=ENGINE,
         metavar="ADDRESS",
         complete=("auto",),
-        doc='Address of the Ray cluster: ``"auto"`` for the one that this machine belongs to, or '
-        "``ray://HOST:PORT``; None starts workers on this machine, once sets are so large that "
-        "they are cut into tiles.",
     )
     work_dir: str | Path | None = option(
         None,
@@ -58,12 +45,8 @@ class Engine(Group):
         "goes on; with --engine ray also for what is embedded, and all machines must see it: it "
         "may lie in object storage (s3://bucket/work). By default one in the folder for caches "
         "with ray, none with local.",
-        Folder("", lambda text: text, unchecked, "FOLDER"),
+        FOLDER,
         panel=ENGINE,
-        doc="Folder for the search for neighbours and for k-means, from which a run that was "
-        'stopped goes on; with ``engine="ray"`` also for what is embedded, and all machines must '
-        'see it: it may lie in object storage (``"s3://bucket/work"``). None for one in the folder '
-        "for caches with Ray, and for none on this machine alone.",
     )
 
     def __post_init__(self) -> None:
@@ -86,10 +69,7 @@ class SearchEngine(Engine):
         "time (approximate, for some 300,000 samples and more). How many were found, and how far "
         "precision and recall are off, is measured on a sample and said.",
         SEARCHES,
-        kept=True,
-        doc='``"exact"``, or ``"approximate"``: most nearest neighbours in a fraction of the time, '
-        "for some 300,000 samples and more. How many were found, and how far precision and recall "
-        "are off, is measured on a sample and said.",
+        setting=True,
     )
 
     @property

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from calipers.errors import InputError
-from calipers.options.option import (
-    FLAG,
-    INPUT,
-    Group,
-    Rule,
-    option,
-    options_class,
-    whole,
-)
+from calipers.options.option import INPUT, Group, option, options_class
+from calipers.options.rules import FLAG, OptionError, Rule, is_name, whole
 
-if TYPE_CHECKING:
-    pass
+
+@dataclass(frozen=True)
+class LabelRule(Rule):
+    """The name of a field of the rows; `method` of a sample set takes labels themselves."""
+
+    method: str = ""
+
+    def error(self, name: str, value: Any) -> OptionError:
+        """Say of labels where they go."""
+        if isinstance(value, str):
+            return super().error(name, value)
+        return OptionError(
+            f"{{{name}}} must {self.words}; found a {type(value).__name__}. Labels go to the "
+            f"samples: SampleSet.{self.method}",
+            {name: value},
+        )
 
 
 def label(method: str) -> Rule:
-    """The name of a field of the rows; `method` takes labels that a person has otherwise."""
-
-    def check(name: str, value: Any) -> None:
-        if value is not None and not isinstance(value, str):
-            raise InputError(
-                f"{name} must be the name of a field, or None; "
-                f"found a {type(value).__name__}. Labels go to the samples: SampleSet.{method}"
-            )
-        if value is not None and not value.strip():
-            raise InputError(f"{name} must be the name of a field, or None; found {value!r}")
-
-    return Rule("name a field", lambda text: text if text.strip() else None, check, "FIELD")
-
-
-def _check_words(name: str, value: Any) -> None:
-    from calipers.samples.truncation import check_words
-
-    if value is not None:
-        check_words(value)
+    """The name of a field of the rows; `method` of a sample set takes labels themselves."""
+    return LabelRule("name a field", is_name, metavar="FIELD", method=method)
 
 
 @options_class
@@ -52,8 +43,6 @@ class Reading(Group):
         panel=INPUT,
         metavar="PATH",
         common=True,
-        doc='Where the text stands in a row, such as ``"choices[0].text"``; found by itself if '
-        "None.",
     )
 
 
@@ -79,32 +68,28 @@ class Sampling(Reading):
         None,
         "Use at most N samples of every set, chosen at random. This includes the reference but not "
         "--train.",
-        whole(2, optional=True),
+        whole(2),
         panel=INPUT,
-        kept=True,
+        setting=True,
         common=True,
-        doc="Cut every set, the reference too but not the training set, to this many samples.",
     )
     skip_words: int | None = option(
         None,
         "Leave out the first N words of every text, such as a prompt that all of them begin with. "
-        "Of shorter texts nothing is left, and they count as empty.",
-        whole(1, optional=True),
+        "Of shorter texts nothing is left, and they count as empty. A training set is cut alike.",
+        whole(1),
         panel=INPUT,
-        kept=True,
-        doc="Leave out this many words at the start of every text, also of the training set.",
+        setting=True,
     )
     strip_prompt: bool = option(
         False,
         "Leave out the prompt at the start of every text. The prompt is the one in its row (the "
-        "field prompt), else the opening that generated texts share with the reference, row by "
-        "row.",
+        "field prompt; in Python ``SampleSet.prompts``), else the opening that generated texts "
+        "share with the reference, row by row.",
         FLAG,
         panel=INPUT,
-        kept=True,
+        setting=True,
         common=True,
-        doc="Leave out the prompt at the start of every text: the one in its row "
-        "(``SampleSet.prompts``), else the opening that generated texts share with the reference.",
     )
 
     def __post_init__(self) -> None:
@@ -127,9 +112,7 @@ class Sizes(Sampling):
         "the smallest, because scores depend on sample size.",
         FLAG,
         panel=INPUT,
-        kept_as=("sizes", lambda kept: "kept" if kept else "equal"),
-        doc="Leave the generated sets as large as they are; by default all are cut to the "
-        "smallest.",
+        setting_as=("sizes", lambda keep: "kept" if keep else "equal"),
     )
 
 
@@ -141,52 +124,40 @@ class Labels(Group):
         None,
         "Also give precision, recall and coverage for each group of samples: those that have the "
         "same value in this field, such as topic, author or language. The rows of the reference "
-        "must have the field, those of generated sets may lack it.",
+        "must have the field, those of generated sets may lack it. In Python sample sets bring "
+        "their groups along, from ``read_samples(path, group=...)`` or "
+        ":meth:`~calipers.samples.SampleSet.with_groups`, and the option only names them.",
         label("with_groups"),
         panel=INPUT,
-        kept=True,
+        setting=True,
         common=True,
-        doc="Name of the field that holds the group of a sample (its topic, author, language): "
-        "recall, coverage and precision are then given for every group too. Files are read with "
-        "it; sample sets bring their groups along, from ``read_samples(path, group=...)`` or "
-        ":meth:`~calipers.samples.SampleSet.with_groups`, and `group` then only names them. Every "
-        "reference sample must have a group; generated sets may go without.",
     )
     cluster: str | None = option(
         None,
         "Field whose equal values mark rows that are not independent, such as several "
-        "continuations of one prompt, or sentences of one document. Intervals and tests then "
-        "count these clusters in place of rows. In files without the field every row is a cluster "
-        "of its own.",
+        "continuations of one prompt, or sentences of one document. Intervals, tests, noise floor "
+        "and advice then count these clusters in place of rows, by which intervals would be too "
+        "short; scores do not change. In sets without the field every row is a cluster. In Python "
+        "sample sets bring their clusters along, from ``read_samples(path, cluster=...)`` or "
+        ":meth:`~calipers.samples.SampleSet.with_clusters`.",
         label("with_clusters"),
         panel=INPUT,
-        kept=True,
-        doc="Name of the field that rows have in common which were drawn together: the prompt "
-        "that several samples continue, the document of several sentences. Intervals, "
-        "tests, noise floor and advice then count clusters and not rows, of which intervals"
-        " would come out too short; scores do not change. Files are read with it; sample "
-        "sets bring their clusters along, from ``read_samples(path, cluster=...)`` or "
-        ":meth:`~calipers.samples.SampleSet.with_clusters`. In sets without the field every"
-        " row counts as a cluster.",
+        setting=True,
     )
     train: Any = option(
         None,
         "Training set of the models, in any format of --reference: adds the share of the generated "
-        "samples, and of the reference, that are near copies of it. It is never cut.",
+        "samples, and of the reference, that are near copies of it (``near_copies:train``, "
+        "``authenticity:train``). It is never cut, since copies of what was cut would not be seen.",
         panel=INPUT,
         metavar="FILE",
         source=True,
-        doc="The training set of the models, in any form that `reference` may have: tells for "
-        "every system what share of its samples are near copies of it "
-        "(``near_copies:train``, ``authenticity:train``). It is never cut, since copies of "
-        "what was cut would not be seen.",
     )
     match_length: int | None = option(
         None,
         "Truncate all texts to this many words before they are compared, because every score "
         "depends on text length.",
-        Rule("be a whole number of at least 1", whole(1).read, _check_words, "WORDS"),
+        whole(1, metavar="WORDS"),
         panel=INPUT,
-        kept=True,
-        doc="Cut the texts of every set to this many words, since length alone moves every score.",
+        setting=True,
     )

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from calipers.options.option import (
-    INPUT,
-    Group,
-    one_of,
-    option,
-    options_class,
-    whole,
-)
-
-if TYPE_CHECKING:
-    pass
+from calipers.options.option import INPUT, Group, option, options_class
+from calipers.options.rules import one_of, whole
 
 
 @options_class
@@ -34,25 +25,24 @@ class Judged(Group):
         None,
         "What is judged: pairs of texts of two systems; the quality of single texts; or the "
         "diversity of batches of ten texts. By default that of --rubric, else pairs.",
-        one_of("pairs", "quality", "diversity", optional=True),
-        kept=True,
+        one_of("pairs", "quality", "diversity"),
+        setting=True,
         common=True,
     )
     rubric: Any = option(
         None,
-        "Your own questions, as a file of TOML or YAML. By default the built-in ones of the task.",
+        "Your own questions, as a file of TOML or YAML. In Python also a "
+        ":class:`~calipers.judgements.rubric.Rubric`. By default the built-in ones of the task.",
         metavar="FILE",
         source=True,
         common=True,
-        doc="Questions of your own: a file of TOML or YAML, or a "
-        ":class:`~calipers.judgements.rubric.Rubric`. None for the built-in ones of the task.",
     )
     n: int = option(
         100,
         "For quality and diversity: texts of each system, or all if it has fewer.",
         whole(1),
         panel=INPUT,
-        kept=True,
+        setting=True,
         common=True,
     )
     per_pair: int = option(
@@ -60,28 +50,28 @@ class Judged(Group):
         "For pairs: contexts in which each two systems are compared.",
         whole(1),
         panel=INPUT,
-        kept=True,
+        setting=True,
         common=True,
     )
     opponents: int | None = option(
         None,
         "For pairs: how many other systems each system meets, by a balanced design. By default all "
         "of them.",
-        whole(2, optional=True),
+        whole(2),
         panel=INPUT,
-        kept=True,
+        setting=True,
     )
     min_words: int | None = option(
         None,
         "Leave out texts of fewer words.",
-        whole(1, optional=True),
+        whole(1),
         panel=INPUT,
-        kept=True,
+        setting=True,
     )
     max_words: int | None = option(
         None,
         "Show no more than N words of each text.",
-        whole(1, optional=True),
+        whole(1),
         panel=INPUT,
-        kept=True,
+        setting=True,
     )

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
-from calipers.options.option import (
-    FLAG,
-    LANGUAGE_MODEL,
-    PROMPTS,
-    Group,
-    Rule,
-    one_of,
-    option,
-    options_class,
-    reworded,
-    whole,
-)
+from calipers.options.option import LANGUAGE_MODEL, PROMPTS, Group, option, options_class, reworded
+from calipers.options.rules import FLAG, Rule, one_of, whole
 
 if TYPE_CHECKING:
     from calipers.embedders.options import EmbedderOptions
@@ -25,18 +16,21 @@ from calipers.options.embedding import Model
 from calipers.options.inputs import Reading
 from calipers.options.running import Seeded
 
-# Language models ---------------------------------------------------------------------------------
+
+def is_language_model(value: Any) -> bool:
+    """Whether a value is a language model or may name one."""
+    if isinstance(value, str | os.PathLike):
+        return str(value).strip() != ""
+    from calipers.language_model.model import LanguageModel
+
+    return isinstance(value, LanguageModel)
 
 
-def _check_decoding(name: str, value: Any) -> None:
+def _is_decoding(value: Any) -> bool:
     from calipers.language_model.decoding import Decoding
 
     Decoding.parse(value)
-
-
-def decoding(text: str) -> str:
-    _check_decoding("decoding", text)
-    return text
+    return True
 
 
 DECODINGS = (
@@ -54,7 +48,7 @@ DECODINGS = (
 """What the shell offers of decodings."""
 
 
-DECODING = Rule("name a decoding algorithm", decoding, _check_decoding, "DECODING")
+DECODING = Rule("name a decoding algorithm", _is_decoding, metavar="DECODING")
 
 
 @options_class
@@ -65,16 +59,14 @@ class LanguageModelling(Group):
         MISSING,
         "The language model: a causal model of transformers by its folder or name, ngram or "
         "ngram:order=3 for a small model that is fitted on the reference in a second, "
-        "https://host/v1#MODEL for a server with OpenAI's interface, or vllm:NAME.",
+        "https://host/v1#MODEL for a server with OpenAI's interface, or vllm:NAME. In Python also "
+        "a :class:`~calipers.language_model.model.LanguageModel`.",
         panel=LANGUAGE_MODEL,
         flag=("--model", "-m"),
         metavar="NAME",
         required=True,
         common=True,
         complete=("ngram", "ngram:order=3", "./", "http://localhost:8000/v1#", "vllm:"),
-        doc='The language model: a folder or name of transformers, ``"ngram:order=3"``, '
-        '``"https://host/v1#MODEL"``, ``"vllm:NAME"``, or a '
-        ":class:`~calipers.language_model.model.LanguageModel`.",
     )
     fit_on: Any = option(
         None,
@@ -89,13 +81,13 @@ class LanguageModelling(Group):
         "a server.",
         FLAG,
         panel=LANGUAGE_MODEL,
-        kept=True,
+        setting=True,
     )
     max_requests: int | None = option(
         None,
         "Stop after N requests to a server. What was received is kept, and the same command goes "
         "on from there.",
-        whole(1, optional=True),
+        whole(1),
         panel=LANGUAGE_MODEL,
     )
 
@@ -109,9 +101,9 @@ class Prompted(Group):
         "What to write: continue texts, biographies after examples of them, creative texts by "
         "fifty instructions, or none, texts from their beginning. By default continue where "
         "--prompts or --prompt-words is given, else none.",
-        one_of("continue", "biographies", "creative", "none", optional=True),
+        one_of("continue", "biographies", "creative", "none"),
         panel=PROMPTS,
-        kept=True,
+        setting=True,
     )
     prompts: Any = option(
         None,
@@ -126,9 +118,9 @@ class Prompted(Group):
         None,
         "Use the first N words of each text as the prompt. Without it the prompt is the field "
         "prompt of a row, or the whole text.",
-        whole(1, optional=True),
+        whole(1),
         panel=PROMPTS,
-        kept=True,
+        setting=True,
         common=True,
     )
     shots: int = option(
@@ -144,7 +136,7 @@ class Prompted(Group):
         "is not scored.",
         FLAG,
         panel=PROMPTS,
-        kept=True,
+        setting=True,
     )
 
 
@@ -157,19 +149,17 @@ class Writing(Group):
         "How tokens are chosen: ancestral, greedy, or parameters such as temperature=0.8,top_k=40. "
         "Known: temperature, top_k, top_p, min_p, typical, epsilon, eta, top_h, "
         "repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, adversarial. What "
-        "is not written is not in force; truncations apply in the order written.",
+        "is not written is not in force; truncations apply in the order written. In Python also a "
+        ":class:`~calipers.language_model.decoding.Decoding`.",
         DECODING,
         panel=LANGUAGE_MODEL,
         common=True,
         complete=DECODINGS,
-        doc='How tokens are chosen: ``"ancestral"``, ``"greedy"``, ``"temperature=0.8,top_k=40"``, '
-        '``"beam=4,no_repeat_ngram=4"``, ``"contrastive=0.6,top_k=4"``, ``"adversarial"`` or a '
-        ":class:`~calipers.language_model.decoding.Decoding`. Nothing else is in force.",
     )
     n: int | None = option(
         None,
         "Number of samples. Prompts are used in turn. By default one for each prompt, or 500.",
-        whole(1, optional=True),
+        whole(1),
         panel=PROMPTS,
         common=True,
     )
@@ -178,7 +168,7 @@ class Writing(Group):
         "Most tokens of a text, without its prompt.",
         whole(1),
         panel=LANGUAGE_MODEL,
-        kept=True,
+        setting=True,
         common=True,
     )
 
@@ -197,7 +187,6 @@ class Loading(Group):
         "Number format of the model. In float32 the seed fixes every sample, whatever else is "
         "written; auto is faster on hardware with bfloat16, where it does not.",
         panel=LANGUAGE_MODEL,
-        doc='Of the model; ``"auto"`` takes bfloat16 where the hardware has it.',
     )
     batch_size: int | None = reworded(
         Model,
@@ -220,14 +209,9 @@ class Loading(Group):
         """Give the options as language models take them."""
         from calipers.embedders.options import EmbedderOptions
 
-        own = {each.name for each in fields(Loading)}
-        return EmbedderOptions(
-            **{
-                each.name: getattr(self, each.name)
-                for each in fields(EmbedderOptions)
-                if each.name in own
-            }
-        )
+        known = {field.name for field in fields(EmbedderOptions)}
+        names = [field.name for field in fields(Loading) if field.name in known]
+        return EmbedderOptions(**{name: getattr(self, name) for name in names})
 
 
 @options_class

@@ -1,20 +1,10 @@
-"""The options of a reference that is kept for many comparisons."""
+"""The options of a reference that serves many comparisons."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from calipers.options.option import (
-    option,
-    options_class,
-    reworded,
-)
-
-if TYPE_CHECKING:
-    pass
-
 from calipers.options.embedding import Embedding
 from calipers.options.inputs import Files, Labels, Reading
+from calipers.options.option import option, options_class, reworded
 
 
 @options_class
@@ -29,11 +19,11 @@ class ReferenceOptions(Embedding, Reading, Files):
     group: str | None = reworded(
         Labels,
         "group",
-        doc="Name of the field that holds the group of a sample, as in :func:`calipers.compare`.",
+        "Name of the field that holds the group of a sample, as in :func:`calipers.compare`.",
     )
     cluster: str | None = reworded(
         Labels,
         "cluster",
-        doc="Name of the field that rows have in common which were drawn together, as in "
+        "Name of the field whose equal values mark rows that are not independent, as in "
         ":func:`calipers.compare`.",
     )

@@ -1,50 +1,236 @@
-"""Rules that options of several groups share."""
+"""What the value of an option must be, and how a word of the command line becomes such a value.
+
+A rule only converts words; whether a value fits is asked once, when a group of options is made.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from calipers.errors import InputError
-from calipers.options.option import (
-    Rule,
-)
-
-if TYPE_CHECKING:
-    pass
+from calipers.errors import InputError, hint_of_names
 
 
-def _check_keys(name: str, value: Any) -> None:
-    from calipers.catalogue.choosing import check_keys
+class OptionError(InputError):
+    """A value breaks the rule of its option, or options exclude each other.
 
-    check_keys(value)
+    Parameters
+    ----------
+    template
+        The message; ``{k}`` stands for the name of the option `k`, ``{k!r}`` for its value. The
+        command line puts flags and typed words in their place (:meth:`worded`).
+    values
+        The values of the options by name.
+    """
+
+    def __init__(self, template: str, values: Mapping[str, Any]) -> None:
+        self.template, self.values = template, values
+        super().__init__(self.worded({}, {}))
+
+    def worded(self, flags: Mapping[str, str], words: Mapping[str, str]) -> str:
+        """Give the message with these flags and words in place of names and values."""
+        return self.template.format(
+            **{
+                name: _Given(flags.get(name, name), words.get(name, value))
+                for name, value in self.values.items()
+            }
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class _Given:
+    """An option as it was given."""
+
+    name: str
+    value: Any
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def anything(value: Any) -> bool:
+    """Leave a value to what uses it, which knows its rule."""
+    return True
 
 
 @dataclass(frozen=True)
-class Folder(Rule):
-    def parse(self, flag: str, text: str) -> Any:
-        if os.path.lexists(text) and not os.path.isdir(text):
-            raise InputError(f"{flag} must name a folder; {text} is a file")
-        return text
+class Rule:
+    """What a value must be.
+
+    Attributes
+    ----------
+    words
+        Complete "k must …".
+    fits
+        Whether a value is such; what knows the value better may raise an error of its own.
+    read
+        Makes a value of a word of the command line; ValueError where it cannot be one.
+    metavar
+        What stands for the value in the help; empty for a switch, which takes no word.
+    values
+        What the shell offers.
+    """
+
+    words: str
+    fits: Callable[[Any], bool] = anything
+    read: Callable[[str], Any] = str
+    metavar: str = "NAME"
+    values: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value that does not fit.
+
+        Raises
+        ------
+        OptionError
+            Names the option, the rule and the value.
+        """
+        if not self.fits(value):
+            raise self.error(name, value)
+
+    def value_of(self, name: str, word: str) -> Any:
+        """Make a value of a word, whether it fits or not.
+
+        Raises
+        ------
+        OptionError
+            If the word cannot be such a value.
+        """
+        try:
+            return self.read(word)
+        except InputError:
+            raise
+        except ValueError:
+            raise self.error(name, word) from None
+
+    def error(self, name: str, value: Any) -> OptionError:
+        """Give the error of a value that does not fit."""
+        return OptionError(f"{{{name}}} must {self.words}; found {{{name}!r}}", {name: value})
 
 
-def all_names(text: str) -> list[str] | None:
-    found = [name.strip() for name in text.split(",")]
-    return found if all(found) else None
+class NameRule(Rule):
+    """One of some names, of which the nearest are suggested."""
+
+    def error(self, name: str, value: Any) -> OptionError:
+        """Suggest the nearest names."""
+        hint = hint_of_names(str(value), self.values)
+        return OptionError(f"unknown {{{name}}} {{{name}!r}}; {hint}", {name: value})
 
 
-def _keys(text: str) -> tuple[str, ...] | None:
-    return tuple(dict.fromkeys(filter(None, re.split(r"[,\s]+", text)))) or None
+class FolderRule(Rule):
+    """A folder, which need not be there yet."""
+
+    def error(self, name: str, value: Any) -> OptionError:
+        """Say what is in its place."""
+        path = str(value).replace("{", "{{").replace("}", "}}")
+        return OptionError(f"{{{name}}} must name a folder; {path} is a file", {name: value})
 
 
-def at_least_zero(name: str, value: Any) -> None:
-    """Refuse what is no finite number of at least 0."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value < math.inf:
-        raise InputError(f"{name} must be a number of at least 0; found {value!r}")
+def whole(least: int, *, metavar: str = "N") -> Rule:
+    """A whole number from `least` on."""
+
+    def fits(value: Any) -> bool:
+        from calipers.numeric.validation import is_whole
+
+        return is_whole(value, least)
+
+    return Rule(f"be a whole number of at least {least}", fits, read_whole, metavar)
 
 
-KEYS = Rule("name at least one metric", _keys, _check_keys, "LIST")
+def share(usual: str) -> Rule:
+    """A number between 0 and 1."""
+    return between(0, 1, usual)
+
+
+def between(low: float, high: float, usual: str) -> Rule:
+    """A number between two others, both left out."""
+
+    def fits(value: Any) -> bool:
+        return is_number(value) and low < value < high
+
+    return Rule(f"lie between {low} and {high}, such as {usual}", fits, float, "NUMBER")
+
+
+def one_of(*known: str) -> Rule:
+    """One of a few words."""
+    return Rule(
+        f"be {' or '.join(known)}", lambda value: value in known, str, "|".join(known), known
+    )
+
+
+def read_whole(text: str) -> int:
+    """Read a whole number."""
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise ValueError
+    return int(text)
+
+
+def all_names(text: str) -> list[str]:
+    """Read names with commas between them, none of which may be empty."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise ValueError
+    return names
+
+
+def read_keys(text: str) -> tuple[str, ...]:
+    """Read at least one key; they are separated by commas or white space."""
+    keys = tuple(dict.fromkeys(filter(None, re.split(r"[,\s]+", text))))
+    if not keys:
+        raise ValueError
+    return keys
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number, also one of NumPy's."""
+    from calipers.numeric.validation import is_real
+
+    return is_real(value)
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value is a text that is not blank."""
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_positive(value: Any) -> bool:
+    from calipers.numeric.validation import is_positive
+
+    return is_positive(value)
+
+
+def _is_at_least_zero(value: Any) -> bool:
+    return is_number(value) and 0 <= value < math.inf
+
+
+def _are_keys(value: Any) -> bool:
+    from calipers.catalogue.choosing import check_keys
+
+    check_keys(value)
+    return True
+
+
+def _may_be_folder(value: Any) -> bool:
+    path = isinstance(value, str | os.PathLike)
+    return not path or not os.path.lexists(value) or os.path.isdir(value)
+
+
+TEXT = Rule("be a text")
+NAME = Rule("be a name that is not blank", is_name)
+FLAG = Rule("be True or False", _is_switch, metavar="")
+POSITIVE = Rule("be a number above 0", _is_positive, float, "NUMBER")
+AT_LEAST_ZERO = Rule("be a number of at least 0", _is_at_least_zero, float, "NUMBER")
+NAMES = Rule("be names with commas between them", read=all_names, metavar="LIST")
+KEYS = Rule("name at least one metric", _are_keys, read_keys, "LIST")
+FOLDER = FolderRule("name a folder", _may_be_folder, metavar="FOLDER")

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from calipers.errors import InputError
-from calipers.options.option import (
-    EMBEDDING,
-    OUTPUT,
-    Group,
-    Rule,
-    option,
-    options_class,
-    whole,
-)
+from calipers.options.option import EMBEDDING, OUTPUT, Group, option, options_class
+from calipers.options.rules import NAME, whole
 
 if TYPE_CHECKING:
     from calipers.progress import Progress
-
-
-def _check_name(name: str, value: Any) -> None:
-    if value is not None and (not isinstance(value, str) or not value.strip()):
-        raise InputError(f"{name} must be a name that is not blank, or None; found {value!r}")
-
-
-NAME = Rule("be a name that is not blank", lambda text: text if text.strip() else None, _check_name)
 
 
 @options_class
@@ -33,14 +17,14 @@ class Running(Group):
 
     threads: int | None = option(
         None,
-        "Number of processor threads. By default all.",
-        whole(1, optional=True),
+        "Number of processor threads. By default all. It changes no more than the last digits of "
+        "a score.",
+        whole(1),
         panel=EMBEDDING,
-        doc="Number of threads (default: all cores); moves no more than the last digits.",
     )
     progress: Progress | None = option(
         None,
-        "What shows how far it is.",
+        "What shows how far the run is.",
         flag=(),
     )
 
@@ -51,12 +35,12 @@ class Seeded(Group):
 
     seed: int = option(
         0,
-        "Seed of every random step.",
+        "Seed of every random step. In a comparison these are the choice of samples, k-means and "
+        "the labels of blocks.",
         whole(0),
-        kept=True,
+        setting=True,
         last=True,
         common=True,
-        doc="Of cutting, k-means and block labels.",
     )
 
 
@@ -70,6 +54,6 @@ class Tagged(Group):
         "calipers history calls the run by it.",
         NAME,
         panel=OUTPUT,
-        kept=True,
-        metavar="NAME",
+        setting=True,
+        last=True,
     )

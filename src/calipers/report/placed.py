@@ -101,5 +101,5 @@ def _inside(comparison: Comparison, system: SystemResult, view: str) -> NDArray[
     first = system.neighbours.get(f"{before}reference_first_k")
     if first is None or system.against is None:
         return None
-    inside: NDArray[np.bool_] = first <= system.against.k
+    inside: NDArray[np.bool_] = first <= system.against.settings.k
     return inside

@@ -22,7 +22,7 @@ from calipers.wording.words import Name
 C = TypeVar("C", bound=Comparison)
 
 LEFT_OUT = "[text left out]"
-KEPT = frozenset({"name", "a", "b", "score", "key", "view", "system"})
+KEPT = frozenset({"name", "a", "b", "score", "key", "view", "metric", "system"})
 """Fields that name a thing; what is kept under that name is found by it."""
 
 TEXTS = ("text", "example")
@@ -113,7 +113,11 @@ class Redaction:
         if isinstance(value, Caution):  # its text is a sentence, not a sample's
             return _changed(value, lambda _, part: self.value(part))
         if isinstance(value, Mapping):
-            return {key: self.field(key, part) for key, part in value.items()}
+            # An object of ours stands under a name that a person chose, such as that of a view
+            return {
+                key: self.value(part) if is_dataclass(part) else self.field(key, part)
+                for key, part in value.items()
+            }
         if isinstance(value, list | tuple):
             return type(value)(self.value(part) for part in value)
         if is_dataclass(value) and not isinstance(value, type):

@@ -7,18 +7,15 @@ and escaped; what they say is decided here, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 from calipers.wording.marks import BEST
 from calipers.wording.numbers import APPROXIMATE, MISSING
 from calipers.wording.words import Name, Words, said
-
-Data = Mapping[str, Any]
-"""What ``to_dict()`` of a result gives."""
 
 BEST_STYLE = "bold"
 

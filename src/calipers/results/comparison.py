@@ -19,13 +19,12 @@ from calipers.score import Score
 from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
+    from calipers.catalogue.settings import Norm
     from calipers.explain import SampleMap
-    from calipers.explain.map import Method, Norm
+    from calipers.explain.map import Method
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
-
-Data = dict[str, Any]
 
 REFERENCE = "reference"
 
@@ -181,7 +180,6 @@ class Comparison(Result):
     """
 
     kind = "comparison"
-    _typed = True
     _needed = ("views",)
     _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
@@ -301,7 +299,9 @@ class Comparison(Result):
     def _wide(self) -> Wide:
         return ("system", "role"), "key", "value"
 
-    def report_data(self, *, redact: bool = False, map_method: Method | None = None) -> Data:
+    def report_data(
+        self, *, redact: bool = False, map_method: Method | None = None
+    ) -> dict[str, Any]:
         """Return all that a report or a plot shows, as plain data; see docs/report.md.
 
         Parameters
@@ -312,7 +312,8 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        data: Data = self._report("page_data")(self.explained(map_method=map_method), redact=redact)
+        explained = self.explained(map_method=map_method)
+        data: dict[str, Any] = self._report("page_data")(explained, redact=redact)
         return data
 
     def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:

@@ -71,19 +71,14 @@ class Result(Plain):
         options
             Of the document of its kind, such as ``details=True`` of a comparison.
         """
-        document: Document = self._report("document")(self._shown(), **options)
+        document: Document = self._report("document")(self, **options)
         return document
 
     def summary(self) -> Document:
         """Return what a paper or a notebook shows: the tables, and what one needs to read them."""
         part = "summarised" if _record(self.kind).summarised else "document"
-        document: Document = self._report(part)(self._shown())
+        document: Document = self._report(part)(self)
         return document
-
-    _typed: ClassVar[bool] = False
-
-    def _shown(self) -> Any:
-        return self if self._typed else self.to_dict()
 
     def _figure(self, path: str | Path | None) -> Any:
         """Draw what the record of its kind draws; keep it in a file if one is named."""

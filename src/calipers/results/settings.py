@@ -7,8 +7,9 @@ to the command alone, and may be any plain data of a few levels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
+from calipers.catalogue.settings import Settings
 from calipers.serialise import read_fields
 
 Data = Mapping[str, Any]
@@ -16,13 +17,17 @@ Data = Mapping[str, Any]
 DEEPEST = 8
 """Levels of lists and objects that a setting may have."""
 
+OF_PAIRS = ("k", "distance", "projection", "normalise", "c", "seed")
+"""The choices of the metrics of a pair that mean the same in all commands."""
+
 TYPES: Mapping[str, Any] = {
+    **{name: kind | None for name, kind in get_type_hints(Settings).items() if name in OF_PAIRS},
     **dict.fromkeys(("embedder", "view", "tokenizer", "samples", "group", "cluster"), str | None),
-    **dict.fromkeys(("distance", "projection", "normalise", "estimator", "sizes"), str | None),
+    **dict.fromkeys(("estimator", "sizes"), str | None),
     **dict.fromkeys(("command", "decoding", "end_of_text", "first_token", "over"), str | None),
-    **dict.fromkeys(("k", "seed", "seeds", "half", "k_max", "max_samples"), int | None),
+    **dict.fromkeys(("seeds", "half", "k_max", "max_samples"), int | None),
     **dict.fromkeys(("skip_words", "match_length", "permutations"), int | None),
-    **dict.fromkeys(("level", "margin", "pca", "c", "threshold", "tolerance"), float | None),
+    **dict.fromkeys(("level", "margin", "pca", "threshold", "tolerance"), float | None),
     **dict.fromkeys(("views", "metrics"), tuple[str, ...]),
     **dict.fromkeys(("changes", "metrics_shown"), tuple[str, ...] | None),
     "values": tuple[int, ...],

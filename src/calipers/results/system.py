@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import NDArray
 
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
@@ -37,9 +38,6 @@ NUMBERS: Mapping[str, Sequence[str]] = {
 UNITS = ("words", "characters", "tokens")
 OF_LENGTHS = ("reference", "generated", "distance", "chance")
 SIDES = ("reference", "generated")
-Distance = Literal["euclidean", "cosine"]
-Projection = Literal["none", "union"]
-Norm = Literal["l2", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,28 +48,20 @@ class Against:
     ----------
     samples
         The reference.
-    k, distance, projection, normalise
-        Neighbours that span a ball, how they were found, and where: among rows as they are or on
-        joint axes, scaled to length one or not.
+    settings
+        How neighbours are found, and where.
     level
         Of confidence, at which topics are tested.
     """
 
     samples: Samples
-    k: int
-    distance: Distance = "euclidean"
-    projection: Projection = "none"
-    normalise: Norm = "l2"
+    settings: Settings
     level: float = LEVEL
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
         """Take the choices from the settings of a run."""
-        distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
-        projection: Projection = "union" if settings.get("projection") == "union" else "none"
-        normalise: Norm = "none" if settings.get("normalise") == "none" else "l2"
-        level = settings.get("level") or LEVEL
-        return cls(samples, int(settings["k"]), distance, projection, normalise, float(level))
+        return cls(samples, Settings.of(settings), float(settings.get("level") or LEVEL))
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,10 +285,10 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         reference_cells=lie["reference_cells"][:n] if "reference_cells" in lie else None,
         generated_cells=lie["generated_cells"][:m] if "generated_cells" in lie else None,
         cells=int(lie["cell_count"][0]) if "cell_count" in lie else None,
-        k=against.k,
-        distance=against.distance,
-        projection=against.projection,
-        normalise=against.normalise,
+        k=against.settings.k,
+        distance=against.settings.distance,
+        projection=against.settings.projection,
+        normalise=against.settings.normalise,
         rows=None if system.compared is None else system.compared(view),
         reference_clusters=clusters[0] if known else None,
         generated_clusters=clusters[1] if known else None,

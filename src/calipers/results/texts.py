@@ -103,7 +103,6 @@ class TextComparison(Result):
     """
 
     kind = "texts"
-    _typed = True
     _needed = ("metrics",)
     _optional = ("reference_scores", "train", "cautions")
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from calipers.serialise import Plain
 from calipers.wording.names import WIDEST_NAME, clean, shorten
@@ -16,7 +15,7 @@ class Name(Plain):
 
     Attributes
     ----------
-    text
+    name
         The whole name.
     share
         How many such names a line has room for; 0 for what is left beside the lead columns.
@@ -24,21 +23,15 @@ class Name(Plain):
         Characters that it may have on a wide line; None for any number.
     """
 
-    text: str
+    name: str
     share: int = 3
     most: int | None = 40
 
+    _written = ("name",)
     _optional = ("share", "most")
 
     def __str__(self) -> str:
-        return self.text if self.most is None else shorten(self.text, self.most)
-
-    def _outline(self) -> Mapping[str, Any]:
-        return {"name": self.text}
-
-    @classmethod
-    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"text": data["name"]}
+        return self.name if self.most is None else shorten(self.name, self.most)
 
 
 Words = tuple[str | Name, ...]

@@ -22,7 +22,7 @@ def test_defaults_reach_compare(calipers, calls):
     (call,) = calls.compare
     assert calls.read == [("human.jsonl", None), (["a.jsonl", "b=runs/b-*.jsonl"], None)]
     assert call.pop("progress") is not None
-    usual = CompareOptions().keywords()
+    usual = {**vars(CompareOptions())}
     del usual["progress"]
     assert call == {
         "reference": "human.jsonl",

@@ -9,11 +9,11 @@ import pytest
 
 import calipers
 from calipers.catalogue.choosing import choose
+from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.evaluate.embedding import embed_sides, open_embedder
 from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.scoring import score_pair
-from calipers.metrics.pair import Settings
 from calipers.options.comparison import CompareOptions
 from calipers.options.inputs import Labels
 from calipers.progress import Silent
@@ -130,7 +130,7 @@ def test_no_set_has_the_field(sides):
     with pytest.raises(InputError, match="cluster 'promt'"):
         compare(*bare, cluster="promt")
     for wrong in (" ", 3):
-        with pytest.raises(InputError, match=r"cluster .*field, or None"):
+        with pytest.raises(InputError, match=r"cluster .*name a field; found"):
             compare(*sides, cluster=wrong)
 
 

@@ -192,14 +192,14 @@ def test_a_sweep_takes_the_same_keys(sets):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"c": 0}, "c .*number above 0, or None.* 0"),
+        ({"c": 0}, "c .*number above 0.* 0"),
         ({"c": -1.5}, "found -1.5"),
         ({"c": math.nan}, "found nan"),
         ({"c": math.inf}, "found inf"),
         ({"c": True}, "found True"),
         ({"c": "5"}, "found '5'"),
         ({"estimator": "knnn"}, "estimator 'knnn'.*'knn'"),
-        ({"estimator": None}, "unknown estimator 'None'"),
+        ({"estimator": None}, "unknown estimator None"),
         ({"estimator": "model"}, "unknown estimator 'model'"),
         ({"shared": "yes"}, "shared .*True or False.* 'yes'"),
         ({"buckets": "cuberoot"}, "cube-root"),

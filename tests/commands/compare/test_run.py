@@ -9,11 +9,12 @@ import calipers.metrics.pair as pair_module
 from calipers import metrics
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import EstimationOptions
+from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.scoring import Scored, average
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 
@@ -285,8 +286,8 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
         ({"k": 200}, "good: k = 200 .*201 samples.* 120"),
         ({"seed": -1}, "seed .*at least 0.* -1"),
         ({"max_samples": 1}, "max_samples .*at least 2.* 1"),
-        ({"ties": "half"}, "unknown value for ties 'half'"),
-        ({"buckets": 1}, "buckets .*'auto'.* or a whole number from 2.* 1"),
+        ({"ties": "half"}, "ties .*closed or open.* 'half'"),
+        ({"buckets": 1}, "buckets .*auto.* or a whole number of at least 2.* 1"),
         ({"embedder": "minilmm"}, "no embedder 'minilmm'.*'minilm'"),
     ],
 )
@@ -435,7 +436,7 @@ def test_what_holds_for_several_sets_is_said_once(reference, generated):
 def test_a_cache_that_cannot_be_written_is_said_of_the_comparison(tmp_path, reference, generated):
     (tmp_path / "file").write_text("no folder")
     found = compare(
-        reference, generated, cache=True, cache_dir=tmp_path / "file", metrics=["recall"]
+        reference, generated, cache=True, cache_dir=tmp_path / "file" / "below", metrics=["recall"]
     )
     (said,) = (warning for warning in found.warnings if "cache" in warning)
     assert str(tmp_path / "file") in said

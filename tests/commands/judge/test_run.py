@@ -588,10 +588,10 @@ def test_a_plan_asks_nothing_and_counts_what_is_left(tmp_path):
     ("options", "words"),
     [
         ({"model": "ngram"}, "model must be one that follows instructions; found 'ngram'"),
-        ({"model": []}, "model must be the name of a language model"),
-        ({"model": 3}, "model must be the name of a language model"),
+        ({"model": []}, "model must name language models; found []"),
+        ({"model": 3}, "model must name language models; found 3"),
         ({"model": ["./x", "./x"]}, "model names './x' twice; name each judge once"),
-        ({"task": "poem"}, "unknown value for task 'poem'"),
+        ({"task": "poem"}, "task must be pairs or quality or diversity; found 'poem'"),
         ({"repeat_share": 2}, "repeat_share must be a number from 0 to 1; found 2"),
         ({"per_pair": 0}, "per_pair must be a whole number of at least 1"),
         ({"opponents": 5}, "opponents must be at most 2"),

@@ -218,5 +218,5 @@ def test_the_command_draws_it(found, tmp_path, monkeypatch):
 def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match=r"suite .--suite."):
         likelihood(MODEL, model=Even(), suite="generative-perplexity")
-    with pytest.raises(InputError, match="unknown value for suite 'else'"):
+    with pytest.raises(InputError, match="suite must be generative-perplexity; found 'else'"):
         likelihood(MODEL, model=Even(), reference=HUMAN, suite="else")

@@ -466,7 +466,7 @@ class Liar(ThreeWords):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": ""}, "model .*the name of a language model"),
+        ({"model": ""}, "model .*name a language model.* ''"),
         ({"model": 3}, "found 3"),
         ({"generator": ThreeWords()}, "generator .--generator. compares two models"),
         ({"metrics": "mauve:model"}, "reference and the model"),
@@ -476,7 +476,7 @@ class Liar(ThreeWords):
         ({"metrics": ""}, "metrics .*at least one likelihood metric.* none"),
         ({"decoding": "beam=4"}, "each token from a distribution"),
         ({"decoding": "top_p=2"}, "top_p .*above 0 and at most 1.* '2'"),
-        ({"first_token": "eos"}, "unknown value for first_token 'eos'"),
+        ({"first_token": "eos"}, "first_token .*skip or bos.* 'eos'"),
         ({"stride": 0}, "stride .*at least 1.* 0"),
         ({"log_probabilities": "x.txt"}, "file that ends in .npz.* 'x.txt'"),
         ({"device": "gpu"}, "unknown device 'gpu'"),

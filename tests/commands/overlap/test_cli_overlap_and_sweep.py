@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calipers.cli.options import build
 from calipers.commands.sweep.options import SweepOptions, read_values
 from calipers.errors import InputError
-from calipers.options.option import options_of
 
 METRICS = SweepOptions().metrics
 
@@ -193,9 +193,8 @@ def test_values(text, values):
 
 @pytest.mark.parametrize("text", ["", "4", "4,4", "0-3", "-1,2", "a", "1.5,2"])
 def test_values_that_mean_nothing(text):
-    rule = next(about.rule for each, about in options_of(SweepOptions) if each.name == "values")
     with pytest.raises(InputError, match="--values must list"):
-        rule.parse("--values", text)
+        build(SweepOptions, {"over": "n", "values": text})
 
 
 def test_ranges_that_cannot_be_meant():

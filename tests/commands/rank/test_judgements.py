@@ -384,7 +384,9 @@ def test_bad_tables_and_options(people):
         calipers.rank(SCORES, judgements=pairs, raters="clustered")
     with pytest.raises(InputError, match=r"'effects' .*judged pairs"):
         calipers.rank(SCORES, judgements=rated(), reference="human", raters="effects")
-    with pytest.raises(InputError, match="unknown value for raters 'cluster'"):
+    with pytest.raises(
+        InputError, match=r"raters must be clustered or effects or .*; found 'cluster'"
+    ):
         calipers.rank(SCORES, judgements=people, raters="cluster")
     with pytest.raises(InputError, match=r"raters \(--raters\)"):
         calipers.rank(SCORES, raters="effects")

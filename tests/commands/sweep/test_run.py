@@ -200,9 +200,9 @@ def test_metrics_by_view_and_of_any_k_only(reference, generated):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": "m"}, "value for over 'm'"),
-        ({"ties": "ajar"}, "value for ties 'ajar'"),
-        ({"distance": "cosines"}, "did you mean 'cosine'"),
+        ({"over": "m"}, "over .*k or n.* 'm'"),
+        ({"ties": "ajar"}, "ties .*closed or open.* 'ajar'"),
+        ({"distance": "cosines"}, "distance .*euclidean or cosine.* 'cosines'"),
         ({"k": 0, "over": "n"}, "k .*at least 1.* 0"),
         ({"seeds": 0, "over": "n"}, "seeds .*at least 1.* 0"),
         ({"seed": -1}, "seed .*at least 0.* -1"),

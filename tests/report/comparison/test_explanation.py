@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
-from calipers.evaluate.verdict import decided
 from calipers.explain.model import Explanation, Topic
 from calipers.report.comparison import explanation as explain
 from calipers.report.redacted import without_texts
 from calipers.report.render.html import page
 from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
-from calipers.report.table import Data, Document
+from calipers.report.table import Document
 from calipers.report.topics import name_of, outcome, ratio_words, times
 from calipers.results.comparison import Comparison
+from hand_made import comparison_of
+
+Data = dict[str, Any]
 
 WORDS = ("goal", "cup", "season", "league", "champions", "final", "team", "players", "coach")
 
@@ -83,7 +85,7 @@ def data(make) -> Data:
 
 def typed(data: Data) -> Comparison:
     """The comparison of report data, with explanations."""
-    comparison = decided(Comparison.from_dict(data["comparison"]))
+    comparison = comparison_of(data["comparison"])
     systems = (
         replace(
             system,

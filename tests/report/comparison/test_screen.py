@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from calipers.evaluate.verdict import decided
 from calipers.report.comparison import document as compare
 from calipers.report.render.text import plain
-from calipers.results.comparison import Comparison
-
-
-def comparison_of(data):
-    """The comparison of some data, with all that is decided before it is shown."""
-    return decided(Comparison.from_dict(data))
-
+from hand_made import comparison_of
 
 Data = dict[str, Any]
 Make = dict[str, Callable[..., Data]]

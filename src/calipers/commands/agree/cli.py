@@ -41,5 +41,14 @@ def agree(
     with calm(quiet=outputs.quiet):
         from calipers.commands.agree.run import agree as run
 
-        agreement = run(*read_sides(reference, generated, options), **options.keywords())
+        agreement = run(
+            *read_sides(
+                reference,
+                generated,
+                field=options.field,
+                skip_bad=options.skip_bad,
+                quiet=outputs.quiet,
+            ),
+            options=options,
+        )
     deliver(agreement, outputs)

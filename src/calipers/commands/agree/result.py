@@ -275,7 +275,6 @@ class Agreement(Result):
     """
 
     kind = "agreement"
-    _typed = True
     _needed = ("embedders",)
 
     reference: SetSummary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.text_view import VIEW as TEXT
 from calipers.options.comparison import CompareOptions
-from calipers.options.option import two_sides
+from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import Comparison, SetSummary
 from calipers.samples import SampleSet, System
@@ -33,7 +33,7 @@ VIEW = "any"
 """Stands for every view while keys are checked."""
 
 
-@two_sides(AgreeOptions)
+@keywords_of(AgreeOptions)
 def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     """Tell whether the verdict on several systems depends on the embedder.
 
@@ -63,20 +63,16 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     sides = _read(reference, generated, options)
     progress = options.progress or Silent()
     try_embedders(named, sides[0].kind, progress, processes=options.processes)
-    names = {field.name for field in fields(CompareOptions)} & options.keywords().keys()
-    shared = {name: getattr(options, name) for name in names}
     scored: list[ScoredEmbedder] = []
     for name, embedder in named.items():
-        comparison = compare(
-            *sides,
-            **shared
-            | {
-                "embedder": embedder,
-                "metrics": keys,
-                "processes": processes_of(embedder, options.processes),
-                "progress": _NamedProgress(progress, name),
-            },
+        compared = CompareOptions.of(
+            options,
+            embedder=embedder,
+            metrics=keys,
+            processes=processes_of(embedder, options.processes),
+            progress=_NamedProgress(progress, name),
         )
+        comparison = compare(*sides, options=compared)
         scored.append(ScoredEmbedder.of(name, comparison))
     settings = {key: comparison.settings[key] for key in (*options.settings(), "pca")}
     return _build(

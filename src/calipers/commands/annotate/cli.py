@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -236,12 +235,12 @@ def _open(study: str, generated: list[str] | None, options: AnnotateOptions) -> 
     from calipers.commands.annotate.run import annotate as run
 
     if not generated:
-        return run(study, **options.keywords())
+        return run(study, options=options)
     from calipers.samples import read_systems
 
     # Not read where the study is there already, which is refused
     read = read_systems(generated, field=options.field)
-    return run(study, **replace(options, generated=read).keywords())
+    return run(study, options=options.changed(generated=read))
 
 
 def _add(opened: AnnotationStudy, typed: str, host: str, port: int) -> None:

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
-from typing import TYPE_CHECKING, Any
-
-from calipers.options.option import (
-    Rule,
-    option,
-    options_class,
-    reworded,
-    unchecked,
-    whole,
-)
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 from calipers.options.inputs import Reading
 from calipers.options.judged import Judged
-from calipers.options.rules import all_names, at_least_zero
+from calipers.options.option import option, options_class, reworded
+from calipers.options.rules import AT_LEAST_ZERO, Rule, all_names, whole
 from calipers.options.running import Seeded
 
 
-def _not_negative(text: str) -> float | None:
-    found = float(text)
-    return found if math.isfinite(found) and found >= 0 else None
-
-
-def _people(text: str) -> Any:
+def read_annotators(text: str) -> int | list[str]:
     """Read how many annotators, or their names."""
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else all_names(text)
 
@@ -48,10 +31,13 @@ class AnnotateOptions(Seeded, Judged, Reading):
     task: str | None = reworded(Judged, "task", common=False)
     annotators: Any = option(
         1,
-        "How many annotators, or their names with commas between them.",
-        Rule("be a number, or names with commas between them", _people, unchecked, "N|NAMES"),
+        "How many annotators, or their names with commas between them. In Python names are a list.",
+        Rule(
+            "be a number, or names with commas between them",
+            read=read_annotators,
+            metavar="N|NAMES",
+        ),
         common=True,
-        doc="How many annotators, or a list of their names.",
     )
     per_pair: int = reworded(Judged, "per_pair", "For pairs: ratings of each pair of systems.")
     ratings_per_item: int = option(
@@ -65,7 +51,7 @@ class AnnotateOptions(Seeded, Judged, Reading):
         None,
         "Most items of one annotator. By default there is no limit, and everybody can go on until "
         "nothing is left.",
-        whole(1, optional=True),
+        whole(1),
     )
     checks: int = option(
         3,
@@ -77,13 +63,13 @@ class AnnotateOptions(Seeded, Judged, Reading):
     least_seconds: float = option(
         25.0,
         "Flag answers that came in fewer seconds. They are kept.",
-        Rule("be a number of at least 0", _not_negative, at_least_zero, "SECONDS"),
+        AT_LEAST_ZERO,
+        metavar="SECONDS",
         common=True,
     )
     seed: int = reworded(
         Seeded,
         "seed",
-        "Seed of the items, their order and their sides.",
-        doc="Of the items, their order and their sides. The same files and seed give the same "
-        "items to ``calipers.judge``.",
+        "Seed of the items, their order and their sides. The same files and seed give the same "
+        "items to calipers judge.",
     )

@@ -12,10 +12,10 @@ from calipers.evaluate.judged_samples import read_judged_samples, rubric_for
 from calipers.files import at_home
 from calipers.judgements.items import Item, make_checks
 from calipers.judgements.rubric import find_rubric
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 
 
-@one_side(AnnotateOptions)
+@keywords_of(AnnotateOptions)
 def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
     """Make a study in which people judge samples, or open one that is there.
 

@@ -92,7 +92,7 @@ def check(
     with calm(quiet=outputs.quiet):
         from calipers.commands.check.run import check as run_check
 
-        result = run_check(run, **options.keywords())
+        result = run_check(run, options=options)
     deliver(result, outputs)
     if place is not None:
         _append(place, result)

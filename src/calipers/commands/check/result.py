@@ -121,7 +121,6 @@ class Check(Result):
     """
 
     kind = "check"
-    _typed = True
     _needed = ("level", "inconclusive")
 
     run: str

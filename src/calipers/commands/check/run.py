@@ -29,7 +29,7 @@ from calipers.evaluate.run_pairs import (
     score_estimate,
     withheld_reason,
 )
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.results.comparison import Comparison
 from calipers.results.reading import REMEDY
 from calipers.results.texts import TextComparison
@@ -38,7 +38,7 @@ from calipers.uncertainty.limits import Decision, LimitEstimate, LimitTest, deci
 from calipers.uncertainty.spread import UNIT
 
 
-@one_side(CheckOptions)
+@keywords_of(CheckOptions)
 def check(run: Any, options: CheckOptions) -> Check:
     """Tell whether the scores of a run keep to limits, with the noise of the scores allowed for.
 

@@ -168,11 +168,18 @@ def compare(
     with calm(quiet=outputs.quiet):
         from calipers.commands.compare.run import compare as run
 
-        sides = read_sides(reference, generated, options)
+        sides = read_sides(
+            reference,
+            generated,
+            field=options.field,
+            skip_bad=options.skip_bad,
+            labels=options,
+            quiet=outputs.quiet,
+        )
         _check_inspect(sides[1], outputs, inspect_value, [reference, *generated])
         for output in (name for name in SHARED if name in outputs.paths):
             outputs.of_systems([each.name for each in sides[1]], output=output)
-        comparison = run(*sides, **options.keywords())
+        comparison = run(*sides, options=options)
     kept = with_command(comparison)
     deliver(
         kept,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.settings import Settings
 from calipers.catalogue.suggest import check_known
 from calipers.embedders.embedder import Embedder
 from calipers.errors import InputError
@@ -43,8 +44,7 @@ from calipers.evaluate.verdict import with_verdict
 from calipers.numeric.kept import keeping
 from calipers.numeric.threads import limit_threads
 from calipers.options.comparison import CompareOptions
-from calipers.options.measuring import pair_settings
-from calipers.options.option import two_sides
+from calipers.options.keywords import keywords_of
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, sentences, worst_first
@@ -54,7 +54,7 @@ NAMED = 3
 """Systems that a caution names."""
 
 
-@two_sides(CompareOptions)
+@keywords_of(CompareOptions)
 def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparison:
     """Tell for each generated set how good, how diverse and how close to the reference it is.
 
@@ -131,7 +131,7 @@ def prompts_of_run(
         return ()
     residual = options.shared_prompts == "residual" and not options.shared
     vectors = PromptVectors(model, cache_of(options), options.progress) if residual else None
-    settings = pair_settings(options)
+    settings = Settings.of(vars(options))
     return tuple(
         tuple(
             given_prompts(embedded.reference, rows, file.shared, file.prompts, vectors, settings)

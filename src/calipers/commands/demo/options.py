@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from calipers.options.option import (
-    options_class,
-)
-
-if TYPE_CHECKING:
-    pass
-
+from calipers.options.option import options_class
 from calipers.options.running import Seeded
 
 

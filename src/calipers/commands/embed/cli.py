@@ -12,7 +12,8 @@ from calipers.cli.outputs import STDIO, Outputs, Results
 from calipers.cli.sides import name_fields
 from calipers.cli.streams import calm, write, write_error
 from calipers.commands.embed.options import EmbedOptions
-from calipers.options.option import INPUT, OUTPUT, whole
+from calipers.options.option import INPUT, OUTPUT
+from calipers.options.rules import whole
 
 if TYPE_CHECKING:
     from calipers.commands.embed.run import Embedded
@@ -105,7 +106,7 @@ def embed(
     output = outputs.paths["output"]
     from calipers.embedders.vectors import check_format, check_new
 
-    parts = None if shards is None else whole(1).parse("--shards", shards)
+    parts = None if shards is None else _number(shards)
     if parts is None:
         check_format(output, 1)
     else:
@@ -114,9 +115,18 @@ def embed(
     with calm(quiet=outputs.quiet):
         from calipers.commands.embed.run import embed as run
 
-        found = run(samples, **options.keywords())
-        name_fields([found.samples], options)
+        found = run(samples, options=options)
+        name_fields([found.samples], quiet=outputs.quiet)
     outputs.deliver(_results(found, _views(found, options.view, output), outputs, parts))
+
+
+def _number(shards: str) -> int:
+    """Read how many shards are asked for."""
+    rule = whole(1)
+    number: int = rule.value_of("--shards", shards)
+    if not rule.fits(number):
+        raise rule.error("--shards", shards)
+    return number
 
 
 def _views(found: Embedded, view: str | None, output: str) -> list[str]:

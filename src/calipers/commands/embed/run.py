@@ -16,7 +16,7 @@ from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
 from calipers.evaluate.engines import embedding_where
 from calipers.evaluate.inputs import Reader, read_of
 from calipers.numeric.threads import limit_threads
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.progress import Silent
 from calipers.results.reading import SetReading
 from calipers.samples import SampleSet
@@ -71,7 +71,7 @@ class Embedded:
         return {MADE: made.line(), **{view: self.signature(view) for view in views}}
 
 
-@one_side(EmbedOptions)
+@keywords_of(EmbedOptions)
 def embed(samples: Any, options: EmbedOptions) -> Embedded:
     """Turn samples into vectors, as a comparison would.
 

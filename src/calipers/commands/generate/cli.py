@@ -74,7 +74,7 @@ def generate(*, options: GenerateOptions, outputs: Outputs) -> None:
     with calm(quiet=outputs.quiet):
         from calipers.commands.generate.run import generate as run
 
-        found = run(**replace(options, overwrite=outputs.force).keywords())
+        found = run(options=options.changed(overwrite=outputs.force))
 
     def show() -> None:
         write(str(found))

@@ -32,8 +32,8 @@ from calipers.language_model.prompting import (
 )
 from calipers.language_model.samples_file import REMEDY, Row, SamplesFile, kept_first
 from calipers.numeric.threads import limit_threads
+from calipers.options.keywords import keywords_of
 from calipers.options.language_models import Generating
-from calipers.options.option import keywords_only
 from calipers.progress import Progress, Silent
 from calipers.samples import SampleSet
 from calipers.samples.wording import counted
@@ -48,7 +48,7 @@ MEASURED = 1_000
 """Texts of the reference, at most, whose perplexity adversarial sampling comes close to."""
 
 
-@keywords_only(GenerateOptions)
+@keywords_of(GenerateOptions)
 def generate(options: GenerateOptions) -> Generation:
     """Write samples of a language model: by prompts or from their beginning, fixed by a seed.
 

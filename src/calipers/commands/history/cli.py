@@ -65,7 +65,7 @@ def history(runs: Runs, *, options: HistoryOptions, outputs: Outputs) -> None:
     with calm(quiet=outputs.quiet):
         from calipers.commands.history.run import history as compute
 
-        result = compute(runs, **options.keywords())
+        result = compute(runs, options=options)
 
     def draw(path: str) -> None:
         from calipers.commands.history.plot import history_plot

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from calipers.options.option import (
-    CERTAINTY,
-    INPUT,
-    MEASUREMENT,
-    Group,
-    option,
-    options_class,
-    share,
-    unchecked,
-)
-from calipers.options.rules import KEYS
+from calipers.options.option import CERTAINTY, INPUT, MEASUREMENT, Group, option, options_class
+from calipers.options.rules import KEYS, anything, share
 
-SYSTEMS = replace(KEYS, words="name at least one system", check=unchecked, metavar="NAME")
-SCORES = replace(KEYS, words="name at least one score", check=unchecked)
+SYSTEMS = replace(KEYS, words="name at least one system", fits=anything, metavar="NAME")
+SCORES = replace(KEYS, words="name at least one score", fits=anything)
 
 
 @options_class
@@ -49,6 +40,6 @@ class HistoryOptions(Group):
         "minus this level.",
         share("0.95"),
         panel=CERTAINTY,
-        kept=True,
+        setting=True,
         common=True,
     )

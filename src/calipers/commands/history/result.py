@@ -151,7 +151,6 @@ class History(Result):
     """
 
     kind = "history"
-    _typed = True
     _needed = ("level",)
 
     runs: tuple[HistoryRun, ...]

@@ -36,7 +36,7 @@ from calipers.evaluate.run_pairs import (
     score_estimate,
     withheld_reason,
 )
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.samples.wording import first_names
 from calipers.score import Score
 from calipers.uncertainty.holm import holm
@@ -62,7 +62,7 @@ class NamedRun:
         return {system.name: system for system in self.run.systems}
 
 
-@one_side(HistoryOptions)
+@keywords_of(HistoryOptions)
 def history(runs: Any, options: HistoryOptions) -> History:
     """Tell how the scores of a model changed from run to run, and which run is worse than before.
 

@@ -91,8 +91,8 @@ def judge(
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
-        name_fields(systems, options)
-        judging = run(systems, **replace(options, overwrite=outputs.force).keywords())
+        name_fields(systems, quiet=outputs.quiet)
+        judging = run(systems, options=options.changed(overwrite=outputs.force))
     next_step = f"{options.output}: read it with calipers rank SCORES --judgements {options.output}"
     deliver(judging, outputs, after=next_step if judging.judgements else "")
     if not judging.judgements:
@@ -117,7 +117,7 @@ def _plan(generated: list[str], options: JudgeOptions, outputs: Outputs) -> None
         from calipers.commands.judge.run import judging_plan
         from calipers.samples import read_systems
 
-        plan = judging_plan(read_systems(generated, field=options.field), **options.keywords())
+        plan = judging_plan(read_systems(generated, field=options.field), options=options)
 
     def json() -> str:
         from calipers.report import json_text

@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
-
-from calipers.errors import InputError
-from calipers.options.option import (
-    INPUT,
-    LANGUAGE_MODEL,
-    OUTPUT,
-    Rule,
-    option,
-    options_class,
-    reworded,
-    share,
-)
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 from calipers.commands.generate.options import GenerateOptions
 from calipers.options.inputs import Reading
 from calipers.options.judged import Judged
-from calipers.options.language_models import LanguageModelling, Loading, Writing
-from calipers.options.rules import all_names
+from calipers.options.language_models import (
+    LanguageModelling,
+    Loading,
+    Writing,
+    is_language_model,
+)
+from calipers.options.option import INPUT, LANGUAGE_MODEL, OUTPUT, option, options_class, reworded
+from calipers.options.rules import Rule, all_names, is_number, share
 from calipers.options.running import Running, Seeded
 
 
-def _check_judges(name: str, value: Any) -> None:
-    from calipers.language_model.model import LanguageModel
-
-    given = [value] if isinstance(value, str | os.PathLike | LanguageModel) else value
-    fits = isinstance(given, list | tuple) and bool(given)
-    if not fits or not all(
-        isinstance(each, LanguageModel)
-        or (isinstance(each, str | os.PathLike) and str(each).strip() != "")
-        for each in given
-    ):
-        raise InputError(
-            f"{name} must be the name of a language model, such as 'https://host/v1#gpt-4o-mini' "
-            f"or './model', a language model, or a list of them; found {value!r}"
-        )
+def _are_judges(value: Any) -> bool:
+    judges = value if isinstance(value, list | tuple) else [value]
+    return len(judges) > 0 and all(map(is_language_model, judges))
 
 
-def _share_of_all(name: str, value: Any) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1:
-        raise InputError(f"{name} must be a number from 0 to 1; found {value!r}")
-
-
-def _whole_share(text: str) -> float | None:
-    found = float(text)
-    return found if 0 <= found <= 1 else None
+def _is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 1
 
 
 @options_class
@@ -64,16 +36,15 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
         MISSING,
         "The judge: https://host/v1#MODEL for a server with OpenAI's interface, which is asked in "
         "its chat form, or a model of transformers by its folder or name. May be repeated, for "
-        "several judges.",
-        Rule("name language models", all_names, _check_judges, "NAME"),
+        "several judges. In Python also a :class:`~calipers.language_model.model.LanguageModel`, "
+        "or a list of any of these.",
+        Rule("name language models", _are_judges, all_names),
         panel=LANGUAGE_MODEL,
         flag=("--model", "-m"),
         several=True,
         required=True,
         common=True,
         complete=("https://api.openai.com/v1#", "http://localhost:8000/v1#", "./"),
-        doc='The judge: ``"https://host/v1#MODEL"``, a folder or name of transformers, a '
-        ":class:`~calipers.language_model.model.LanguageModel`, or a list of these.",
     )
     task: str | None = reworded(
         Judged,
@@ -86,35 +57,32 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
         0.1,
         "Share of the items that are asked a second time, from 0 to 1, to see whether the judge "
         "agrees with itself.",
-        Rule("be a number from 0 to 1", _whole_share, _share_of_all, "SHARE"),
-        kept=True,
+        Rule("be a number from 0 to 1", _is_share, float, "SHARE"),
+        setting=True,
     )
     people: Any = option(
         None,
         "What people answered, as calipers annotate exports it: the judge is compared with them, "
-        "item by item and system by system.",
+        "item by item and system by system. In Python also the judgements of a study.",
         panel=INPUT,
         metavar="FILE",
         source=True,
         common=True,
-        doc="What people answered: a table as ``calipers annotate`` exports it, or its judgements.",
     )
     level: float = option(
         0.95,
         "Confidence level of the intervals, between 0 and 1.",
         share("0.95"),
-        kept=True,
+        setting=True,
     )
     decoding: Any = reworded(
         Writing,
         "decoding",
         "How answers are chosen: greedy, or sampled, such as temperature=1 (ancestral). Only "
-        "sampled answers show how far a judge varies by itself.",
+        "sampled answers show how far a judge varies by itself. In Python also a "
+        ":class:`~calipers.language_model.decoding.Decoding`.",
         default="greedy",
         common=False,
-        doc='How answers are chosen: ``"greedy"``, ``"temperature=1"`` or a '
-        ":class:`~calipers.language_model.decoding.Decoding`. Only sampled answers show how far a "
-        "judge varies by itself.",
     )
     max_tokens: int = reworded(
         Writing,
@@ -139,8 +107,6 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
         "seed",
         "Seed of the texts that are chosen, and of the answers. The same files and seed give the "
         "same items as calipers annotate.",
-        doc="Of the texts that are chosen, and of the answers; the same files and seed give the "
-        "same items as annotation by people.",
     )
     threads: int | None = reworded(Running, "threads", panel=LANGUAGE_MODEL)
     field: str | None = reworded(Reading, "field", common=False)
@@ -158,15 +124,13 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
     output: Any = option(
         None,
         "File to write the judgements to, as .csv or .jsonl. All answers are kept as they came in "
-        "a folder beside it, and a run that was stopped goes on where it was.",
+        "a folder beside it, and a run that was stopped goes on where it was. In Python "
+        "None leaves them in memory.",
         panel=OUTPUT,
         flag=("--output", "-o"),
         metavar="FILE",
         required=True,
         common=True,
-        doc="File to write the judgements to, .csv or .jsonl; None keeps them in memory. All "
-        "answers are kept as they came in a folder beside it, and a run that was stopped goes on "
-        "where it was.",
     )
     overwrite: bool = reworded(
         GenerateOptions, "overwrite", "Replace answers of another configuration in `output`."

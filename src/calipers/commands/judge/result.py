@@ -272,7 +272,6 @@ class Judging(Result):
     """
 
     kind = "judging"
-    _typed = True
     _needed = ("rubric", "decoding", "seed", "level")
     _apart = ("judgements",)
 

@@ -40,11 +40,11 @@ from calipers.language_model.model import LanguageModel
 from calipers.language_model.models import find_language_model, is_fitted
 from calipers.language_model.samples_file import REMEDY
 from calipers.numeric.threads import limit_threads
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.progress import Silent
 
 
-@one_side(JudgeOptions)
+@keywords_of(JudgeOptions)
 def judge(generated: Any, options: JudgeOptions) -> Judging:
     """Have language models judge samples, and measure how far they can be trusted.
 
@@ -134,7 +134,7 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
     )
 
 
-@one_side(JudgeOptions)
+@keywords_of(JudgeOptions)
 def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
     """Estimate what judging would ask and cost; nothing is asked and no model loaded.
 

@@ -95,6 +95,6 @@ def likelihood(
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
-        name_fields(systems, options)
-        found = measure(systems, **options.keywords())
+        name_fields(systems, quiet=outputs.quiet)
+        found = measure(systems, options=options)
     deliver(found, outputs, per_sample=per_sample)

@@ -29,7 +29,7 @@ from calipers.language_model.likelihood import InContext, ScoredCorpus, score_in
 from calipers.language_model.model import LanguageModel, Passage, TokenScores
 from calipers.language_model.models import find_language_model, is_fitted
 from calipers.language_model.prompting import between
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.reading import SetReading, too_little, unread_cautions
@@ -69,7 +69,7 @@ FIRST_ROW = 2**20
 """Bytes of a file that are looked at to see which model wrote it."""
 
 
-@one_side(LikelihoodOptions)
+@keywords_of(LikelihoodOptions)
 def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparison:
     """Tell of each set of texts how likely a language model finds it.
 

@@ -60,6 +60,6 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
         from calipers.samples import read_systems
 
         read = read_systems(systems, field=options.field, skip_bad=options.skip_bad)
-        name_fields(read, options)
-        found = run(read, **options.keywords())
+        name_fields(read, quiet=outputs.quiet)
+        found = run(read, options=options)
     deliver(found, outputs)

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from calipers.options.option import (
-    options_class,
-    reworded,
-)
-
-if TYPE_CHECKING:
-    pass
-
 from calipers.options.engines import EngineSearch
 from calipers.options.inputs import Files, Sampling, Sizes
 from calipers.options.measuring import Neighbours
+from calipers.options.option import options_class, reworded
 from calipers.options.running import Seeded
 
 
@@ -26,7 +17,6 @@ class OverlapOptions(EngineSearch, Seeded, Neighbours, Sizes, Files):
         Sampling,
         "max_samples",
         "Use at most N samples of every set, chosen at random.",
-        doc="Cut every set to this many samples.",
     )
     keep_sizes: bool = reworded(
         Sizes,

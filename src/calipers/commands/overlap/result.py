@@ -305,7 +305,6 @@ class Overlap(Result):
     """
 
     kind = "overlap"
-    _typed = True
 
     systems: tuple[OverlapSystem, ...]
     views: Mapping[str, OverlapView]

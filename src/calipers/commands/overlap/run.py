@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from calipers.catalogue.settings import Settings
 from calipers.commands.overlap.options import OverlapOptions
 from calipers.commands.overlap.result import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
 from calipers.embedders import Cache, Embedder, Embeddings, embed
@@ -41,10 +42,8 @@ from calipers.evaluate.scoring import neighbour_fields, signature_fields
 from calipers.evaluate.shared_prompts import shared_prompts
 from calipers.evaluate.spaces import PCA, neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
-from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
-from calipers.options.measuring import pair_settings
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results.reading import unread_note
 from calipers.samples import SampleSet
@@ -53,7 +52,7 @@ from calipers.score import signature
 from calipers.uncertainty.search_quality import SearchQuality
 
 
-@one_side(OverlapOptions)
+@keywords_of(OverlapOptions)
 def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     """Tell for every pair of systems how much of each lies inside the support of the other.
 
@@ -88,7 +87,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     options = with_scaling(options, inputs.sets[0])
     check_k(inputs, options.k)
     model = open_embedder(options, inputs.sets, fit_on_all=True)
-    settings, progress = pair_settings(options), options.progress or Silent()
+    settings, progress = Settings.of(vars(options)), options.progress or Silent()
     with limit_threads(options.threads), running_where(options, progress):
         members = _embed(inputs, model, cache_of(options), progress)
         searches: Searches = {view: [] for view in model.views}

@@ -18,18 +18,8 @@ from calipers.cli.outputs import Outputs, Results
 from calipers.cli.streams import calm, write_error
 from calipers.errors import InputError, either
 from calipers.files import check_there
-from calipers.options.option import (
-    FLAG,
-    INPUT,
-    OUTPUT,
-    TEXT,
-    Group,
-    one_of,
-    option,
-    options_class,
-    whole,
-)
-from calipers.options.rules import KEYS
+from calipers.options.option import INPUT, OUTPUT, Group, option, options_class
+from calipers.options.rules import FLAG, KEYS, TEXT, one_of, whole
 from calipers.report.plot_kinds import check_input, draw, kind_of, plot_kinds
 
 if TYPE_CHECKING:
@@ -167,7 +157,7 @@ class FigureOptions(Group):
         None,
         "For frontiers: the divergences D as exp(-c D), whose area is MAUVE (transformed), or as "
         "they are (raw). [default: transformed]",
-        one_of("transformed", "raw", optional=True),
+        one_of("transformed", "raw"),
         panel=PICTURE,
     )
     by: str | None = option(
@@ -175,7 +165,7 @@ class FigureOptions(Group):
         "For parameter: which systems share a line: those whose names differ only in the last "
         "number (family), or those of the same name in several runs (system). By default family "
         "if x is name or a .csv file, else system.",
-        one_of(*LINES, optional=True),
+        one_of(*LINES),
         panel=PICTURE,
     )
     x_label: str | None = option(
@@ -190,13 +180,13 @@ class FigureOptions(Group):
         None,
         "For cells: draw topics, or the single cells with the largest contributions. [default: "
         "topics]",
-        one_of("topics", "cells", optional=True),
+        one_of("topics", "cells"),
         panel=PICTURE,
     )
     limit: int | None = option(
         None,
         "For cells: how many to draw of each system. [default: 12 of one system, 6 of several]",
-        whole(1, optional=True),
+        whole(1),
         panel=PICTURE,
     )
 
@@ -227,7 +217,7 @@ def plot(kind: Kind, inputs: Inputs, *, options: FigureOptions, outputs: Outputs
     can distinguish. No score is computed again.
     """
     known = kind_of(kind)
-    given = options.keywords()
+    given = {**vars(options)}
     given["join"] = "family" if options.join else None
     _check_options(kind, given)
     _check_figure(outputs.paths["output"])

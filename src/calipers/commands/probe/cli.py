@@ -48,5 +48,5 @@ def probe(texts: Texts, *, options: ProbeOptions, outputs: Outputs) -> None:
     with calm(quiet=outputs.quiet):
         from calipers.commands.probe.run import probe as run
 
-        result = run(texts, **options.keywords())
+        result = run(texts, options=options)
     deliver(result, outputs)

@@ -228,7 +228,6 @@ class Probe(Result):
     """
 
     kind = "probe"
-    _typed = True
     _needed = ("seeds", "half", "k", "seed", "embedder", "metrics")
 
     samples: SetSummary

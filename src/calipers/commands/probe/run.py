@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
 from calipers.catalogue.keys import split_key
+from calipers.catalogue.settings import Settings
 from calipers.commands.probe.options import ProbeOptions
 from calipers.commands.probe.perturbations import CHANGES, Change, change_set
 from calipers.commands.probe.result import ENOUGH, Move, Probe, ProbedChange, ProbedView
@@ -21,10 +22,8 @@ from calipers.evaluate.embedding import cache_of, open_unfitted, with_scaling
 from calipers.evaluate.inputs import FEW, InputSet, Reader, read_of, summarise
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.spaces import PCA
-from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
-from calipers.options.measuring import pair_settings
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.reading import REMEDY, SetReading, too_little, unread_note
@@ -49,7 +48,7 @@ ANY_VIEW = "any"
 Rows = NDArray[np.intp]
 
 
-@one_side(ProbeOptions)
+@keywords_of(ProbeOptions)
 def probe(samples: Any, options: ProbeOptions) -> Probe:
     """Test which changes an embedder detects: topics, word order, spelling, length?
 
@@ -78,7 +77,7 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
     texts = given if most is None else given.subsample(most, seed=seed)
     _check_halves(texts, len(given), k)
     options, progress = with_scaling(options, texts), options.progress or Silent()
-    settings = pair_settings(options)
+    settings = Settings.of(vars(options))
     model = open_unfitted(options, texts)
     choices = choose(keys, model.views)
     check_extras(choices, equal_sizes=True)

@@ -93,6 +93,6 @@ def prompts(
         if reference is not None:
             first = read_samples(reference, field=field, cluster=cluster, cluster_needed=False)
         read = read_systems(systems, field=field, cluster=cluster)
-        name_fields([*([] if first is None else [first]), *read], options)
-        found = run(first, read, **options.keywords())
+        name_fields([*([] if first is None else [first]), *read], quiet=outputs.quiet)
+        found = run(first, read, options=options)
     deliver(found, outputs, per_sample=per_sample)

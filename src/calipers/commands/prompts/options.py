@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from calipers.options.option import (
-    CERTAINTY,
-    INPUT,
-    option,
-    options_class,
-    reworded,
-    share,
-    whole,
-)
-
-if TYPE_CHECKING:
-    pass
-
 from calipers.options.embedding import Embedding
 from calipers.options.inputs import Reading, Sampling, label
+from calipers.options.option import CERTAINTY, INPUT, option, options_class, reworded
+from calipers.options.rules import share, whole
 from calipers.options.running import Seeded
 
 
@@ -29,31 +16,27 @@ class PromptsOptions(Embedding, Seeded, Reading):
     by_prompt: str | None = option(
         None,
         "Field of each row that names its prompt: a text, a number or an id. By default the field "
-        "prompt.",
-        label("with_clusters"),
-        panel=INPUT,
-        kept=True,
-        common=True,
-        doc="Name of the field that holds the prompt of a sample, or its id; by default "
-        "``prompt``. Sample sets bring it along, as prompts or as clusters "
+        "prompt. In Python sample sets bring it along, as prompts or as clusters "
         "(``SampleSet.from_texts(texts, name=..., prompts=...)``, "
         ":meth:`~calipers.samples.SampleSet.with_clusters`).",
+        label("with_clusters"),
+        panel=INPUT,
+        setting=True,
+        common=True,
     )
     k: int | None = option(
         None,
         "Samples of a prompt for distinct k and the Vendi scores, which grow with their number. By "
         "default as many as every prompt of every system has that has more than one.",
-        whole(2, optional=True),
+        whole(2),
         common=True,
-        doc="Samples of a prompt for distinct k and the Vendi scores; by default the fewest that a "
-        "prompt of a system has, if more than one.",
     )
     threshold: float = option(
         0.8,
         "Cosine of two embeddings from which on two samples of a prompt count as the same answer, "
         "for distinct k.",
         share("0.8"),
-        kept=True,
+        setting=True,
         common=True,
     )
     strip_prompt: bool = reworded(
@@ -64,17 +47,15 @@ class PromptsOptions(Embedding, Seeded, Reading):
     )
     permutations: int = option(
         999,
-        "Number of permutations of the tests. No p-value is below 1 / (1 + N).",
+        "Number of permutations of the tests, within prompts. No p-value is below 1 / (1 + N).",
         whole(1),
         panel=CERTAINTY,
-        kept=True,
-        doc="How often labels are permuted within prompts; no p-value is below 1/(1 + this).",
+        setting=True,
     )
     level: float = option(
         0.95,
         "Confidence level of intervals and tests, between 0 and 1.",
         share("0.95"),
         panel=CERTAINTY,
-        kept=True,
-        doc="Confidence level of the intervals and tests, in (0, 1).",
+        setting=True,
     )

@@ -185,7 +185,6 @@ class ByPrompt(Result):
     """
 
     kind = "prompts"
-    _typed = True
     _needed = ("level", "view")
 
     prompts: tuple[str, ...]

@@ -26,7 +26,7 @@ from calipers.evaluate.embedding import (
 from calipers.evaluate.inputs import InputSet, Reader, read_of, summarise, where
 from calipers.evaluate.prompts import strip_prompts
 from calipers.numeric.threads import limit_threads
-from calipers.options.option import two_sides
+from calipers.options.keywords import keywords_of
 from calipers.progress import Progress, Silent
 from calipers.results.reading import SetReading, too_little, unread_note
 from calipers.results.sets import SetSummary
@@ -44,7 +44,7 @@ LONGEST = 60
 """Characters of a prompt that a message shows."""
 
 
-@two_sides(PromptsOptions)
+@keywords_of(PromptsOptions)
 def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt:
     """Tell how varied the samples of a prompt are, and how alike systems answer the same prompts.
 

@@ -74,7 +74,7 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
     with calm(quiet=outputs.quiet):
         from calipers.commands.rank.run import rank as run
 
-        ranking = run(scores, **options.keywords())
+        ranking = run(scores, options=options)
     deliver(ranking, outputs, plot=lambda path: _draw(ranking, path))
 
 

@@ -82,7 +82,16 @@ def sweep(
     with calm(quiet=outputs.quiet):
         from calipers.commands.sweep.run import sweep as run
 
-        found = run(*read_sides(reference, generated, options), **options.keywords())
+        found = run(
+            *read_sides(
+                reference,
+                generated,
+                field=options.field,
+                skip_bad=options.skip_bad,
+                quiet=outputs.quiet,
+            ),
+            options=options,
+        )
     deliver(found, outputs, plot=lambda path: _draw(found, path))
 
 

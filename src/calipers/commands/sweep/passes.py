@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice, needs_of
+from calipers.catalogue.settings import Settings
 from calipers.commands.sweep.options import SweepOptions
 from calipers.commands.sweep.result import Curve
 from calipers.embedders import Embeddings
@@ -28,10 +29,8 @@ from calipers.metrics.knn_support import (
     precision_score,
     recall_score,
 )
-from calipers.metrics.pair import Settings
 from calipers.metrics.robust import clipped_coverage_score
 from calipers.numeric.distances import Points
-from calipers.options.measuring import pair_settings
 from calipers.progress import Advance
 from calipers.score import Score, join_signature, signature
 from calipers.uncertainty.search_quality import SearchQuality
@@ -56,7 +55,7 @@ class Plan:
     @property
     def settings(self) -> Settings:
         """The options as the metrics of a pair take them."""
-        return pair_settings(self.options)
+        return Settings.of(vars(self.options))
 
     def orders(self, files: int) -> int:
         """Give the number of random orders: equally many for each file of a system."""

@@ -182,7 +182,6 @@ class Sweep(Result):
     """
 
     kind = "sweep"
-    _typed = True
     _needed = ("values", "views", "metrics", "tolerance")
 
     over: Over

@@ -44,7 +44,7 @@ from calipers.evaluate.scoring import by_view
 from calipers.evaluate.spaces import PCA
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import is_whole
-from calipers.options.option import two_sides
+from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.caution import sentences
@@ -61,7 +61,7 @@ Wanted = dict[str, list[Choice]]
 """Metrics by view."""
 
 
-@two_sides(SweepOptions)
+@keywords_of(SweepOptions)
 def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     """Tell how metrics move with k or with the number of samples, and from where on they hold.
 

@@ -111,6 +111,6 @@ def text(
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
-        name_fields(systems, options)
-        found = measure_texts(systems, **options.keywords())
+        name_fields(systems, quiet=outputs.quiet)
+        found = measure_texts(systems, options=options)
     deliver(found, outputs, per_sample=per_sample)

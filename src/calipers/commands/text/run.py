@@ -9,11 +9,11 @@ from calipers.catalogue.choosing import check_extras, choose_text
 from calipers.commands.text.options import TextOptions
 from calipers.evaluate.inputs import read_texts
 from calipers.evaluate.texts import find_splitter, measure_inputs
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.results.texts import TextComparison
 
 
-@one_side(TextOptions)
+@keywords_of(TextOptions)
 def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
     """Tell of each set of texts how varied, how repetitive and how new it is.
 

@@ -75,7 +75,7 @@ def tune(
     with calm(quiet=outputs.quiet):
         from calipers.commands.tune.run import tune as run
 
-        found = run(reference, **options.keywords())
+        found = run(reference, options=options)
     kept = with_command(found)
     deliver(kept, outputs, details=details, plot=lambda path: _draw(kept, path))
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from calipers.options.option import (
-    LANGUAGE_MODEL,
-    OUTPUT,
-    Rule,
-    option,
-    options_class,
-    reworded,
-    unchecked,
-)
+from calipers.options.option import LANGUAGE_MODEL, OUTPUT, option, options_class, reworded
+from calipers.options.rules import FOLDER, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,20 +19,13 @@ from calipers.options.embedding import Model, NamedEmbedder
 from calipers.options.inputs import Files, Labels, Reading, Sampling
 from calipers.options.language_models import Generating, Loading, Prompted, Writing
 from calipers.options.measuring import Measuring
-from calipers.options.rules import Folder
 
 
-def _over(text: str) -> str:
-    from calipers.language_model.decoding import read_over
-
-    read_over(text)
-    return text
-
-
-def _check_over(name: str, value: Any) -> None:
+def _is_grid(value: Any) -> bool:
     from calipers.language_model.decoding import read_over
 
     read_over(value)
+    return True
 
 
 @options_class
@@ -50,15 +36,13 @@ class TuneOptions(CompareOptions, Generating):
         MISSING,
         "Parameter of the decoding to vary, and its values, such as top_p=0.7,0.8,0.9,0.95,1.0; "
         "also temperature, top_k and the others of --decoding. Given twice, for two parameters, "
-        "all pairs are tried.",
-        Rule("name a parameter and its values, as top_p=0.8,0.9", _over, _check_over, "NAME=LIST"),
+        "all pairs are tried; in Python also a dict from a parameter to its values.",
+        Rule("name a parameter and its values, as top_p=0.8,0.9", _is_grid, metavar="NAME=LIST"),
         panel=LANGUAGE_MODEL,
         several=True,
         required=True,
         common=True,
         complete=("top_p=", "temperature=", "top_k="),
-        doc='What to vary: ``"top_p=0.7,0.8,0.9"``, or a dict from a parameter to its values; two '
-        "parameters make a grid.",
     )
     decoding: Any = reworded(
         Writing,
@@ -76,7 +60,7 @@ class TuneOptions(CompareOptions, Generating):
         None,
         "Folder in which the samples of each value are kept, a file each. A run that was stopped "
         "goes on where it was.",
-        Folder("", lambda text: text, unchecked, "FOLDER"),
+        FOLDER,
         panel=OUTPUT,
         common=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from calipers.language_model.models import is_fitted
 from calipers.language_model.samples_file import SamplesFile
 from calipers.numeric.threads import limit_threads
 from calipers.options.comparison import CompareOptions
-from calipers.options.option import one_side
+from calipers.options.keywords import keywords_of
 from calipers.progress import Silent
 from calipers.results.caution import Caution
 from calipers.results.comparison import with_cautions
@@ -31,11 +31,8 @@ from calipers.samples.labels import text_column
 REMEDY = "choose another folder with --samples, or take the file away"
 """What to do about a file of samples that were written otherwise."""
 
-OF_THE_MODEL = ("revision", "endpoint")
-"""Options of the language model that the embedder has too: here they are the former's."""
 
-
-@one_side(TuneOptions)
+@keywords_of(TuneOptions)
 def tune(reference: Any, options: TuneOptions) -> Tuning:
     """Tell which value of a decoding parameter gives the samples closest to the reference.
 
@@ -67,7 +64,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     if given is None:
         raise InputError("reference must hold texts; found None")
     if options.n is None and options.prompts is None and options.prompt_words is None:
-        options = replace(options, n=len(given))
+        options = options.changed(n=len(given))
     folder = _folder(options.samples)
     with limit_threads(options.threads):
         writer = open_writer(options, given)
@@ -75,18 +72,20 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     if options.paired is None and real.prompts is None:
         real = replace(real, prompts=text_column([""] * len(real), real.source))  # in no order
     paired = True if options.paired is None else options.paired
-    kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
-    kept |= dict.fromkeys(OF_THE_MODEL) | {"paired": paired, "strip_prompt": False, "field": None}
+    # The revision and the endpoint are those of the language model, which the embedder is not
+    compared = CompareOptions.of(
+        options, revision=None, endpoint=None, paired=paired, strip_prompt=False, field=None
+    )
     # What the comparison refuses is refused before the long work
     stand_ins = {point.system: _stand_in(point, given, writer) for point in points}
-    plan_comparison(real, stand_ins, CompareOptions(**kept))
+    plan_comparison(real, stand_ins, compared)
     with limit_threads(options.threads):
         generated = _write(writer, points, given, folder, options)
     systems = {
         point.system: _clustered(generation.samples, writer)
         for point, generation in zip(points, generated, strict=True)
     }
-    comparison = compare(real, systems, **kept)
+    comparison = compare(real, systems, options=compared)
     comparison = with_cautions(comparison, _cautions(writer, options))
     comparison = replace(
         comparison,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.settings import Distance
 from calipers.errors import InputError
 from calipers.estimate.knn.kernels import count_own, radii_of_halves, radii_without_blocks
 from calipers.estimate.knn.nearest import Nearest
@@ -16,8 +17,6 @@ from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Sieve
 from calipers.numeric.scratch import scratch
 from calipers.numeric.validation import check_whole
-
-Distance = Literal["euclidean", "cosine"]
 
 LARGEST_FACTOR = 1e6
 

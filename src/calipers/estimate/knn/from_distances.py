@@ -17,11 +17,11 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.settings import Distance, Ties
 from calipers.errors import InputError
 from calipers.estimate.balanced_neighbours import PAPER_K
-from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.kernels import count_members, take_neighbours
-from calipers.estimate.knn.neighbourhoods import NO_SUPPORTS, Balls, Neighbourhoods, Ties
+from calipers.estimate.knn.neighbourhoods import NO_SUPPORTS, Balls, Neighbourhoods
 from calipers.estimate.knn.ratios import count_itself, ratios_of_counts
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.numeric.arrays import Floats

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.settings import Distance, Ties
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import (
     BallSide,
-    Distance,
     Supports,
     as_distance,
     capped_own,
@@ -202,7 +201,6 @@ def directions(reference: Points, generated: Points) -> tuple[Points, Points]:
     return unit_rows(reference.astype(np.float64)), unit_rows(generated.astype(np.float64))
 
 
-Ties = Literal["closed", "open"]
 NO_SUPPORTS = Supports()
 
 

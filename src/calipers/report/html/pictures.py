@@ -19,9 +19,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from calipers.catalogue.estimation import DIVERGENCE
+from calipers.catalogue.shown import TEXT
 from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Topic
-from calipers.report.shown import TEXT
 from calipers.report.topics import ratio_words
 from calipers.results.comparison import Comparison
 from calipers.score import WIDTH

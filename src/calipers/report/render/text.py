@@ -266,7 +266,7 @@ def _fit(text: str | Name | Words, width: int, left: int = WIDEST_NAME) -> str:
     if isinstance(text, str):
         return text
     if isinstance(text, Name):
-        return shorten(text.text, _cap(text, width, left))
+        return shorten(text.name, _cap(text, width, left))
     return "".join(_fit(part, width) for part in text)
 
 
@@ -360,14 +360,14 @@ def _shorter(column: Column, width: int, left: int = WIDEST_NAME) -> Column:
     """Shorten the names in a column."""
     head, arrow = column.head, column.arrow
     if isinstance(head, Name):
-        head, arrow = _fit(replace(head, text=f"{head}{arrow}"), width, left), ""
+        head, arrow = _fit(replace(head, name=f"{head}{arrow}"), width, left), ""
     names = [c.text for c in column.cells if isinstance(c, Text) and isinstance(c.text, Name)]
     brief: dict[str, str] = {}
     for cap in {_cap(name, width) for name in names}:
-        whole = [name.text for name in names if _cap(name, width) == cap]
+        whole = [name.name for name in names if _cap(name, width) == cap]
         brief |= dict(zip(whole, shorten_names(whole, cap), strict=True))
     cells = tuple(
-        replace(cell, text=brief[cell.text.text] if cell.text in names else _fit(cell.text, width))
+        replace(cell, text=brief[cell.text.name] if cell.text in names else _fit(cell.text, width))
         if isinstance(cell, Text)
         else cell
         for cell in column.cells
