@@ -24,7 +24,8 @@ Data = Mapping[str, Any]
 ABSENT: Data = {
     **dict.fromkeys(("warnings", "cautions", "seeds", "systems", "keywords", "cells"), ()),
     **dict.fromkeys(("words", "train", "clusters", "groups"), None),
-    "settings": {}, "scores": {},
+    "settings": {},
+    "scores": {},
 }
 """What is read of a field that the data lack."""
 
@@ -32,8 +33,12 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     Score: {"floor": NoiseFloor},
     SystemResult: {"prompts": PromptOverlap, "cautions": Caution, "scores": Score},
     Comparison: {
-        "reference": SetSummary, "train": SetSummary, "systems": SystemResult,
-        "tests": SignificanceTest, "advice": Advice, "cautions": Caution,
+        "reference": SetSummary,
+        "train": SetSummary,
+        "systems": SystemResult,
+        "tests": SignificanceTest,
+        "advice": Advice,
+        "cautions": Caution,
     },
     Explanation: {"topics": Topic, "cells": Region, "outside": Outlier, "copies": Copy},
     Outlier: {"nearest": Neighbour},

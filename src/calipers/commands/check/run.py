@@ -10,7 +10,6 @@ What is tested, and what the level of the whole check means, is described in
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,27 +20,23 @@ from calipers.commands.check.conditions import Condition, parse_condition, read_
 from calipers.commands.check.options import CheckOptions
 from calipers.commands.check.result import Check, CheckedScore
 from calipers.errors import InputError, first_line, unknown_name
-from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.evaluate.run_pairs import (
+    Run,
+    System,
+    difference,
+    differing_pins,
+    read_scores,
+    run_of,
+    score_estimate,
+    withheld_reason,
+)
 from calipers.options.option import one_side
-from calipers.results.archive import opened
 from calipers.results.comparison import Comparison
-from calipers.results.comparison_archive import scores_of
 from calipers.results.reading import REMEDY
-from calipers.results.result import Result, class_of, load
-from calipers.results.system import SystemResult
-from calipers.results.texts import TextComparison, TextResult
-from calipers.score import Score, signature_pins
+from calipers.results.texts import TextComparison
+from calipers.score import Score
 from calipers.uncertainty.limits import Decision, LimitEstimate, LimitTest, decide
 from calipers.uncertainty.spread import UNIT
-
-Run = Comparison | TextComparison
-System = SystemResult | TextResult
-
-OF_DATA = ("undefined", "unread", "unread_words")
-"""Pins of a signature that follow from the samples and are not chosen."""
-
-VERSION = "calipers"
-"""The pin of the version, which alone makes no score incomparable (docs/stability.md)."""
 
 
 @one_side(CheckOptions)
@@ -141,24 +136,8 @@ def _loaded(given: Any, role: str) -> Named:
         raise InputError(
             f"{role} must be a comparison or the path of one; found {type(given).__name__}"
         )
-    result = _read(given)
-    if not isinstance(result, Comparison | TextComparison):
-        raise InputError(
-            f"{given}: holds a result of the kind {result.kind!r}; a check needs what --save or "
-            "--json of calipers compare (or calipers text) wrote"
-        )
+    result = run_of(read_scores(given), str(given))
     return Named(Path(given).name, result)
-
-
-def _read(path: str | Path) -> Result:
-    """Read a result; of a comparison the scores alone, since samples may be large."""
-    if not zipfile.is_zipfile(path):
-        return load(path)
-    with opened(Path(path)) as archive:
-        kind = class_of(archive.kind)
-        if not issubclass(kind, Comparison):
-            return Result.load(path)
-        return scores_of(kind.from_dict(archive.json("comparison.json")), archive)
 
 
 # From a condition to a test ----------------------------------------------------------------------
@@ -176,9 +155,9 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
     systems = list(every.values()) if named is None else [every[named]]
     key = _key(condition, written, ours)
     for system in systems:
-        unread = _unread_reason(key, system)
+        unread = withheld_reason(key, system)
         if unread is None and theirs is not None and condition.needs_baseline:
-            unread = _unread_reason(key, theirs.system(system.name))
+            unread = withheld_reason(key, theirs.system(system.name))
         if unread is not None:
             limit = math.nan if condition.needs_baseline else condition.offset
             nothing = LimitEstimate(math.nan, math.nan)
@@ -195,12 +174,9 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
             before = _score(condition, key, other, theirs)
             _check_comparable(key, score, before, ours, theirs)
             known = _estimate(condition, key, before, other, theirs)
-            same = _same(system, other) and score.value == before.value
-            estimate = estimate.less(known, condition.factor, same=same)
-            sharper = None
-            if not same:
-                sharper = _paired(estimate.value, key, system, other, condition.factor)
-            estimate, paired = sharper or estimate, same or sharper is not None
+            estimate, paired = difference(
+                key, (score, before), (system, other), (estimate, known), condition.factor
+            )
             baseline, offset = before.value, condition.offset
             limit = condition.factor * before.value + offset
         test = LimitTest(estimate, offset, condition.side, condition.inclusive)
@@ -271,23 +247,10 @@ def _estimate(
     condition: Condition, key: str, score: Score, system: System, where: Named
 ) -> LimitEstimate:
     """Take the score with its error; refuse one that has none."""
-    settings = where.run.settings
-    sets = [system.summary, *([] if where.run.reference is None else [where.run.reference])]
-    blocks = min([DEFAULT_BLOCKS, *(samples.clusters for samples in sets if samples.clusters)])
-    needed = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1)
-    smallest = min(samples.n for samples in sets)
-    place = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
-    estimate = None
-    if settings.get("level") is not None and smallest >= needed:
-        estimate = LimitEstimate.of(score, blocks=blocks)
+    estimate, why = score_estimate(score, system, where.run)
     if estimate is not None:
         return estimate
-    if settings.get("level") is None:
-        why = "the run was made with --no-intervals; run it again without that option"
-    elif smallest < needed:
-        why = f"{smallest} samples are too few; run it again with at least {needed} in every set"
-    else:
-        why = "its metric has none, or nothing moves it; choose another score of the run"
+    place = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
     raise InputError(f"{place} has no interval, without which nothing is decided: {why}")
 
 
@@ -306,12 +269,9 @@ def _check_limit(condition: Condition, key: str, score: Score) -> None:
 
 def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline: Named) -> None:
     """Refuse a baseline that was measured in another way, and say in which."""
-    here, there = signature_pins(ours.signature), signature_pins(theirs.signature)
     differing = [
-        f"{name}: {here.get(name, 'none')} in {run.name}, {there.get(name, 'none')} in "
-        f"{baseline.name}"
-        for name in dict.fromkeys((*here, *there))
-        if here.get(name) != there.get(name) and not _of_data(name, here)
+        f"{pin}: {here} in {run.name}, {there} in {baseline.name}"
+        for pin, here, there in differing_pins(ours, theirs)
     ]
     if differing:
         raise InputError(
@@ -320,41 +280,7 @@ def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline
         )
 
 
-def _of_data(name: str, pins: Mapping[str, str]) -> bool:
-    """Whether a pin describes the samples or the version, and not how they were measured."""
-    # Joint axes explain a share of the variance, so that their number depends on both sets
-    return name in (*OF_DATA, VERSION) or (name == "d" and pins.get("pca", "none") != "none")
-
-
-def _paired(
-    value: float, key: str, system: System, other: System, factor: float
-) -> LimitEstimate | None:
-    """Give the difference of two scores, without the error that the reference brings to both.
-
-    None where that error was not saved, or rows come in clusters, whose blocks depend on all sets
-    of a run.
-    """
-    saved = key in system.spreads and key in other.spreads
-    if not saved or system.summary.clusters or other.summary.clusters:
-        return None
-    return LimitEstimate.of_difference(value, system.spreads[key], other.spreads[key].times(factor))
-
-
-def _same(system: System, other: System) -> bool:
-    """Whether both are of the same samples, of one file each."""
-    same = system.summary.content_hash == other.summary.content_hash
-    return same and not system.seeds and not other.seeds
-
-
 # From a decision to the result -------------------------------------------------------------------
-
-
-def _unread_reason(key: str, system: System) -> str | None:
-    """Say why a score has no value where too little of the texts was read; None where it was."""
-    score = system.scores.get(key)
-    if score is None or math.isfinite(score.value):
-        return None
-    return None if key.startswith("text.") else getattr(system, "withheld", None)
 
 
 def _all_checked(asked: Sequence[Asked], decisions: Sequence[Decision]) -> Iterator[CheckedScore]:
