@@ -214,10 +214,10 @@ class Truth(Plain):
 
         It is not where its value was searched for, and its bound lies no higher than another's.
         """
-        known = [each for each in self.metrics.values() if math.isfinite(each.worst)]
+        known = [beside for beside in self if math.isfinite(beside.worst)]
         if len(known) < LEAST:
             return None
-        second, first = sorted(known, key=lambda each: each.worst)[-LEAST:]
+        second, first = sorted(known, key=lambda beside: beside.worst)[-LEAST:]
         return first.metric if first.bound > second.worst + ROUNDING else None
 
     def __getitem__(self, metric: str) -> Beside:

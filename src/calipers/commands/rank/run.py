@@ -186,10 +186,10 @@ def _covariance(truth: Truth, systems: Sequence[str]) -> NDArray[np.float64] | N
     if truth.ratings is not None:
         rated = list(truth.ratings.systems)
         places = [rated.index(name) for name in systems]
-        held = truth.ratings.systems.values()
-        wide = _widening(truth, [(one.standard_error, one.interval) for one in held])
-        found = truth.ratings.covariance[np.ix_(places, places)] * wide**2
-        return found if np.isfinite(found).all() else None
+        means = truth.ratings.systems.values()
+        wide = _widening(truth, [(mean.standard_error, mean.interval) for mean in means])
+        covariance = truth.ratings.covariance[np.ix_(places, places)] * wide**2
+        return covariance if np.isfinite(covariance).all() else None
     deviations = np.array([truth.deviations.get(name, 0.0) for name in systems], dtype=np.float64)
     return np.diag(deviations**2) if deviations.any() else None
 
@@ -199,18 +199,18 @@ def _widening(truth: Truth, known: Sequence[tuple[float, Interval | None]]) -> f
 
     Errors are drawn from a normal distribution, which so many clusters would have.
     """
-    held = truth.fit or truth.ratings
-    if held is None or truth.raters is None or not truth.raters.cluster:
+    estimate = truth.fit or truth.ratings
+    if estimate is None or truth.raters is None or not truth.raters.cluster:
         return 1.0
     from scipy.special import ndtri
 
-    reach = float(ndtri((1 + held.level) / 2))
-    found = [
+    reach = float(ndtri((1 + estimate.level) / 2))
+    ratios = [
         (interval[1] - interval[0]) / 2 / (reach * error)
         for error, interval in known
         if interval is not None and error > 0
     ]
-    return sum(found) / len(found) if found else 1.0
+    return sum(ratios) / len(ratios) if ratios else 1.0
 
 
 def _correlate(
@@ -229,25 +229,25 @@ def _correlate(
     true = np.array([truth[name] for name in systems], dtype=np.float64)
     worst = worst_case_spearman(values, deviations, true, seed=seed)
     moved = ranking_values(column, systems, _errors(systems, deviations, seed=2 * seed + 1))
-    held = _held_against(values, moved, true, _moved(true, truth_errors, systems), level=level)
+    both = _correlations(values, moved, true, _moved(true, truth_errors, systems), level=level)
     uncertain = truth_errors is not None
     return Beside(
         metric=key,
         n=len(systems),
-        spearman=held.rank.value,
-        spearman_interval=held.rank_interval,
+        spearman=both.rank.value,
+        spearman_interval=both.rank_interval,
         worst=worst.value,
         exact=worst.exact,
         bound=worst.lower_bound,
-        pearson=held.line.value,
-        pearson_interval=held.line_interval,
-        reason=held.rank.reason or held.line.reason,
-        spearman_fixed=held.rank_fixed if uncertain else None,
-        pearson_fixed=held.line_fixed if uncertain else None,
+        pearson=both.line.value,
+        pearson_interval=both.line_interval,
+        reason=both.rank.reason or both.line.reason,
+        spearman_fixed=both.rank_fixed if uncertain else None,
+        pearson_fixed=both.line_fixed if uncertain else None,
     )
 
 
-class _Held(NamedTuple):
+class _Correlations(NamedTuple):
     """Both correlations of two columns, with their intervals."""
 
     rank: Correlation
@@ -258,19 +258,19 @@ class _Held(NamedTuple):
     line_fixed: Interval | None
 
 
-def _held_against(
+def _correlations(
     values: NDArray[np.float64],
     moved: NDArray[np.float64],
     true: NDArray[np.float64],
     moved_true: NDArray[np.float64],
     *,
     level: float,
-) -> _Held:
+) -> _Correlations:
     """Correlate values with true ones; what both would be with their errors drawn goes in."""
     rank, line = spearman(values, true, level=level), pearson(values, true, level=level)
     rank_fixed = interval_of_errors("spearman", rank.value, moved, moved_true, level=level)
     line_fixed = interval_of_errors("pearson", line.value, moved, moved_true, level=level)
-    return _Held(
+    return _Correlations(
         rank,
         widened(rank.value, rank.interval, rank_fixed),
         rank_fixed,
@@ -294,8 +294,8 @@ def _moved(
 def _with_people(
     truths: Sequence[Truth], judged: Sequence[Judged], scores: Scores, *, level: float, seed: int
 ) -> list[Truth]:
-    """Hold every model that judges against the people who were asked the same."""
-    found = list(truths)
+    """Compare every model that judges with the people who were asked the same."""
+    compared = list(truths)
     for place, model in enumerate(judged):
         people = people_of(judged, model)
         if people is None:
@@ -310,7 +310,7 @@ def _with_people(
             np.array([truth.scores[name] for name in systems], dtype=np.float64)
             for truth in (ours, theirs)
         )
-        held = _held_against(
+        both = _correlations(
             values,
             _moved(values, _drawn(ours, systems, seed=2 * seed + 1), systems),
             true,
@@ -320,16 +320,16 @@ def _with_people(
         beside = replace(
             beside_people(model, people, level=level, seed=seed),
             n=len(systems),
-            spearman=held.rank.value,
-            spearman_interval=held.rank_interval,
-            spearman_fixed=held.rank_fixed,
-            pearson=held.line.value,
-            pearson_interval=held.line_interval,
-            pearson_fixed=held.line_fixed,
-            reason=held.rank.reason or held.line.reason,
+            spearman=both.rank.value,
+            spearman_interval=both.rank_interval,
+            spearman_fixed=both.rank_fixed,
+            pearson=both.line.value,
+            pearson_interval=both.line_interval,
+            pearson_fixed=both.line_fixed,
+            reason=both.rank.reason or both.line.reason,
         )
-        found[place] = replace(found[place], people=beside)
-    return found
+        compared[place] = replace(compared[place], people=beside)
+    return compared
 
 
 def _errors(

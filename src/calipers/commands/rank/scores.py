@@ -47,7 +47,7 @@ class Column:
     kinds
         What each deviation is: ``"sd"``, ``"seeds"``, ``"errors"``, or empty where none was given.
     better
-        Where it is better; empty where nothing was said.
+        Where it is better; empty where it was not given.
     reference
         What the reference itself scores, T(P), beside each system's T(Q); empty without one.
     reasons
@@ -198,8 +198,8 @@ def _scores_of_table(table: RowTable, reference: str | None) -> Scores:
     Raises
     ------
     InputError
-        If a column is missing, a mean is no number, an sd is below 0, or a system has two rows of
-        one metric.
+        If a column is missing, a mean is not a number, an sd is below 0, or a system has two rows
+        of one metric.
     """
     table.need(
         "system", "metric", "mean", hint="; scores need a row for each system and each metric"
@@ -277,15 +277,15 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
         for key, score in given.items():
             _add(columns.setdefault(key, Column()), key, name, score, source)
     compared = data.get("reference")
-    own = compared.get("name") if isinstance(compared, Mapping) else None
-    own = own if isinstance(own, str) else None
-    scores = _gather(source, columns, reference or own)
+    given_name = compared.get("name") if isinstance(compared, Mapping) else None
+    compared_with = given_name if isinstance(given_name, str) else None
+    scores = _gather(source, columns, reference or compared_with)
     settings = data.get("settings", {})
-    every = (key for _, given in systems for key, score in given.items() if score)
+    keys = (key for _, given in systems for key, score in given.items() if score)
     asked, estimator = settings.get("metrics_shown"), settings.get("estimator", COUNTING)
-    chosen = shown_keys(every, views_of(settings), asked, estimator)
+    chosen = shown_keys(keys, views_of(settings), asked, estimator)
     shown = tuple(score.key for score in chosen if score.key in columns)
-    named = (*scores.named, *([own] if own else []))
+    named = (*scores.named, *([compared_with] if compared_with else []))
     return replace(scores, named=named, defaults=shown or tuple(columns))
 
 
@@ -293,10 +293,10 @@ def _system(system: Any, source: str) -> tuple[str, Mapping[str, Any]]:
     scores = system.get("scores") if isinstance(system, Mapping) else None
     if not isinstance(scores, Mapping) or not isinstance(system.get("name"), str):
         named = isinstance(system, Mapping) and isinstance(system.get("name"), str)
-        found = f"{system['name']!r} with scores {describe(scores)}" if named else describe(system)
+        given = f"{system['name']!r} with scores {describe(scores)}" if named else describe(system)
         raise InputError(
             f"{source}: each of its systems must have a name and scores, as calipers compare "
-            f"--json writes them; found {found}"
+            f"--json writes them; found {given}"
         )
     for key, score in scores.items():
         if not isinstance(score, Mapping):
@@ -378,7 +378,7 @@ def _gather(
     """Take the reference out of the systems, and say for every metric where it is better.
 
     A metric of which the reference has a value is better the closer to that (Pillutla et al.,
-    JMLR 2023, section 6.3), unless something else was said; any other is better when higher.
+    JMLR 2023, section 6.3), unless the table says otherwise; any other is better when higher.
     """
     systems = dict.fromkeys(name for column in columns.values() for name in column.means)
     for metric, column in columns.items():

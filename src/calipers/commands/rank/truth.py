@@ -1,7 +1,7 @@
 """What people or judges prefer ──► truths: one for each column of scores, or of answers.
 
 A table with a row for each system holds finished scores; a column NAME_sd beside a column NAME is
-no truth: it holds the standard errors of NAME. What raters answered becomes truths in
+not a truth: it holds the standard errors of NAME. What raters answered becomes truths in
 :mod:`calipers.commands.rank.judgements`.
 """
 
@@ -136,13 +136,13 @@ def _numeric(table: RowTable, columns: Sequence[str] | None) -> tuple[list[str],
         if column != "system"
         and not (column.endswith(ERRORS) and column.removesuffix(ERRORS) in table.columns)
     ]
-    kept = [column for column in others if as_number(_first(table, column)) is not None]
-    if not kept:
+    numeric = [column for column in others if as_number(_first(table, column)) is not None]
+    if not numeric:
         raise table.source.error(
             f"has no column of numbers beside 'system'; its columns are {names(table.columns)}"
         )
-    left = [column for column in others if column not in kept]
-    return kept, [f"{table.source.path}: {names(left)} left out: no numbers"] if left else []
+    left = [column for column in others if column not in numeric]
+    return numeric, [f"{table.source.path}: {names(left)} left out: no numbers"] if left else []
 
 
 def _errors(table: RowTable, rows: Mapping[str, Row], column: str) -> dict[str, float]:
