@@ -23,7 +23,7 @@ Run = Comparison | TextComparison
 System = SystemResult | TextResult
 
 OF_DATA = ("undefined", "unread", "unread_words")
-"""Pins of a signature that the samples bring, and nobody chose."""
+"""Pins of a signature that follow from the samples and are not chosen."""
 
 VERSION = "calipers"
 """The pin of the version, which alone makes no score incomparable (docs/stability.md)."""
@@ -50,8 +50,9 @@ def score_estimate(score: Score, system: System, run: Run) -> tuple[LimitEstimat
     """Give a score with its error; else None, and why it has none."""
     settings = run.settings
     sets = [system.summary, *([] if run.reference is None else [run.reference])]
-    blocks = min([DEFAULT_BLOCKS, *(each.clusters for each in sets if each.clusters)])
-    needed, smallest = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1), min(s.n for s in sets)
+    blocks = min([DEFAULT_BLOCKS, *(samples.clusters for samples in sets if samples.clusters)])
+    needed = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1)
+    smallest = min(samples.n for samples in sets)
     if settings.get("level") is None:
         return None, "the run was made with --no-intervals; run it again without that option"
     if smallest < needed:
@@ -74,8 +75,8 @@ def differing_pins(first: Score, second: Score) -> list[tuple[str, str, str]]:
 
 
 def _of_data(name: str, pins: Mapping[str, str]) -> bool:
-    """Whether a pin tells what the samples are like or who measured, and not how."""
-    # Joint axes keep a share of the variance, so that their number depends on both sets
+    """Whether a pin describes the samples or the version, and not how they were measured."""
+    # Joint axes explain a share of the variance, so that their number depends on both sets
     return name in (*OF_DATA, VERSION) or (name == "d" and pins.get("pca", "none") != "none")
 
 
@@ -88,10 +89,10 @@ def same_samples(first: System, second: System) -> bool:
 def paired_difference(
     value: float, key: str, first: System, second: System, factor: float = 1.0
 ) -> LimitEstimate | None:
-    """Give the difference of two scores with what the reference brings to both set off.
+    """Give the difference of two scores, without the error that the reference brings to both.
 
-    None where that was not kept, or rows come in clusters, whose blocks depend on all sets of a
-    run.
+    None where that error was not saved, or rows come in clusters, whose blocks depend on all sets
+    of a run.
     """
     known = key in first.spreads and key in second.spreads
     if not known or first.summary.clusters or second.summary.clusters:
@@ -106,9 +107,10 @@ def difference(
     estimates: tuple[LimitEstimate, LimitEstimate],
     factor: float = 1.0,
 ) -> tuple[LimitEstimate, bool]:
-    """Give the first score less `factor` times the second, and whether the reference was set off.
+    """Give the first score less `factor` times the second, and whether they were paired.
 
-    Where it was not, both scores are taken as independent, which is too careful.
+    Paired, the error that the reference brings to both is cancelled; else both scores are taken as
+    independent, which is conservative.
     """
     (score, before), (system, other), (estimate, known) = scores, systems, estimates
     same = same_samples(system, other) and score.value == before.value

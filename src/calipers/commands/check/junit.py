@@ -1,7 +1,7 @@
 """A check ──► JUnit XML, as the test reports of CI systems read it.
 
-A test case for each condition on each system: one that fails holds a ``failure``, one that is
-inconclusive is ``skipped``, or fails where an inconclusive check is to fail.
+There is a test case for each condition on each system: one that fails has a ``failure``, one that
+is inconclusive is ``skipped``, or fails where an inconclusive check is to fail.
 """
 
 from __future__ import annotations
@@ -9,20 +9,14 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from calipers.commands.check.document import sentence
+from calipers.commands.check.result import Check, Outcome
 from calipers.report.names import clean
-from calipers.report.table import Data
 
 
-def junit(data: Data) -> str:
-    """Write a check as JUnit XML.
-
-    Parameters
-    ----------
-    data
-        What ``Check.to_dict()`` gives.
-    """
-    strict = data["settings"]["inconclusive"] == "fail"
-    cases = [(row, _kind(row["outcome"], strict=strict)) for row in data["checked"]]
+def junit(check: Check) -> str:
+    """Write a check as JUnit XML."""
+    strict = check.settings["inconclusive"] == "fail"
+    cases = [(row, _kind(row.outcome, strict=strict)) for row in check]
     counts = {
         "tests": str(len(cases)),
         "failures": str(sum(kind == "failure" for _, kind in cases)),
@@ -30,23 +24,19 @@ def junit(data: Data) -> str:
         "skipped": str(sum(kind == "skipped" for _, kind in cases)),
     }
     root = Element("testsuites", counts)
-    suite = SubElement(
-        root, "testsuite", {"name": f"calipers check {clean(data['run'])}", **counts}
-    )
+    suite = SubElement(root, "testsuite", {"name": f"calipers check {clean(check.run)}", **counts})
     for row, kind in cases:
-        system, condition = clean(row["system"]), clean(row["condition"])
-        about = {"classname": system, "name": condition, "time": "0"}
+        about = {"classname": clean(row.system), "name": clean(row.condition), "time": "0"}
         case = SubElement(suite, "testcase", about)
-        found = sentence(row)
         if kind:
-            SubElement(case, kind, {"message": found})
+            SubElement(case, kind, {"message": sentence(row)})
         else:
-            SubElement(case, "system-out").text = found
+            SubElement(case, "system-out").text = sentence(row)
     indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _kind(outcome: str, *, strict: bool) -> str:
-    """What a test case holds; nothing where it passes."""
+def _kind(outcome: Outcome, *, strict: bool) -> str:
+    """Name the element of a test case; none where it passes."""
     undecided = "failure" if strict else "skipped"
     return {"passes": "", "fails": "failure"}.get(outcome, undecided)

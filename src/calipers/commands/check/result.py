@@ -121,6 +121,7 @@ class Check(Result):
     """
 
     kind = "check"
+    _typed = True
     _needed = ("level", "inconclusive")
 
     run: str
@@ -173,7 +174,7 @@ class Check(Result):
         """Return it as JUnit XML, a test case for each condition on each system."""
         from calipers.commands.check.junit import junit
 
-        return junit(self.to_dict())
+        return junit(self)
 
     def markdown(self) -> str:
         """Return it as Markdown, for a pull request."""

@@ -26,7 +26,6 @@ from calipers.evaluate.run_pairs import (
     difference,
     differing_pins,
     read_scores,
-    run_of,
     score_estimate,
     withheld_reason,
 )
@@ -136,7 +135,12 @@ def _loaded(given: Any, role: str) -> Named:
         raise InputError(
             f"{role} must be a comparison or the path of one; found {type(given).__name__}"
         )
-    result = run_of(read_scores(given), str(given))
+    result = read_scores(given)
+    if not isinstance(result, Comparison | TextComparison):
+        raise InputError(
+            f"{given}: holds a result of the kind {result.kind!r}; a check needs what --save or "
+            "--json of calipers compare (or calipers text) wrote"
+        )
     return Named(Path(given).name, result)
 
 
@@ -173,9 +177,9 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
             other = theirs.system(system.name)
             before = _score(condition, key, other, theirs)
             _check_comparable(key, score, before, ours, theirs)
-            known = _estimate(condition, key, before, other, theirs)
+            estimates = (estimate, _estimate(condition, key, before, other, theirs))
             estimate, paired = difference(
-                key, (score, before), (system, other), (estimate, known), condition.factor
+                key, (score, before), (system, other), estimates, condition.factor
             )
             baseline, offset = before.value, condition.offset
             limit = condition.factor * before.value + offset
@@ -248,10 +252,12 @@ def _estimate(
 ) -> LimitEstimate:
     """Take the score with its error; refuse one that has none."""
     estimate, why = score_estimate(score, system, where.run)
-    if estimate is not None:
-        return estimate
-    place = f"condition {condition.text!r}: {key} of {system.name} in {where.name}"
-    raise InputError(f"{place} has no interval, without which nothing is decided: {why}")
+    if estimate is None:
+        raise InputError(
+            f"condition {condition.text!r}: {key} of {system.name} in {where.name} has no "
+            f"interval, without which nothing is decided: {why}"
+        )
+    return estimate
 
 
 def _check_limit(condition: Condition, key: str, score: Score) -> None:
@@ -270,8 +276,8 @@ def _check_limit(condition: Condition, key: str, score: Score) -> None:
 def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline: Named) -> None:
     """Refuse a baseline that was measured in another way, and say in which."""
     differing = [
-        f"{pin}: {here} in {run.name}, {there} in {baseline.name}"
-        for pin, here, there in differing_pins(ours, theirs)
+        f"{name}: {here} in {run.name}, {there} in {baseline.name}"
+        for name, here, there in differing_pins(ours, theirs)
     ]
     if differing:
         raise InputError(

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from calipers.commands.judge.result import (
+    NOUNS,
+    Estimate,
+    Judge,
+    JudgedQuestion,
+    JudgedSystem,
+    Judging,
+)
+from calipers.judgements.rubric import Task
 from calipers.report import legend
 from calipers.report.names import clean
-from calipers.report.numbers import MISSING, number
-from calipers.report.of_data import of_data
+from calipers.report.numbers import MISSING, defined, number
 from calipers.report.table import (
     BEST_STYLE,
     METRIC,
     Block,
     Column,
-    Data,
     Document,
     Note,
     Notes,
@@ -27,210 +34,206 @@ from calipers.report.table import (
 )
 
 MORE = "All numbers: --json FILE, or .to_dict() in Python."
-ITEMS = {
-    "pairs": ("pair of texts", "pairs of texts"),
-    "quality": ("text", "texts"),
-    "diversity": ("batch", "batches"),
-}
-SCORES = {
+SCORES: dict[Task, str] = {
     "pairs": "Bradley-Terry scores",
     "quality": "Mean ratings",
     "diversity": "Share of diverse batches",
 }
+WRITTEN: dict[Task, Callable[[float], str]] = {
+    "pairs": lambda score: f"{score:.1f}",
+    "quality": lambda score: f"{score:.2f}",
+    "diversity": lambda score: number(score, unit=True),
+}
+"""How a score is written, by the task."""
+
+RERUN_DECIMALS: dict[Task, int] = {"pairs": 1, "quality": 2, "diversity": 3}
+
+Answered = tuple[str, JudgedQuestion]
+"""The name of a judge, and a question as it answered it."""
 
 
-def document(data: Data) -> Document:
-    """Give all that a judging shows.
-
-    Parameters
-    ----------
-    data
-        What ``Judging.to_dict()`` gives.
-    """
+def document(judging: Judging) -> Document:
+    """Give all that a judging shows."""
     blocks: tuple[Block, ...] = (
-        *(_scores(data, judge) for judge in data["judges"]),
-        _instrument(data),
-        *_with_people(data),
-        *_between(data),
-        *together(*notes("point", map(_counted, data["judges"].items()))),
-        *together(*notes("note", map(clean, data["notes"])), *legend.warnings(of_data(data), [])),
-        Notes((*glossary(_meanings(data)), Note("how", MORE))),
+        *(_scores(judging, judge) for judge in judging),
+        _instrument(judging),
+        *_with_people(judging),
+        *_between(judging),
+        *together(*notes("point", map(_counted, judging))),
+        *together(*notes("note", map(clean, judging.notes)), *legend.warnings(judging, [])),
+        Notes((*glossary(_meanings(judging)), Note("how", MORE))),
     )
-    return Document(_title(data), blocks, legend.made_by(of_data(data)))
+    return Document(_title(judging), blocks, legend.made_by(judging))
 
 
-def _title(data: Data) -> str:
-    count, systems, judges = data["items"], len(data["systems"]), list(data["judges"])
+def _title(judging: Judging) -> str:
+    count, systems, judges = judging.items, len(judging.systems), list(judging.judges)
     by = clean(judges[0]) if len(judges) == 1 else f"{len(judges)} judges"
-    noun = ITEMS[data["task"]][count != 1]
-    settings = data["settings"]
+    noun = NOUNS[judging.task][count != 1]
+    settings = judging.settings
     pins = [f"rubric {clean(settings['rubric']['name'])}", clean(settings["decoding"])]
     plural = "" if systems == 1 else "s"
     head = f"{count:,} {noun} of {systems} system{plural}, judged by {by}"
     return " · ".join([head, *pins, f"seed {settings['seed']}"])
 
 
-def _scores(data: Data, judge: str) -> Table:
+# What the judges make of the systems -------------------------------------------------------------
+
+
+def _scores(judging: Judging, judge: Judge) -> Table:
     """Give what a judge makes of every system, a column for each question."""
-    held = data["judges"][judge]["questions"]
+    reference = judging.reference
     names = [
-        clean(name) + (" (reference)" if name == data["reference"] != "reference" else "")
-        for name in data["systems"]
+        clean(name) + (" (reference)" if name == reference != "reference" else "")
+        for name in judging.systems
     ]
     columns = []
-    for name, question in held.items():
-        found = [question["systems"].get(system) for system in data["systems"]]
-        best = max((s["score"] for s in found if s and s["score"] is not None), default=None)
-        cells = tuple(_score(data["task"], system, best) for system in found)
-        columns.append(Column(clean(name), cells, align="value"))
-    heading = SCORES[data["task"]]
-    of = f" by {clean(judge)}" if len(data["judges"]) > 1 else ""
-    level = f"{100 * data['settings']['level']:.4g} % intervals"
+    for question in judge.questions.values():
+        systems = [question.systems.get(name) for name in judging.systems]
+        scores = [score for system in systems if (score := _score(system)) is not None]
+        best = max(scores, default=None)
+        cells = tuple(_score_cell(judging.task, system, best) for system in systems)
+        columns.append(Column(clean(question.name), cells, align="value"))
+    of = f" by {clean(judge.name)}" if len(judging) > 1 else ""
+    level = f"{100 * judging.settings['level']:.4g} % intervals"
     return Table(
         (Column("system", texts(names), align="left", share=3),),
         singles(columns),
         (METRIC,) * len(names),
-        id=f"scores:{judge}",
-        heading=f"{heading}{of}, with {level}",
+        id=f"scores:{judge.name}",
+        heading=f"{SCORES[judging.task]}{of}, with {level}",
     )
 
 
-def _score(task: str, system: Data | None, best: float | None) -> ScoreCell:
-    if system is None or system["score"] is None:
+def _score(system: JudgedSystem | None) -> float | None:
+    return None if system is None else defined(system.score)
+
+
+def _score_cell(task: Task, system: JudgedSystem | None, best: float | None) -> ScoreCell:
+    value = _score(system)
+    if system is None or value is None:
         return ScoreCell(MISSING)
-    value, bounds = system["score"], system["interval"]
-    write: Callable[[float], str] = {
-        "pairs": lambda number: f"{number:.1f}",
-        "quality": lambda number: f"{number:.2f}",
-        "diversity": lambda number_: number(number_, unit=True),
-    }[task]
+    write, bounds = WRITTEN[task], system.interval
     spread = "" if bounds is None else f"[{write(bounds[0])},{write(bounds[1])}]"
-    style = BEST_STYLE if value == best else ""
-    return ScoreCell(write(value), spread, style=style, number=value)
+    return ScoreCell(write(value), spread, style=BEST_STYLE if value == best else "", number=value)
 
 
-def _instrument(data: Data) -> Table:
+# How good the judges are -------------------------------------------------------------------------
+
+
+def _instrument(judging: Judging) -> Table:
     """Give how good each judge is as an instrument, a row for each question."""
-    rows = _rows(data)
-    pairs = data["task"] == "pairs"
-    kinds = [("agrees with itself", "agreement")]
+    rows = _rows(judging)
+    questions = [question for _, question in rows]
+    pairs = judging.task == "pairs"
+    columns = [_estimates("agrees with itself", [q.agreement for q in questions], _share)]
     if pairs:
-        kinds += [(name, name) for name in ("flips", "first", "circles", "ties")]
-    columns = [
-        Column(head, tuple(_share(row[key]) for _, row in rows), align="value")
-        for head, key in kinds
-    ]
-    if not pairs:
-        spreads = [MISSING if row["spread"] is None else f"{row['spread']:.2f}" for _, row in rows]
-        columns.append(Column("sd of answers", texts(spreads)))
-    reruns = [_rerun(data["task"], row["systems"]) for _, row in rows]
-    columns.append(Column("another run", texts(reruns)))
+        columns += [
+            _estimates("flips", [question.flips for question in questions], _share),
+            _estimates("first", [question.first for question in questions], _share),
+            _estimates("circles", [question.circles for question in questions], _share),
+            _estimates("ties", [question.ties for question in questions], _share),
+        ]
+    else:
+        spreads = [defined(question.spread) for question in questions]
+        deviations = [MISSING if spread is None else f"{spread:.2f}" for spread in spreads]
+        columns.append(Column("sd of answers", texts(deviations)))
+    columns.append(
+        Column("another run", texts([_rerun(judging.task, question) for question in questions]))
+    )
     return Table(
-        _lead(data, rows),
+        _lead(judging, rows),
         singles(columns),
         (METRIC,) * len(rows),
         id="instrument",
-        heading="The judge as an instrument"
-        if len(data["judges"]) == 1
-        else ("The judges as instruments"),
+        heading="The judge as an instrument" if len(judging) == 1 else "The judges as instruments",
     )
 
 
-def _with_people(data: Data) -> Iterator[Table]:
+def _with_people(judging: Judging) -> Iterator[Table]:
     """Give each judge beside people, where their answers were given."""
-    rows = [(judge, row) for judge, row in _rows(data) if row.get("people")]
-    if not rows:
+    rows = [(judge, question) for judge, question in _rows(judging) if question.people is not None]
+    beside = [question.people for _, question in rows if question.people is not None]
+    if not beside:
         return
-    held = [row["people"] for _, row in rows]
-    pairs = data["task"] == "pairs"
+    pairs = judging.task == "pairs"
     on_items = _share if pairs else _coefficient
     columns = [
-        Column("on items", tuple(on_items(each["items"]) for each in held), align="value"),
-        Column(
-            "beyond chance",
-            tuple(_coefficient(each["beyond_chance"]) for each in held),
-            align="value",
-        ),
-        Column(
-            "people themselves",
-            tuple(on_items(each["among_people"]) for each in held),
-            align="value",
-        ),
-        Column("on systems", tuple(_coefficient(each["systems"]) for each in held), align="value"),
+        _estimates("on items", [row.items for row in beside], on_items),
+        _estimates("beyond chance", [row.beyond_chance for row in beside], _coefficient),
+        _estimates("people themselves", [row.among_people for row in beside], on_items),
+        _estimates("on systems", [row.systems for row in beside], _coefficient),
     ]
     if pairs:
-        columns.append(
-            Column(
-                "discrimination",
-                tuple(_coefficient(each["discrimination"]) for each in held),
-                align="value",
-            )
-        )
-    people = max(each["people"] for each in held)
+        discrimination = [row.discrimination for row in beside]
+        columns.append(_estimates("discrimination", discrimination, _coefficient))
+    people = max(row.people for row in beside)
     noun = "person" if people == 1 else "people"
     yield Table(
-        _lead(data, rows),
+        _lead(judging, rows),
         singles(columns),
         (METRIC,) * len(rows),
         id="people",
-        heading=f"Beside {people} {noun} ({clean(held[0]['source'])})",
+        heading=f"Beside {people} {noun} ({clean(beside[0].source)})",
     )
 
 
-def _between(data: Data) -> Iterator[Table]:
+def _between(judging: Judging) -> Iterator[Table]:
     """Give every two judges beside each other."""
-    rows = data["between"]
+    rows = judging.between
     if not rows:
         return
-    on_items = _share if data["task"] == "pairs" else _coefficient
-    names = [" and ".join(map(clean, row["judges"])) for row in rows]
-    columns = [
-        Column("on items", tuple(on_items(row["items"]) for row in rows), align="value"),
-        Column(
-            "beyond chance",
-            tuple(_coefficient(row["beyond_chance"]) for row in rows),
-            align="value",
-        ),
-        Column("on systems", tuple(_coefficient(row["systems"]) for row in rows), align="value"),
-    ]
+    on_items = _share if judging.task == "pairs" else _coefficient
+    names = [" and ".join(map(clean, row.judges)) for row in rows]
     yield Table(
         (
             Column("judges", texts(names), align="left", share=3),
-            Column("question", texts([clean(row["question"]) for row in rows]), align="left"),
+            Column("question", texts([clean(row.question) for row in rows]), align="left"),
         ),
-        singles(columns),
+        singles(
+            [
+                _estimates("on items", [row.items for row in rows], on_items),
+                _estimates("beyond chance", [row.beyond_chance for row in rows], _coefficient),
+                _estimates("on systems", [row.systems for row in rows], _coefficient),
+            ]
+        ),
         (METRIC,) * len(rows),
         id="between",
         heading="Agreement of the judges",
     )
 
 
-def _rows(data: Data) -> list[tuple[str, Data]]:
-    return [
-        (name, {**question, "name": key})
-        for name, judge in data["judges"].items()
-        for key, question in judge["questions"].items()
-    ]
+def _rows(judging: Judging) -> list[Answered]:
+    return [(judge.name, question) for judge in judging for question in judge.questions.values()]
 
 
-def _lead(data: Data, rows: Sequence[tuple[str, Data]]) -> tuple[Column, ...]:
-    questions = Column("question", texts([clean(row["name"]) for _, row in rows]), align="left")
-    if len(data["judges"]) == 1:
+def _lead(judging: Judging, rows: Sequence[Answered]) -> tuple[Column, ...]:
+    names = texts([clean(question.name) for _, question in rows])
+    questions = Column("question", names, align="left")
+    if len(judging) == 1:
         return (questions,)
-    return (Column("judge", texts([clean(name) for name, _ in rows]), align="left"), questions)
+    judges = texts([clean(judge) for judge, _ in rows])
+    return (Column("judge", judges, align="left"), questions)
 
 
-def _share(estimate: Data) -> ScoreCell:
+def _estimates(
+    head: str, estimates: Sequence[Estimate], write: Callable[[Estimate], ScoreCell]
+) -> Column:
+    return Column(head, tuple(map(write, estimates)), align="value")
+
+
+def _share(estimate: Estimate) -> ScoreCell:
     """Write a share in per cent, its interval behind it."""
-    value, bounds = estimate["value"], estimate["interval"]
+    value, bounds = defined(estimate.value), estimate.interval
     if value is None:
         return ScoreCell(MISSING)
     spread = "" if bounds is None else f"[{100 * bounds[0]:.0f},{100 * bounds[1]:.0f}]"
     return ScoreCell(f"{100 * value:.0f} %", spread, number=value)
 
 
-def _coefficient(estimate: Data) -> ScoreCell:
-    value, bounds = estimate["value"], estimate["interval"]
+def _coefficient(estimate: Estimate) -> ScoreCell:
+    """Write a coefficient with two decimals, its interval behind it."""
+    value, bounds = defined(estimate.value), estimate.interval
     if value is None:
         return ScoreCell(MISSING)
     spread = "" if bounds is None else f"[{_two(bounds[0])},{_two(bounds[1])}]"
@@ -241,37 +244,41 @@ def _two(value: float) -> str:
     return f"{value + 0.0:.2f}".replace("-0.00", "0.00")
 
 
-def _rerun(task: str, systems: Data) -> str:
+def _rerun(task: Task, question: JudgedQuestion) -> str:
     """Write how far another run of the judge would move a score, the one that it moves most."""
-    errors = [each["rerun_error"] for each in systems.values() if each["rerun_error"] is not None]
-    decimals = {"pairs": 1, "quality": 2, "diversity": 3}[task]
-    return f"±{max(errors):.{decimals}f}" if errors else MISSING
+    errors = [defined(system.rerun_error) for system in question.systems.values()]
+    largest = max((error for error in errors if error is not None), default=None)
+    return MISSING if largest is None else f"±{largest:.{RERUN_DECIMALS[task]}f}"
 
 
-def _counted(judge: tuple[str, Data]) -> str:
+# The notes ---------------------------------------------------------------------------------------
+
+
+def _counted(judge: Judge) -> str:
     """Say what a judge was asked, what it answered, and what that cost."""
-    name, counts = clean(judge[0]), judge[1]["counts"]
-    told = f"{name}: {counts['answered']:,} of {counts['asked']:,} answers can be used"
+    counts = judge.counts
+    text = f"{clean(judge.name)}: {counts['answered']:,} of {counts['asked']:,} answers can be used"
     lacking = [
         f"{counts[key]:,} {words}"
         for key, words in (("refused", "refused"), ("malformed", "could not be read"))
         if counts[key]
     ]
-    told += f" ({', '.join(lacking)})" if lacking else ""
+    text += f" ({', '.join(lacking)})" if lacking else ""
     if counts["asked_again"]:
-        told += f"; {counts['asked_again']:,} were asked for a second time"
-    told += f"; {counts['prompt_tokens']:,} tokens read, {counts['tokens']:,} written"
+        text += f"; {counts['asked_again']:,} were asked for a second time"
+    text += f"; {counts['prompt_tokens']:,} tokens read, {counts['tokens']:,} written"
     if "cost" in counts:
-        told += f", at a cost of {counts['cost']:.4f}"
+        text += f", at a cost of {counts['cost']:.4f}"
     if counts["new"] < counts["asked"]:
-        told += f"; {counts['new'] or 'none'} of the requests were made in this run"
-    return told
+        text += f"; {counts['new'] or 'none'} of the requests were made in this run"
+    return text
 
 
-def _meanings(data: Data) -> Iterator[tuple[str, str]]:
-    """Give what each column tells."""
+def _meanings(judging: Judging) -> Iterator[tuple[str, str]]:
+    """Give the meaning of each column."""
+    pairs = judging.task == "pairs"
     yield "agrees with itself", "share of the same answers when the same is asked again"
-    if data["task"] == "pairs":
+    if pairs:
         yield "flips", "pairs of which it prefers the other text when the sides are swapped"
         yield "first", "answers that prefer the text shown first, of those that prefer one"
         yield (
@@ -284,8 +291,9 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
         "standard error of a score that another run on the same texts would bring; the intervals "
         "include it",
     )
-    beside = any(row.get("people") for _, row in _rows(data)) or data["between"]
-    if beside and data["task"] == "pairs":
+    people = any(question.people is not None for _, question in _rows(judging))
+    beside = people or bool(judging.between)
+    if beside and pairs:
         yield "on items", "how often both prefer the same text, where both prefer one"
         yield "beyond chance", "Cohen's kappa of all answers to the same items"
     elif beside:
@@ -293,7 +301,7 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
         yield "beyond chance", "Krippendorff's alpha of these ratings"
     if beside:
         yield "on systems", "Spearman's correlation of the scores of the systems"
-    if any(row.get("people") for _, row in _rows(data)) and data["task"] == "pairs":
+    if people and pairs:
         yield (
             "discrimination",
             "how clearly it tells systems apart: 1 is as clearly as people do on average",

@@ -272,6 +272,7 @@ class Judging(Result):
     """
 
     kind = "judging"
+    _typed = True
     _needed = ("rubric", "decoding", "seed", "level")
     _apart = ("judgements",)
 

@@ -1,21 +1,20 @@
-"""A probe ──► a document: what an embedder makes of each change, by every view."""
+"""A probe ──► a document: which changes of texts each view of an embedder detects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from calipers.catalogue.embeddings import METRICS
+from calipers.commands.probe.result import CLEAR, Move, Probe, ProbedView, Word
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean, label, meaning
-from calipers.report.numbers import MISSING, number
-from calipers.report.of_data import of_data
+from calipers.report.numbers import MISSING, defined, number
 from calipers.report.shown import short
 from calipers.report.table import (
     BEST_STYLE,
     METRIC,
     Block,
     Column,
-    Data,
     Document,
     Note,
     Notes,
@@ -30,24 +29,18 @@ from calipers.report.table import (
 )
 
 UNCHANGED = "unchanged"
-STYLES = {"sees": "bold", "hardly": "", "blind": "yellow"}
+STYLES: dict[Word, str] = {"sees": "bold", "hardly": "", "blind": "yellow"}
 
 
-def document(data: Data) -> Document:
-    """Give all that a probe shows.
-
-    Parameters
-    ----------
-    data
-        What ``Probe.to_dict()`` gives.
-    """
-    samples = [(short(data["samples"]["name"]), of_data(data["samples"]))]
+def document(probe: Probe) -> Document:
+    """Give all that a probe shows."""
+    samples = [(short(probe.samples.name), probe.samples)]
     blocks: tuple[Block, ...] = (
-        *(_table(data, view) for view in data["views"]),
-        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), samples)),
+        *(_table(probe, view) for view in probe),
+        *together(*notes("note", _remarks(probe)), *legend.warnings(probe, samples)),
         Notes(
             (
-                *glossary(_meanings(data)),
+                *glossary(_meanings(probe)),
                 Note(
                     "how",
                     "No score detects what its embedder ignores. Every split: --json FILE, "
@@ -56,76 +49,70 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(of_data(data)))
+    return Document(_title(probe), blocks, legend.made_by(probe))
 
 
-def _title(data: Data) -> str:
+def _title(probe: Probe) -> str:
     """Say what was probed with what."""
-    settings = data["settings"]
+    settings = probe.settings
     halves = f"{settings['seeds']} random splits into {settings['half']} + {settings['half']}"
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed")]
-    name = short(data["samples"]["name"])
+    name = short(probe.samples.name)
     rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join(
         [f"What {clean(settings['embedder'])} detects in {name}", halves, *pins, *rows]
     )
 
 
-def _table(data: Data, view: str) -> Table:
+def _table(probe: Probe, view: ProbedView) -> Table:
     """Give the changes of one view: how many texts each alters, its scores, and the verdict."""
-    changes = list(data["views"][view].values())
-    names = [UNCHANGED, *(clean(change["label"]) for change in changes)]
-    shares = ["", *(percent(change["altered"]) for change in changes)]
-    verdicts = (
-        Text(),
-        *(Text(change["verdict"], STYLES.get(change["verdict"], "dim")) for change in changes),
-    )
+    changes = list(view)
+    names = [UNCHANGED, *(clean(change.label) for change in changes)]
+    shares = ["", *(percent(change.altered) for change in changes)]
+    words = [change.verdict for change in changes]
+    verdicts = (Text(), *(Text(word, STYLES.get(word, "dim")) for word in words))
     return Table(
         (Column("change", texts(names), align="left"), Column("alters", texts(shares))),
         (
-            *(_metric_run(data, view, metric) for metric in data["settings"]["metrics"]),
+            *(_metric_run(view, metric) for metric in probe.settings["metrics"]),
             (Column("verdict", verdicts, align="left"),),
         ),
         (METRIC,) * len(names),
-        id=view,
-        heading=f"By {clean(view)}" + (f" ({VIEWS[view]})" if view in VIEWS else ""),
+        id=view.name,
+        heading=f"By {clean(view.name)}" + (f" ({VIEWS[view.name]})" if view.name in VIEWS else ""),
         apart=False,
     )
 
 
-def _metric_run(data: Data, view: str, metric: str) -> Run:
+def _metric_run(view: ProbedView, metric: str) -> Run:
     """Give what changed texts score, and how far that is from unchanged ones."""
-    moves = [change["metrics"][metric] for change in data["views"][view].values()]
+    moves = [change[metric] for change in view]
     first = moves[0]
-    scores = (first["unchanged"], *(move["value"] for move in moves))
-    gaps = (
-        ScoreCell(f"±{first['noise']:.3f}", style="dim"),
-        *(
-            ScoreCell(signed(m["gap"]), style=BEST_STYLE if _beyond(m) else "dim", number=m["gap"])
-            for m in moves
-        ),
-    )
-    name, tells = label(metric), meaning(metric) if metric.partition(":")[0] in METRICS else ""
-    values = tuple(ScoreCell(_share(value), number=value) for value in scores)
+    gaps = (ScoreCell(f"±{first.noise:.3f}", style="dim"), *map(_gap, moves))
+    values = tuple(map(_value, (first.unchanged, *(move.value for move in moves))))
+    known = metric.partition(":")[0] in METRICS
+    about = meaning(metric) if known else ""
     return (
-        Column("score", values, group=name, key=metric, meaning=tells),
-        Column("gap", gaps, group=name),
+        Column("score", values, group=label(metric), key=metric, meaning=about),
+        Column("gap", gaps, group=label(metric)),
     )
 
 
-def _beyond(move: Data) -> bool:
-    return move["gap"] is not None and abs(move["gap"]) > move["noise"]
+def _gap(move: Move) -> ScoreCell:
+    style = BEST_STYLE if move.beyond else "dim"
+    return ScoreCell(signed(move.gap), style=style, number=defined(move.gap))
 
 
-def _share(value: float | None) -> str:
-    return MISSING if value is None else number(value, unit=True)
+def _value(score: float) -> ScoreCell:
+    value = defined(score)
+    return ScoreCell(MISSING if value is None else number(value, unit=True), number=value)
 
 
-def signed(value: float | None) -> str:
-    """Write a gap with its sign; one that rounds to nothing has none."""
-    if value is None:
+def signed(gap: float) -> str:
+    """Write a gap with its sign; one that rounds to zero has none."""
+    if defined(gap) is None:
         return MISSING
-    text = f"{value:+.3f}"
+    text = f"{gap:+.3f}"
     return "0.000" if text in ("+0.000", "-0.000") else text
 
 
@@ -137,23 +124,22 @@ def percent(share: float) -> str:
     return "<1 %" if rounded == "0 %" and share > 0 else rounded
 
 
-def _remarks(data: Data) -> Iterator[str]:
+def _remarks(probe: Probe) -> Iterator[str]:
     """Say which changes move no vector at all, and how the set was cut."""
-    samples, limit = data["samples"], data["settings"].get("max_samples")
-    if limit and samples["n_given"] > limit:
-        yield f"{samples['n_given']} texts cut to {limit} (--max-samples)"
-    for view, changes in data["views"].items():
-        still = [clean(each["label"]) for each in changes.values() if each["moved"] == 0]
+    samples, limit = probe.samples, probe.settings.get("max_samples")
+    if limit and samples.n_given > limit:
+        yield f"{samples.n_given} texts cut to {limit} (--max-samples)"
+    for view in probe:
+        still = [clean(change.label) for change in view if change.moved == 0]
         if still:
-            yield f"by {clean(view)}, no vector changes with: {', '.join(still)}"
+            yield f"by {clean(view.name)}, no vector changes with: {', '.join(still)}"
 
 
-def _meanings(data: Data) -> Iterator[tuple[str, str]]:
+def _meanings(probe: Probe) -> Iterator[tuple[str, str]]:
     """Give how to read numbers and words, as pairs of a name and a line."""
-    limits = data["limits"]
-    for change in next(iter(data["views"].values())).values():
-        yield clean(change["label"]), clean(change["does"])
-    for metric in data["settings"]["metrics"]:
+    for change in next(iter(probe)):
+        yield clean(change.label), clean(change.does)
+    for metric in probe.settings["metrics"]:
         if metric.partition(":")[0] in METRICS:
             yield label(metric), meaning(metric)
     yield "alters", "share of the texts that the change alters"
@@ -161,10 +147,10 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
         UNCHANGED,
         (
             "the score of unchanged texts; beside it the noise: twice the standard deviation "
-            f"over the splits, or the sampling error of {data['settings']['half']} texts"
+            f"over the splits, or the sampling error of {probe.settings['half']} texts"
         ),
     )
     yield "gap", "score minus that of unchanged texts, averaged over the splits"
-    yield "sees", f"some metric changes by {limits['clear']:g} or more, and by more than the noise"
+    yield "sees", f"some metric changes by {CLEAR:g} or more, and by more than the noise"
     yield "hardly", "some metric changes by more than the noise, none by that much"
     yield "blind", "no metric changes by more than the noise"

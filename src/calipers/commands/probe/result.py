@@ -1,15 +1,15 @@
-"""What a view of an embedder sees of known changes to texts: scores, and a verdict by a rule.
+"""Which known changes of texts a view of an embedder detects: scores, and a verdict by a rule.
 
 Texts and changed texts are scored against other texts of the same kind, over several random halves.
 A view *sees* a change if some metric moves by at least `CLEAR` and by more than the noise; it
 *hardly* sees it if some metric moves beyond the noise, and none that far; else it is *blind* to it.
-The noise is twice the standard deviation of what unchanged texts score over the halves, and no less
-than what the draw of the texts moves (:func:`~calipers.uncertainty.ties.tie_width`).
-Where a change alters fewer than `ENOUGH` of the texts, nothing is said of the view.
+The noise is twice the standard deviation of the scores of unchanged texts over the halves, and at
+least the sampling error of the texts (:func:`~calipers.uncertainty.ties.tie_width`). Where a change
+alters fewer than `ENOUGH` of the texts, there is no verdict.
 
 Scores of neighbours and cells alone would call a view blind to much that it sees: a classifier
-tells held-out texts apart where a small shift along one direction moves hardly a neighbour. So one
-is among the usual metrics (:data:`calipers.commands.probe.run.METRICS`).
+separates held-out texts where a small shift along one direction moves hardly a neighbour. So one is
+among the default metrics (:data:`calipers.commands.probe.run.METRICS`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Move(Plain):
     values
         What the changed texts score, halving by halving.
     least_noise
-        What the draw of the texts moves a score by.
+        The sampling error of a score.
     """
 
     metric: str
@@ -77,7 +77,7 @@ class Move(Plain):
 
     @property
     def noise(self) -> float:
-        """How far chance alone moves the score from one halving to another."""
+        """How far the score moves by chance from one halving to another."""
         finite = [value for value in self.ceiling if math.isfinite(value)]
         spread = float(np.std(finite, ddof=1)) if len(finite) > 1 else 0.0
         return max(self.least_noise, 2 * spread)
@@ -120,17 +120,16 @@ class Move(Plain):
 
 @dataclass(frozen=True)
 class ProbedChange(Plain):
-    """What one view makes of one change.
+    """How one view responds to one change.
 
     Attributes
     ----------
     name, label, does
         Of the change: its key, what tables call it, what it does.
     altered
-        Share of the texts that came out other than they went in, in [0, 1].
+        Share of the texts that the change alters, in [0, 1].
     moved
-        Share of the altered texts whose vector is another one, in [0, 1]; NaN where no text is
-        altered.
+        Share of the altered texts whose vector changes, in [0, 1]; NaN where no text is altered.
     moves
         How each metric moves.
     """
@@ -175,7 +174,7 @@ class ProbedChange(Plain):
 
 @dataclass(frozen=True, eq=False)
 class ProbedView(Plain):
-    """What one view makes of every change.
+    """How one view responds to every change.
 
     Attributes
     ----------
@@ -210,7 +209,7 @@ class ProbedView(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Probe(Result):
-    """What an embedder sees of known changes: print it, or look verdicts up.
+    """Which known changes an embedder detects: print it, or look verdicts up.
 
     Attributes
     ----------
@@ -229,6 +228,7 @@ class Probe(Result):
     """
 
     kind = "probe"
+    _typed = True
     _needed = ("seeds", "half", "k", "seed", "embedder", "metrics")
 
     samples: SetSummary

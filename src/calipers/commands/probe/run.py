@@ -1,4 +1,4 @@
-"""What an embedder sees: texts against texts that were changed in a known way."""
+"""``probe``: which changes of texts an embedder detects, by texts that were changed on purpose."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from calipers.score import Score
 from calipers.uncertainty.ties import tie_width
 
 METRICS = ("mauve_star", "precision", "recall", "classifier_auc")
-"""What a view is probed by: scores that `compare` shows, and a classifier, which finds more.
+"""What a view is probed by: scores that `compare` shows, and a classifier, which detects more.
 
-MAUVE*, precision and recall of 250 stories hardly move where sentences change places; held-out rows
-are told apart all the same, and a view that a classifier sees a change in is not blind to it.
+MAUVE*, precision and recall of 250 stories hardly move where sentences are reordered; held-out rows
+can still be separated, and a view in which a classifier detects a change is not blind to it.
 """
 
 MOVED = 1e-4
-"""A vector is another one where it differs by more than this share of its length."""
+"""A vector has changed where it differs by more than this share of its length."""
 
 UNCHANGED = "unchanged"
 ANY_VIEW = "any"
@@ -51,7 +51,7 @@ Rows = NDArray[np.intp]
 
 @one_side(ProbeOptions)
 def probe(samples: Any, options: ProbeOptions) -> Probe:
-    """Tell what an embedder sees: topics, word order, spelling, length?
+    """Test which changes an embedder detects: topics, word order, spelling, length?
 
     One random half of the texts is the reference. The other half is changed in a known way and
     scored against it; unchanged, it is the ceiling. What a view of the embedder does not see leaves
@@ -65,7 +65,7 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
     Returns
     -------
     Probe
-        ``found["form"]["word_shuffle"].verdict``; printing it shows a table for each view.
+        ``result["form"]["word_shuffle"].verdict``; printing it shows a table for each view.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _read_texts(samples: Any, field: str | None) -> SampleSet:
 
 
 def _check_read(name: str, embedder: str, read: SetReading | None) -> None:
-    """Refuse texts of which the embedder knows too few words: it would see no change in them."""
+    """Refuse texts of which the embedder knows too few words to detect a change."""
     reason = too_little(embedder, [("its", read)])
     if reason is not None:
         raise InputError(f"{name}: {reason}; {REMEDY}")
@@ -216,7 +216,7 @@ class Halves:
 
     @classmethod
     def draw(cls, n: int, *, seed: int, halving: int) -> Halves:
-        """Part n rows into two sides of one size; with an odd number one row stays out."""
+        """Divide n rows into two halves of equal size; of an odd number one row is left out."""
         order = np.random.default_rng([seed, halving]).permutation(n)
         half = n // 2
         return cls(np.sort(order[:half]), np.sort(order[half : 2 * half]))
@@ -285,14 +285,14 @@ def _taken(embeddings: Embeddings, rows: Rows) -> Embeddings:
 
 @dataclass(frozen=True, eq=False)
 class ScoredHalving:
-    """What one halving tells.
+    """The scores of one halving.
 
     Attributes
     ----------
     scores
         By the version that was judged, then by key.
     moved
-        By change and view, the share of the altered texts that have another vector.
+        By change and view, the share of the altered texts whose vector changed.
     notes
         Of embedding the unchanged texts.
     """
@@ -326,7 +326,7 @@ def _score_halving(
 
 
 def _moved_share(unchanged: Embeddings, changed: Embeddings, view: str, altered: Rows) -> float:
-    """Tell for what share of the altered texts the vector is another one; NaN without any."""
+    """Give the share of the altered texts whose vector changed; NaN without any."""
     if not len(altered):
         return float("nan")
     before = np.asarray(unchanged.views[view][altered], float)
@@ -344,14 +344,14 @@ class Halvings:
     scored: Sequence[ScoredHalving]
 
     def change(self, view: str, change: Change, *, altered: float, tie: float) -> ProbedChange:
-        """Bring together what one view makes of a change.
+        """Bring together the results of one change in one view.
 
         Parameters
         ----------
         altered
             The share of texts that it altered.
         tie
-            How far the draw of the texts moves a score at least.
+            The sampling error of a score.
         """
         shares = [halving.moved[change.name, view] for halving in self.scored]
         defined = [share for share in shares if not np.isnan(share)]
