@@ -207,7 +207,7 @@ def is_changed(settings: Settings, key: str) -> bool:
 def remarks(comparison: Comparison) -> Iterator[Note]:
     """Say how the sets were cut and held together, and what stands behind the scores."""
     for texts in (
-        cut_notes(comparison),
+        cut_notes(comparison.settings, sets_of(comparison)),
         seed_notes(comparison.systems),
         scope_note(comparison),
         cluster_note(comparison),
@@ -216,14 +216,14 @@ def remarks(comparison: Comparison) -> Iterator[Note]:
     yield from detail_notes(comparison.systems, lambda key: metric_of(comparison, key).label)
 
 
-def cut_notes(comparison: Comparison) -> Iterator[str]:
-    """Say which sets were cut, and to what."""
-    limit, (_, *sets) = comparison.settings.get("max_samples"), sets_of(comparison)
-    if limit and any(row.n_given > limit for row in [comparison.reference, *sets]):
+def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
+    """Say which sets, the reference first, were cut, and to what."""
+    limit, (_, *generated) = settings.get("max_samples"), sets
+    if limit and any(row.n_given > limit for row in sets):
         yield f"larger sets cut to {limit} (--max-samples)"
-    cut = [row for row in sets if row.n < min(row.n_given, limit or row.n_given)]
+    cut = [row for row in generated if row.n < min(row.n_given, limit or row.n_given)]
     if cut:
-        smallest = [row for row in sets if row.n_given == row.n]
+        smallest = [row for row in generated if row.n_given == row.n]
         reason = f", the smallest ({_names(smallest)})" if smallest else ""
         yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes leaves them"
 

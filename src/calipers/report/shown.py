@@ -184,9 +184,8 @@ def interval_of(score: Score | None, value: str) -> str:
     return (beside_value(score, value) or below_value(score)).removesuffix("~")
 
 
-def lead_columns(comparison: Comparison) -> list[Column]:
-    """Give the columns before the scores: name, size and length."""
-    sets = sets_of(comparison)
+def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
+    """Give the columns before the scores, of the reference first: name, size and length."""
     names = (REFERENCE, *(clean(row.name) for row in sets[1:]))
     lead = [
         Column("system", _first_faint(names), align="left"),

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.shown import UNRANKED
+from calipers.commands.agree.result import Agreement, MetricAgreement, PairOrder
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean, label, meaning, shorten
-from calipers.report.numbers import MISSING, best_of, score_text
-from calipers.report.of_data import of_data, score_of
+from calipers.report.numbers import MISSING, best_of, defined, score_text, value_of
 from calipers.report.shown import lead_columns, short
 from calipers.report.table import (
     ARROWS,
@@ -22,7 +21,6 @@ from calipers.report.table import (
     Block,
     Cell,
     Column,
-    Data,
     Document,
     Note,
     Notes,
@@ -34,33 +32,33 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.score import Score
 
 WIDEST_EMBEDDER = 24
 MOST_PAIRS = 6
-"""Pairs of systems that are told for each metric; the JSON holds all."""
+"""Pairs of systems that are listed for each metric; the JSON has all."""
+
+MOST_PLACES = 3
+"""Missing scores that are named for each reason."""
+
+MOST_COUNTED = 8
+"""Systems up to which the number of their orders is written out."""
 
 
-def document(data: Data) -> Document:
-    """Give all that an agreement shows.
-
-    Parameters
-    ----------
-    data
-        What ``Agreement.to_dict()`` gives.
-    """
-    correlations = (_correlations(data),) if _is_correlated(data) else ()
-    rows = [data["reference"], *data["systems"]]
-    sets = [(short(row["name"]), of_data(row)) for row in rows]
+def document(agreement: Agreement) -> Document:
+    """Give all that an agreement shows."""
+    correlations = (_correlations(agreement),) if _is_correlated(agreement) else ()
+    sets = [(short(samples.name), samples) for samples in agreement.sets]
     blocks: tuple[Block, ...] = (
-        _sets_table(data),
-        *(_scores(data, metric) for metric in data["metrics"]),
+        _sets_table(agreement),
+        *(_scores(agreement, metric) for metric in agreement),
         *correlations,
-        Notes(tuple(_verdicts(data))),
-        Notes((Note("heading", _verdict(data)),)),
-        *together(*notes("note", _remarks(data)), *legend.warnings(of_data(data), sets)),
+        Notes(tuple(_sentences(agreement))),
+        Notes((Note("heading", _verdict(agreement)),)),
+        *together(*notes("note", _remarks(agreement)), *legend.warnings(agreement, sets)),
         Notes(
             (
-                *glossary(_meanings(data)),
+                *glossary(_meanings(agreement)),
                 Note(
                     "how",
                     "Columns that agree may all be wrong. All correlations, also Kendall's, "
@@ -69,220 +67,209 @@ def document(data: Data) -> Document:
             )
         ),
     )
-    return Document(_title(data), blocks, legend.made_by(of_data(data)))
+    return Document(_title(agreement), blocks, legend.made_by(agreement))
 
 
-def correlation_text(value: float | None) -> str:
+def correlation_text(value: float) -> str:
     """Write a correlation.
 
     Examples
     --------
-    >>> correlation_text(-0.5), correlation_text(1.0), correlation_text(None)
+    >>> correlation_text(-0.5), correlation_text(1.0), correlation_text(math.nan)
     ('-0.50', '1.00', '–')
     """
-    return MISSING if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+    return MISSING if defined(value) is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
 
 
-def _title(data: Data) -> str:
-    """Say how many embedders were asked about how many systems."""
-    settings, systems = data["settings"], data["systems"]
+def _title(agreement: Agreement) -> str:
+    """Name the numbers of embedders, of columns and of systems."""
+    settings = agreement.settings
     embedders = len(settings["embedders"])
-    what = f"{embedders} embedder" + ("s" if embedders > 1 else "")
+    columns, systems = len(agreement.columns), len(agreement.systems)
+    by = f"{embedders} embedder" + ("s" if embedders > 1 else "")
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed") if key in settings]
-    head = f"Agreement of {what} ({len(data['columns'])} columns) on {len(systems)} systems"
+    head = f"Agreement of {by} ({columns} columns) on {systems} systems"
     rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]
     return " · ".join([head, *pins, *rows])
 
 
-def _sets_table(data: Data) -> Table:
-    """Say what was compared: names, sizes, lengths."""
-    names, *others = lead_columns(of_data(data))
+# Tables ------------------------------------------------------------------------------------------
+
+
+def _sets_table(agreement: Agreement) -> Table:
+    """Give what was compared: names, sizes, lengths."""
+    names, *others = lead_columns(agreement.sets)
     first = Column("system", names.cells, align="left", share=3)
     kinds = (SYSTEM,) * len(names.cells)
     return Table((first, *others), kinds=kinds, id="sets", breaks="whole")
 
 
-def _scores(data: Data, metric: str) -> Table:
+def _scores(agreement: Agreement, metric: MetricAgreement) -> Table:
     """Give the scores of one metric: a run for each embedder, a column for each view."""
-    systems = [system["name"] for system in data["systems"]]
-    columns = data["metrics"][metric]["scores"]
-    names = Column("system", texts([clean(name) for name in systems]), align="left", share=3)
-    known = metric.partition(":")[0] in METRICS
-    tells = f": {meaning(metric)}" if known else ""
+    names = texts([clean(system.name) for system in agreement.systems])
+    known = metric.metric.partition(":")[0] in METRICS
+    about = f": {meaning(metric.metric)}" if known else ""
+    cells = [_score_cells(column, metric.direction) for column in metric.scores]
     return Table(
-        (names,),
-        _runs(data, [_score_cells(data, metric, column) for column in columns], align="value"),
-        (SYSTEM,) * len(systems),
-        id=metric,
-        heading=f"{label(metric)}{_arrow(data, metric)}{tells}",
+        (Column("system", names, align="left", share=3),),
+        _runs(agreement, cells, align="value"),
+        (SYSTEM,) * len(names),
+        id=metric.metric,
+        heading=f"{label(metric.metric)}{ARROWS.get(metric.direction, '')}{about}",
         apart=False,
     )
 
 
-def _score_cells(data: Data, metric: str, column: Data) -> tuple[Cell, ...]:
-    scores = [column[system["name"]] for system in data["systems"]]
-    best = best_of([*map(score_of, scores)], _direction(data, metric))
+def _score_cells(scores: Sequence[Score], direction: str) -> tuple[Cell, ...]:
+    best = best_of(scores, direction)
     return tuple(
         ScoreCell(
-            score_text(score_of(score)),
+            score_text(score),
             mark=BEST if row == best else "",
             style=BEST_STYLE if row == best else "",
-            number=score.get("value"),
+            number=value_of(score),
         )
         for row, score in enumerate(scores)
     )
 
 
-def _correlations(data: Data) -> Table:
+def _correlations(agreement: Agreement) -> Table:
     """Give for each metric the rank correlation of every column with the first."""
-    found = list(data["metrics"].values())
-    cells = [
-        texts([correlation_text(each["spearman"][0][column]) for each in found])
-        for column in range(len(data["columns"]))
-    ]
-    names = texts([label(metric) for metric in data["metrics"]])
-    first = clean(data["columns"][0]["label"])
+    first = [metric.spearman[0].tolist() for metric in agreement]
+    cells = [texts(list(map(correlation_text, column))) for column in zip(*first, strict=True)]
+    names = texts([label(metric.metric) for metric in agreement])
+    lowest = texts([_lowest(metric) for metric in agreement])
     return Table(
         (Column("metric", names, align="left", share=3),),
-        (*_runs(data, cells), (_lowest_column(data),)),
-        (METRIC,) * len(found),
+        (*_runs(agreement, cells), (Column("lowest", lowest),)),
+        (METRIC,) * len(names),
         id="correlations",
-        heading=f"Rank correlation with {first}, over the systems (Spearman)",
+        heading="Rank correlation with "
+        f"{clean(agreement.columns[0].label)}, over the systems (Spearman)",
         apart=False,
     )
 
 
-def _lowest_column(data: Data) -> Column:
+def _lowest(metric: MetricAgreement) -> str:
     """Give the least correlation of any two columns."""
-    values = []
-    for found in data["metrics"].values():
-        defined = [value for row in found["spearman"] for value in row if value is not None]
-        values.append(correlation_text(min(defined)) if found["lowest"] else MISSING)
-    return Column("lowest", texts(values))
+    if metric.lowest is None:
+        return MISSING
+    values = map(defined, metric.spearman.ravel().tolist())
+    return correlation_text(min(value for value in values if value is not None))
 
 
 def _runs(
-    data: Data, cells: Sequence[tuple[Cell, ...]], *, align: Align = "right"
+    agreement: Agreement, cells: Sequence[tuple[Cell, ...]], *, align: Align = "right"
 ) -> tuple[Run, ...]:
     """Put cells under their view, and views under their embedder."""
     runs: dict[str, list[Column]] = {}
-    for column, own in zip(data["columns"], cells, strict=True):
-        name = shorten(clean(column["embedder"]), WIDEST_EMBEDDER)
-        head = clean(column["view"])
-        runs.setdefault(column["embedder"], []).append(Column(head, own, group=name, align=align))
+    for column, of_column in zip(agreement.columns, cells, strict=True):
+        name = shorten(clean(column.embedder), WIDEST_EMBEDDER)
+        laid = Column(clean(column.view), of_column, group=name, align=align)
+        runs.setdefault(column.embedder, []).append(laid)
     return tuple(tuple(run) for run in runs.values())
 
 
-def _direction(data: Data, metric: str) -> str:
-    """Where a metric is better; empty where neither end is."""
-    if metric.partition(":")[0] in UNRANKED:
-        return ""
-    first = next(iter(data["metrics"][metric]["scores"][0].values()))
-    return str(first.get("better") or "higher")
-
-
-def _arrow(data: Data, metric: str) -> str:
-    """Give the arrow to where a metric is better; nothing where neither end is."""
-    return ARROWS.get(_direction(data, metric), "")
-
-
-def _is_correlated(data: Data) -> bool:
+def _is_correlated(agreement: Agreement) -> bool:
     """Whether any correlation is defined."""
-    return any(each["lowest"] for each in data["metrics"].values())
+    return any(metric.lowest is not None for metric in agreement)
 
 
-def _verdicts(data: Data) -> Iterator[Note]:
-    """Say what the columns say by each metric, and below it the pairs that it is about."""
-    for metric, found in data["metrics"].items():
-        yield Note("point", f"{label(metric)}: {clean(found['sentence'])}", about=(metric,))
-        if len(found["pairs"]) > 1:
-            yield from notes("subpoint", _agreed(data, metric))
-            yield from notes("subpoint", _split(data, metric))
+# Whether the columns agree -----------------------------------------------------------------------
 
 
-def _agreed(data: Data, metric: str) -> Iterator[str]:
-    """Name the pairs that all columns put the same way round, unless the sentence has them all."""
-    found = data["metrics"][metric]
-    pairs = [pair for pair in found["pairs"] if pair["agreed"]]
-    if not pairs or len(pairs) == len(found["pairs"]):
+def _sentences(agreement: Agreement) -> Iterator[Note]:
+    """Say whether the columns agree by each metric, and below it on which pairs."""
+    for metric in agreement:
+        text = f"{label(metric.metric)}: {clean(metric.sentence)}"
+        yield Note("point", text, about=(metric.metric,))
+        pairs = metric.pairs
+        if len(pairs) > 1:
+            yield from notes("subpoint", _agreed(pairs))
+            yield from notes("subpoint", _split(pairs))
+
+
+def _agreed(pairs: Sequence[PairOrder]) -> Iterator[str]:
+    """Name the pairs that all columns rank alike, unless the sentence has them all."""
+    agreed = [pair for pair in pairs if pair.agreed]
+    if not agreed or len(agreed) == len(pairs):
         return
-    told = [clean(pair["sentence"]).partition(" put ") for pair in pairs]
-    orders = [order for _, _, order in told]
+    who, *_ = clean(agreed[0].sentence).partition(" put ")
+    orders = [clean(pair.sentence).partition(" put ")[2] for pair in agreed]
     more = f" and {len(orders) - MOST_PAIRS} more" if orders[MOST_PAIRS:] else ""
-    yield f"{told[0][0]} put {', '.join(orders[:MOST_PAIRS])}{more}"
+    yield f"{who} put {', '.join(orders[:MOST_PAIRS])}{more}"
 
 
-def _split(data: Data, metric: str) -> Iterator[str]:
-    """Tell each pair that columns put the one and the other way round."""
-    pairs = [each for each in data["metrics"][metric]["pairs"] if each["split"]]
-    yield from (clean(pair["sentence"]) for pair in pairs[:MOST_PAIRS])
-    if pairs[MOST_PAIRS:]:
-        yield f"and {len(pairs) - MOST_PAIRS} more pairs, which --json FILE holds"
+def _split(pairs: Sequence[PairOrder]) -> Iterator[str]:
+    """Describe each pair that columns rank in opposite order."""
+    split = [pair for pair in pairs if pair.split]
+    yield from (clean(pair.sentence) for pair in split[:MOST_PAIRS])
+    if split[MOST_PAIRS:]:
+        yield f"and {len(split) - MOST_PAIRS} more pairs, which --json FILE holds"
 
 
-def _verdict(data: Data) -> str:
+def _verdict(agreement: Agreement) -> str:
     """Give the whole in one sentence."""
-    text = clean(data["verdict"])
-    named = ", ".join(label(metric) for metric in data["split"])
+    text = clean(agreement.verdict)
+    named = ", ".join(label(metric) for metric in agreement.split)
     return text[:1].upper() + text[1:] + (f" ({named})." if named else ".")
 
 
-def _remarks(data: Data) -> Iterator[str]:
+# Notes -------------------------------------------------------------------------------------------
+
+
+def _remarks(agreement: Agreement) -> Iterator[str]:
     """Say how sets were cut, what chance does, and why correlations are missing."""
-    yield from legend.cut_notes(of_data(data))
-    systems, rare = len(data["systems"]), data["limits"]["rarely_reached"]
-    if _is_correlated(data):
-        yield _chance_note(systems, rare)
-    reasons = [
-        (label(metric), reason)
-        for metric, found in data["metrics"].items()
-        for reason in dict.fromkeys(row for rows in found["reasons"] for row in rows if row)
-    ]
-    for reason in dict.fromkeys(reason for _, reason in reasons):
-        about = [name for name, own in reasons if own == reason]
-        whom = "" if len(about) == len(data["metrics"]) else f" ({', '.join(about)})"
-        yield f"no rank correlation{whom}: {clean(reason)}"
-    yield from _missing_scores(data)
+    yield from legend.cut_notes(agreement.settings, agreement.sets)
+    if _is_correlated(agreement):
+        yield _chance_note(len(agreement.systems), agreement.rarely_reached)
+    about: dict[str, list[str]] = {}
+    for metric in agreement:
+        for reason in dict.fromkeys(reason for row in metric.reasons for reason in row if reason):
+            about.setdefault(reason, []).append(label(metric.metric))
+    for reason, names in about.items():
+        of = "" if len(names) == len(agreement) else f" ({', '.join(names)})"
+        yield f"no rank correlation{of}: {clean(reason)}"
+    yield from _missing_scores(agreement)
 
 
-def _chance_note(systems: int, rare: float | None) -> str:
-    orders = f"{math.factorial(systems)} orders" if systems <= 8 else "many orders"
-    told = f"{systems} systems can be ranked in {orders}"
-    if rare is None:
-        share = math.factorial(systems)
+def _chance_note(systems: int, rare: float) -> str:
+    orders = f"{math.factorial(systems)} orders" if systems <= MOST_COUNTED else "many orders"
+    ranked = f"{systems} systems can be ranked in {orders}"
+    if math.isnan(rare):
         return (
-            f"{told}: unrelated columns agree completely 1 time in {share}, so 1.00 is weak "
-            "evidence"
+            f"{ranked}: unrelated columns agree completely 1 time in {math.factorial(systems)}, "
+            "so 1.00 is weak evidence"
         )
-    return f"{told}: by chance, unrelated columns reach {rare:.2f} at most 1 time in 20"
+    return f"{ranked}: by chance, unrelated columns reach {rare:.2f} at most 1 time in 20"
 
 
-def _missing_scores(data: Data) -> Iterator[str]:
+def _missing_scores(agreement: Agreement) -> Iterator[str]:
     """Say for every dash among the scores why there is no value."""
     about: dict[str, list[str]] = {}
-    for metric, found in data["metrics"].items():
-        for column, scores in zip(data["columns"], found["scores"], strict=True):
-            for name, score in scores.items():
-                if score_text(score_of(score)) == MISSING:
-                    reason = clean(score.get("reason") or "no value; the reason was not saved")
-                    where = f"{clean(name)}, {label(metric)} by {clean(column['label'])}"
+    for metric in agreement:
+        for column, scores in zip(agreement.columns, metric.scores, strict=True):
+            for name, score in zip(metric.systems, scores, strict=True):
+                if score_text(score) == MISSING:
+                    reason = clean(score.reason or "no value; the reason was not saved")
+                    where = f"{clean(name)}, {label(metric.metric)} by {clean(column.label)}"
                     about.setdefault(reason, []).append(where)
     for reason, places in about.items():
-        more = f" and {len(places) - 3} more" if places[3:] else ""
-        yield f"{'; '.join(places[:3])}{more}: {reason}"
+        more = f" and {len(places) - MOST_PLACES} more" if places[MOST_PLACES:] else ""
+        yield f"{'; '.join(places[:MOST_PLACES])}{more}: {reason}"
 
 
-def _meanings(data: Data) -> Iterator[tuple[str, str]]:
+def _meanings(agreement: Agreement) -> Iterator[tuple[str, str]]:
     """Give how to read marks, views and words, as pairs of a name and a line."""
-    shown = {_arrow(data, metric) for metric in data["metrics"]}
+    signs = {ARROWS.get(metric.direction) for metric in agreement}
     words = {"↑": "higher is better", "↓": "lower is better", "→": "closer to the reference's"}
-    yield from ((sign, text) for sign, text in words.items() if sign in shown)
+    yield from ((sign, text) for sign, text in words.items() if sign in signs)
     yield BEST, "best in its column"
-    for view in dict.fromkeys(column["view"] for column in data["columns"]):
+    for view in dict.fromkeys(column.view for column in agreement.columns):
         if view in VIEWS:
             yield clean(view), f"scores by {VIEWS[view]}"
-    if _is_correlated(data):
+    if _is_correlated(agreement):
         yield "1.00", "the same ranking of the systems; -1.00 the reverse, 0.00 unrelated"
         yield "lowest", "of any two columns"
-    tie = data["limits"]["tie"]
+    tie = agreement.tie
     yield "tie", f"scores that differ by less than {tie:.2g}, which chance in sampling can explain"

@@ -168,8 +168,13 @@ class MetricAgreement(Plain):
 
     @property
     def ranked(self) -> bool:
-        """Whether the better of two scores can be told."""
+        """Whether one of two scores can be better."""
         return self.metric.partition(":")[0] not in UNRANKED
+
+    @property
+    def direction(self) -> str:
+        """Which values are better, ``"higher"``, ``"lower"`` or ``"closest"``; empty if none."""
+        return self.scores[0][0].better if self.ranked else ""
 
     @property
     def pairs(self) -> tuple[PairOrder, ...]:
@@ -270,6 +275,7 @@ class Agreement(Result):
     """
 
     kind = "agreement"
+    _typed = True
     _needed = ("embedders",)
 
     reference: SetSummary
@@ -281,6 +287,11 @@ class Agreement(Result):
     rarely_reached: float
     warnings: tuple[str, ...] = ()
     version: str = __version__
+
+    @property
+    def sets(self) -> tuple[SetSummary, ...]:
+        """The reference, then the systems."""
+        return (self.reference, *self.systems)
 
     @property
     def split(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from calipers.report.shown import (
     reference_cell,
     score_cells,
     scores_of,
+    sets_of,
     short,
     shown_metrics,
 )
@@ -202,13 +203,13 @@ def scores_table(
         for metric, each in zip(metrics, marks, strict=True)
     ]
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
-    lead = tuple(lead_columns(comparison))
+    lead = tuple(lead_columns(sets_of(comparison)))
     return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
 
 
 def sets_table(comparison: Comparison) -> Table:
     """Give the sizes and lengths of all sets."""
-    lead = lead_columns(comparison)
+    lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 

@@ -21,7 +21,15 @@ from calipers.report.inference import (
 )
 from calipers.report.names import clean
 from calipers.report.numbers import APPROXIMATE, bounds_of, gap_of, is_share, value_of
-from calipers.report.shown import Metric, lead_columns, metric_of, named, reference_cell, scores_of
+from calipers.report.shown import (
+    Metric,
+    lead_columns,
+    metric_of,
+    named,
+    reference_cell,
+    scores_of,
+    sets_of,
+)
 from calipers.report.table import (
     BEST,
     BEST_STYLE,
@@ -81,7 +89,7 @@ def _view_table(
     names: list[Cell] = [Text(named(system.name, 5)) for system in systems]
     lead = [Column("" if group else head, tuple(names), group=group, align="left", share=5)]
     if len({system.summary.n for system in systems}) > 1:
-        sizes = next(column for column in lead_columns(comparison) if column.head == "n")
+        sizes = next(column for column in lead_columns(sets_of(comparison)) if column.head == "n")
         lead.append(Column("n", sizes.cells[1:]))
     columns = [
         Column(
