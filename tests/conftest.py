@@ -113,7 +113,10 @@ class StandInComparison:
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         settings = {**self.settings, "per": per_sample}
         human = {**row("human"), "warnings": ["one text is empty"]}
-        quoted = {**row("model_b", 0.25), "confounders": {"language": {"example": EXAMPLE}}}
+        shares = ("usual", "generated_usual", "generated_foreign", "expected")
+        shares += ("reference_foreign", "reference_expected", "n", "m")
+        language = {**dict.fromkeys(shares, 0.5), "example": EXAMPLE}
+        quoted = {**row("model_b", 0.25), "confounders": {"language": language}}
         quoted["warnings"] = [f"in 5 % of its texts, such as {EXAMPLE!r}: they are foreign"]
         systems = [row("model_a", 0.75), quoted]
         data = {"calipers": "0.1.0", "settings": settings, "reference": human}

@@ -127,8 +127,7 @@ def test_the_signature_and_the_screen_say_how():
     assert "|norm:none|" in found["good"].scores["mauve_star"].signature
     screen = plain(found.document())
     assert "by answers to other prompts, less what their own explains" in " ".join(screen.split())
-    data = found.to_dict()
-    for written in (markdown(summary(data)), latex(summary(data))):
+    for written in (markdown(summary(found)), latex(summary(found))):
         assert "by answers to other prompts, less what their own explains" in written
     others = compared(human, good, shared_prompts="others")
     assert "|prompts:others" in others["good"].scores["precision"].signature

@@ -10,7 +10,7 @@ from calipers._version import __version__
 from calipers.errors import InputError, unknown_name
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
-from calipers.results.result import Result, with_warnings
+from calipers.results.result import Result, above, with_warnings
 from calipers.results.sets import Samples, SetSummary
 from calipers.results.system import SystemResult
 from calipers.score import Score
@@ -224,7 +224,7 @@ class Comparison(Result):
     @property
     def verdict(self) -> Verdict:
         """What it found, in the few sentences that a person reads first."""
-        from calipers.report.verdict import verdict
+        verdict: Callable[[Comparison], Verdict] = above("verdict:verdict")
 
         return verdict(self)
 
@@ -282,7 +282,7 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        from calipers.report.page_data import report_data
+        report_data: Callable[..., Data] = above("page_data:report_data")
 
         return report_data(self, redact=redact, method=map_method)
 
@@ -291,7 +291,7 @@ class Comparison(Result):
 
         Parameters are those of :meth:`report_data`.
         """
-        from calipers.report.html import html_page
+        html_page: Callable[..., str] = above("html:html_page")
 
         return html_page(self.report_data(redact=redact, map_method=map_method))
 
@@ -313,8 +313,8 @@ class Comparison(Result):
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.report.page_data import picture_data
-        from calipers.report.plot_kinds import draw_axes
+        picture_data: Any = above("page_data:picture_data")
+        draw_axes: Callable[..., Axes] = above("plot_kinds:draw_axes")
 
         return draw_axes(kind, picture_data(self, kind), axes, **options)
 
@@ -332,7 +332,7 @@ class Comparison(Result):
         progress
             Shows how far it is; nothing does by default.
         """
-        from calipers.report.page_data import sample_maps
+        sample_maps: Any = above("page_data:sample_maps")
 
         steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:

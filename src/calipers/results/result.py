@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -166,6 +167,15 @@ class Result(Plain):
 
     def _check(self) -> None:
         check_settings(getattr(self, "settings", {}), self._needed)
+
+
+def above(address: str) -> Any:
+    """Give what a result offers of the report, ``"module:name"``, found when it is asked for.
+
+    Results do not import the report, which imports them.
+    """
+    module, _, name = address.partition(":")
+    return getattr(import_module(f"calipers.report.{module}"), name)
 
 
 def load(path: str | Path) -> Result:

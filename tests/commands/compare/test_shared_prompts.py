@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers import Score
 from calipers.commands.rank.scores import Column, ranking_values
 from calipers.report.numbers import leaders_of
 from calipers.results import Comparison
@@ -192,13 +193,13 @@ def test_adding_systems_of_any_kind_changes_nothing(found):
 
 
 def scored(value):
-    return {"value": value, "better": "lower", "signature": f"metric:{AUC}|folds:5"}
+    return Score(value, better="lower", signature=f"metric:{AUC}|folds:5")
 
 
 def test_what_is_below_chance_is_not_closer():
     assert leaders_of([scored(0.25), scored(0.5), scored(0.6)], "lower") == [0, 1]
-    plain = {"value": 0.25, "better": "lower", "signature": "metric:mmd|n:5"}
-    assert leaders_of([plain, {**plain, "value": 0.5}], "lower") == [0]
+    plain = Score(0.25, better="lower", signature="metric:mmd|n:5")
+    assert leaders_of([plain, replace(plain, value=0.5)], "lower") == [0]
 
 
 def test_rankings_take_it_for_chance_too():

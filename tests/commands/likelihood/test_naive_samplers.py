@@ -113,12 +113,12 @@ def test_the_suite_is_read_from_one_table(found):
     from calipers.report.render.text import plain
     from calipers.report.text_statistics import document, summary
 
-    first = document(found.to_dict()).blocks[0]
-    assert summary(found.to_dict()).blocks[0] == first
+    first = document(found).blocks[0]
+    assert summary(found).blocks[0] == first
     assert [column.head for column in first.lead] == ["system", "words"]
     heads = ["Perplexity", "Entropy", "Precision", "Recall", "MAUVE*"]
     assert [column.head for column in first.runs[0]] == heads
-    shown = plain(document(found.to_dict()), width=80).splitlines()
+    shown = plain(document(found), width=80).splitlines()
     (top,) = (place for place, line in enumerate(shown) if line.startswith("system "))
     assert max(map(len, shown)) <= 80
     assert shown[top].split() == ["system", "words", *heads]

@@ -24,6 +24,7 @@ from calipers.report import text_statistics
 from calipers.report.render.text import plain
 from calipers.results import Comparison
 from calipers.results.caution import sentences
+from calipers.results.texts import TextComparison
 from calipers.samples import SampleSet, read_samples
 from calipers.text.vendi import MOST_DENSE
 from calipers.uncertainty.differences import differences
@@ -32,7 +33,8 @@ from calipers.uncertainty.spread import confidence_interval
 
 def text_table(data, *, width=100):
     """Write what is shown as plain text."""
-    return plain(text_statistics.document(data), width=width)
+    result = TextComparison.from_dict(data) if isinstance(data, dict) else data
+    return plain(text_statistics.document(result), width=width)
 
 
 HUMAN = [
