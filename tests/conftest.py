@@ -111,6 +111,8 @@ class StandInComparison:
     data: dict[str, Any] | None = None
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        if self.data is not None:
+            return self.data
         settings = {**self.settings, "per": per_sample}
         human = {**row("human"), "warnings": ["one text is empty"]}
         shares = ("usual", "generated_usual", "generated_foreign", "expected")

@@ -26,7 +26,8 @@ def plain_tables(monkeypatch, calls):
     monkeypatch.setattr("calipers.report.summary_of_data.summary", lambda data: data)
     for name, function in (("markdown", "markdown"), ("latex", "latex"), ("csv", "scores_csv")):
         monkeypatch.setattr(
-            f"calipers.report.render.{name}.{function}", lambda data, n=name: f"{n}: {data!r}\n"
+            f"calipers.report.render.{name}.{function}",
+            lambda made, n=name: f"{n}: {made.to_dict() if n == 'csv' else repr(made)}\n",
         )
 
 

@@ -72,4 +72,5 @@ class Tagged(Group):
         panel=OUTPUT,
         kept=True,
         metavar="NAME",
+        last=True,
     )
