@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from calipers.commands.check.result import Check, CheckedScore, Outcome
 from calipers.report import legend
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, about, defined, number
@@ -25,6 +25,9 @@ from calipers.report.table import (
     texts,
     together,
 )
+
+if TYPE_CHECKING:
+    from calipers.commands.check.result import Check, CheckedScore, Outcome
 
 STYLES: dict[Outcome, str] = {"passes": "", "fails": "bold", "inconclusive": "yellow"}
 ENDS: dict[str, str] = {

@@ -6,11 +6,14 @@ is inconclusive is ``skipped``, or fails where an inconclusive check is to fail.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from calipers.commands.check.document import sentence
-from calipers.commands.check.result import Check, Outcome
 from calipers.report.names import clean
+
+if TYPE_CHECKING:
+    from calipers.commands.check.result import Check, Outcome
 
 
 def junit(check: Check) -> str:
