@@ -111,7 +111,7 @@ def show_all(result: Result) -> None:
             write(document)
     list(result._rows())
     if kind in SCORED:
-        scores_csv(data)
+        scores_csv(result)
         for condition in CONDITIONS:
             try:
                 assert check(result, fail_if=condition).exit_code in (0, 1, 3)
