@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import calipers
 from calipers import compare
 from calipers.engine import ray_cluster as engine
 from calipers.engine import tiles
