@@ -1142,11 +1142,11 @@ def test_the_key_comes_from_the_environment(server, monkeypatch):
 STOPPED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from calipers.embedders.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Request
 from calipers.language_model.models import find_language_model
-model = find_language_model(sys.argv[1], Options())
+model = find_language_model(sys.argv[1], EmbedderOptions())
 requests = [Request(number, f"prompt {number}") for number in range(200)]
 try:
     decoding = Decoding.parse("ancestral")

@@ -20,14 +20,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.numeric.arrays import Ints
-from calipers.numeric.tiles import Span
+
+if TYPE_CHECKING:
+    from calipers.numeric.tiles import Span
 
 
 @dataclass(frozen=True, eq=False)

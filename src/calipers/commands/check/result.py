@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from calipers._version import __version__
+from calipers.command import kinds
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -171,9 +172,8 @@ class Check(Result):
 
     def junit(self) -> str:
         """Return it as JUnit XML, a test case for each condition on each system."""
-        from calipers.commands.check.junit import junit
-
-        return junit(self)
+        written: str = kinds()[self.kind].load("junit:junit")(self)
+        return written
 
     def markdown(self) -> str:
         """Return it as Markdown, for a pull request."""

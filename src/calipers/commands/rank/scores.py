@@ -295,9 +295,9 @@ def _shown_keys(
     if isinstance(shown, list) and all(isinstance(s, Mapping) and "key" in s for s in shown):
         return [str(score["key"]) for score in shown]
     settings = data.get("settings", {})
-    every = (key for _, given in systems for key, score in given.items() if score)
+    keys = (key for _, given in systems for key, score in given.items() if score)
     asked, estimator = settings.get("metrics_shown"), settings.get("estimator", COUNTING)
-    return [score.key for score in shown_scores(every, views_of(settings), asked, estimator)]
+    return [score.key for score in shown_scores(keys, views_of(settings), asked, estimator)]
 
 
 def _system(system: Any, source: str) -> tuple[str, Mapping[str, Any]]:
