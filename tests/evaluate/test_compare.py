@@ -70,7 +70,7 @@ def values(system):
 
 @pytest.mark.slow
 def test_every_metric_in_every_view(reference, generated):
-    found = compare(reference, generated, metrics="all")
+    found = compare(reference, generated, metrics="all", floor=False)
     good = found["good"]
     assert len(good.scores) == 2 * len(METRICS)
     curves = ("prd", "frontier", "frontier_star")
@@ -83,7 +83,7 @@ def test_every_metric_in_every_view(reference, generated):
 @pytest.mark.slow
 def test_what_resamples_is_left_out_unless_it_is_asked_for(reference, generated):
     usual = compare(reference, generated)["good"].scores.keys()
-    every = compare(reference, generated, metrics="all")["good"].scores.keys()
+    every = compare(reference, generated, metrics="all", floor=False)["good"].scores.keys()
     asked = {name for name, metric in METRICS.items() if metric.on_request}
     assert {"topp", "midpoint", "ot", "mmd", "classifier_auc"} <= asked
     asked -= {"classifier_auc"}  # which stands beside the tests of every view
@@ -319,7 +319,7 @@ def views(given):
 def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference, projection):
     given = texts(rng, 130)
     chosen = {"k": 3, "seed": 2, "buckets": 11, "projection": projection}
-    found = compare(reference, {"x": given}, metrics="all", **chosen)["x"]
+    found = compare(reference, {"x": given}, metrics="all", floor=False, **chosen)["x"]
     for prefix, view in (("", "meaning"), ("form.", "form")):
         sets = views(reference)[view], views(given)[view]
         rows, axes = (metrics.preprocess(*sets, norm="l2", pca=pca) for pca in (None, 0.9))
@@ -396,8 +396,9 @@ def test_all_files_of_a_system_count_for_the_size_and_the_summary(rng, reference
 
 def test_curves_of_seeds_are_averaged_and_a_reason_is_kept(rng, reference):
     sets = [SampleSet.from_texts(texts(rng, 80), name="s") for _ in range(2)]
-    found = compare(reference, {"x": sets}, metrics=["prd_f8"])["x"]
-    single = [compare(reference, {"x": one}, metrics=["prd_f8"])["x"] for one in sets]
+    options = {"metrics": ["prd_f8"], "floor": False}
+    found = compare(reference, {"x": sets}, **options)["x"]
+    single = [compare(reference, {"x": one}, **options)["x"] for one in sets]
     np.testing.assert_allclose(
         found.curves["prd"], (single[0].curves["prd"] + single[1].curves["prd"]) / 2
     )
@@ -489,7 +490,7 @@ def test_large_sets_have_all_threads_and_small_ones_a_thread_each(
     for module, name in ((pair_module, "neighbourhoods"), (estimates, "quantise")):
         monkeypatch.setattr(module, name, spy(getattr(module, name)))
     monkeypatch.setattr("calipers.evaluate.systems.SMALL", small)
-    compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3)
+    compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3, floor=False)
     assert set(asked) == {inside}
     assert len(asked) == 2 * 2 * 3
 
@@ -519,7 +520,7 @@ def test_lists_of_paths_are_no_texts(tmp_path, reference):
 def test_metrics_in_one_string_and_by_view(reference, generated):
     found = compare(reference, generated, metrics="precision, form.mauve")["good"]
     assert set(found.scores) == {"precision", "form.precision", "form.mauve"} | AREAS
-    by_view = compare(reference, generated, metrics="form")["good"]
+    by_view = compare(reference, generated, metrics="form", floor=False)["good"]
     assert len(by_view.scores.keys() - AREAS) == len(METRICS) - 1
     assert all(key.startswith("form.") for key in by_view.scores.keys() - AREAS)
 

@@ -186,6 +186,20 @@ def test_only_scores_on_show_are_measured_where_that_is_asked(reference, generat
     assert measured(reference, {"g": generated}, shown=[]).of["g"] == {}
 
 
+def test_it_is_measured_of_few_samples_unless_it_is_refused(reference, generated, monkeypatch):
+    def floor(**options):
+        found = calipers.compare(reference, generated, metrics="precision", **options)
+        return found.systems[0].scores["precision"].floor
+
+    made = floor()
+    assert made is not None
+    assert floor(floor=False) is None
+    assert floor(level=None) is None  # as plain as it can be
+    monkeypatch.setattr("calipers.evaluate.inference.CHEAP", len(reference))
+    assert floor() is None
+    assert floor(floor=True) == floor(floor=True, level=None) == made
+
+
 def test_one_split_has_no_spread(reference, generated):
     with pytest.raises(InputError, match="splits must be a whole number of at least 2; found 1"):
         measured(reference, generated, splits=1)
