@@ -3,9 +3,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Laws are no tests of time: a first example may compile a kernel, and the machine may be busy
+settings.register_profile(
+    "calipers", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("calipers")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,13 +1,12 @@
 """An annotator's turns: nothing twice, everything rated, nothing lost, whatever happens when."""
 
-import secrets
 import sqlite3
 from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 from annotation_helpers import Clock, answers, make_items, make_long_checks
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.annotation.store import Store, is_full
@@ -266,15 +265,13 @@ def test_two_servers_on_one_study_do_no_harm(study, clock):
     assert set(rated(made).values()) == {2}
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20
-)
+@settings(max_examples=20)
 @given(st.data())
-def test_whatever_happens_in_whatever_order(tmp_path, data):
+def test_whatever_happens_in_whatever_order(tmp_path_factory, data):
     people, ratings = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))
     ratings = min(ratings, people)
     clock = Clock()
-    path = tmp_path / f"{secrets.token_hex(8)}.sqlite"
+    path = tmp_path_factory.mktemp("study") / "study.sqlite"
     made = Study.make(
         path,
         make_items(data.draw(st.integers(1, 5))),

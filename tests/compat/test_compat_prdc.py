@@ -39,7 +39,7 @@ def test_random_features_score_as_in_prdc(rng, k, n, m, d, dtype):
     assert_equal_digits(real.astype(dtype), fake.astype(dtype), k)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.sampled_from(["f4", "f8", "i8"]))
 def test_ties_of_whole_numbers_score_as_in_prdc(seed, k, dtype):
     # Small whole numbers are exact in their arithmetic too, and nearly every rim holds a sample

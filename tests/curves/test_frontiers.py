@@ -36,7 +36,7 @@ LOGS = st.lists(st.floats(-8, 8), min_size=1, max_size=12)
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_properties_six_to_eight(name, p, q):
     f = find_divergence(name)
@@ -71,7 +71,7 @@ def test_equal_sets_and_a_single_cell(name):
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_each_point_is_the_divergence_from_the_mixture(name, p, q):
     f, pair = find_divergence(name), Histograms(p, q, smoothing="krichevsky-trofimov")
@@ -86,7 +86,7 @@ def test_each_point_is_the_divergence_from_the_mixture(name, p, q):
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_the_integral_equals_quadrature_over_the_frontier(name, p, q):
     pair = Histograms(p, q)
@@ -123,7 +123,7 @@ def test_midpoints_that_have_names():
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_histograms_do_not_care_whose_points_are_averaged(name, p, q):
     pair = Histograms(p, q)
@@ -137,7 +137,7 @@ def test_histograms_do_not_care_whose_points_are_averaged(name, p, q):
     assert own.midpoint() == pytest.approx(other.midpoint(), abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_equation_25_averages_over_the_other_side(reference, generated):
     ratios = LikelihoodRatios(reference, generated)
@@ -182,7 +182,7 @@ def test_one_ratio_that_is_far_off_moves_an_average_over_both_sides_within_its_r
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_over_both_sides_no_summary_leaves_its_range(name, reference, generated):
     f = find_divergence(name)
@@ -199,7 +199,7 @@ def test_over_both_sides_no_summary_leaves_its_range(name, reference, generated)
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_over_true_ratios_both_sides_are_the_divergence(name, p, q):
     """Cells as weighted samples, whose ratios are known."""
@@ -214,7 +214,7 @@ def test_over_true_ratios_both_sides_are_the_divergence(name, p, q):
     assert f_divergence(pair.ratios, name) == pytest.approx(f_divergence(pair, name), abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIDE, SIDE)
 def test_over_true_ratios_both_sides_are_the_precision_recall_curve(p, q):
     pair = Histograms(p, q)
@@ -224,7 +224,7 @@ def test_over_true_ratios_both_sides_are_the_precision_recall_curve(p, q):
     assert known.total_variation == pytest.approx(exact.total_variation, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_section_7_3_3_averages_logarithms_over_the_own_side(reference, generated):
     ratios = LikelihoodRatios(reference, generated)
@@ -240,7 +240,7 @@ def test_section_7_3_3_averages_logarithms_over_the_own_side(reference, generate
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LOGS, LOGS)
 def test_every_frontier_falls_from_end_to_end(name, reference, generated):
     frontier = divergence_frontier(LikelihoodRatios(reference, generated), divergence=name)
@@ -370,7 +370,7 @@ def test_disjoint_sets_split_the_largest_value_by_their_mass():
 
 @smoothed
 @pytest.mark.parametrize("name", FINITE_COSTS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(p=COUNTS, q=COUNTS)
 def test_they_add_up_to_the_frontier_integral(name, smoothing, p, q):
     histograms = Histograms(p, q, smoothing=smoothing)
@@ -390,7 +390,7 @@ def test_a_divergence_with_infinite_ends_needs_smoothing_alone(smoothing):
 
 
 @pytest.mark.parametrize("name", FINITE_COSTS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(p=COUNTS, q=COUNTS)
 def test_swapping_the_sets_changes_nothing(name, p, q):
     one, two = contributions(Histograms(p, q), name), contributions(Histograms(q, p), name)

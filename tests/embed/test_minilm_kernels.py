@@ -96,7 +96,7 @@ def texts_of(lengths, seed=0):
 
 
 @given(st.lists(st.integers(1, PLACES), min_size=1, max_size=6))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_states_are_those_of_exact_arithmetic(lengths):
     texts = texts_of(lengths)
     found = compiled(texts)
@@ -105,7 +105,7 @@ def test_states_are_those_of_exact_arithmetic(lengths):
 
 
 @given(st.lists(st.integers(1, PLACES), min_size=2, max_size=8), st.randoms())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_neither_company_nor_order_changes_a_bit(lengths, random):
     texts = texts_of(lengths)
     order = list(range(len(texts)))

@@ -452,7 +452,7 @@ def test_numbers_are_those_of_numpy(number, write):
     assert table.vectors[:, :].tobytes() == np.array([[expected, 1], [0, expected]], "f4").tobytes()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.floats(width=64, max_value=3e38, min_value=-3e38), min_size=3,
                          max_size=3), min_size=1, max_size=20))  # fmt: skip
 def test_any_float64_is_rounded_as_numpy_rounds(tmp_path_factory, rows):
@@ -599,7 +599,6 @@ def test_means_worked_by_hand(small, text, mean, read):
 WORDS = [*VECTORS, "The", "CAT", "xyzzy", "don't", "cat."]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=30), st.randoms())
 def test_shuffled_words_have_the_same_vector_bit_by_bit(shared, words, random):
     shuffled = list(words)

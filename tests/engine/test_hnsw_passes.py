@@ -144,7 +144,7 @@ def test_all_rows_alike(rng):
 # Whatever is missed ------------------------------------------------------------------------------
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(5, 120),

@@ -91,7 +91,7 @@ def test_clusters_far_from_each_other_and_from_the_origin(rng, tmp_path, dtype):
     check_equal([rows, rows + 1], tmp_path / "work", by_others, cells=50)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.integers(2, 150), st.integers(1, 3), st.integers(0, 2**32 - 1), st.data())
 def test_any_sizes_with_many_ties(tmp_path_factory, n, d, seed, data):
     rng = np.random.default_rng(seed)

@@ -86,7 +86,7 @@ def test_both_precisions_and_distances(rng, tmp_path, dtype, distance):
     check_equal(sets, tmp_path / "work", k=3, distance=distance)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(2, 130), st.integers(2, 130), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_any_sizes_with_many_ties(tmp_path_factory, n, m, d, seed):
     rng = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ def test_clusters_far_from_each_other_and_from_the_origin(rng, dtype):
     check_equal([rng.standard_normal((300, 5)).astype(dtype) + dtype(1e4) + groups] * 2, cells=50)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 120), st.integers(1, 4), st.integers(0, 2**32 - 1), st.data())
 def test_any_sizes_with_many_ties(n, d, seed, data):
     rng = np.random.default_rng(seed)

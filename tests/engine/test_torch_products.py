@@ -252,7 +252,7 @@ def test_tiles_take_half_of_the_free_memory():
     assert Device(FakeCuda(1_000), "cuda").tile_rows(40, 1_000) == 48  # and then it may fail
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     n=st.integers(2, 130),
     m=st.integers(2, 130),

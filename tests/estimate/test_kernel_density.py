@@ -66,7 +66,7 @@ def test_equals_the_dense_sums(rng, dtype, offset, scale):
     np.testing.assert_allclose(sums, kernels(y, x, bandwidth) @ weights, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     block=st.integers(1, 150),

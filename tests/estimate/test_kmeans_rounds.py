@@ -81,7 +81,7 @@ def permuted(table, order):
     return replace(table, rows=rows, low=low, weights=table.weights[order])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables())
 def test_sums_of_parts_in_any_order_are_those_of_the_whole(drawn):
     table, cells, rng = drawn
@@ -98,7 +98,7 @@ def test_sums_of_parts_in_any_order_are_those_of_the_whole(drawn):
     check_sums(total, summed(permuted(table, order), labels[order], cells))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables())
 def test_rows_in_another_order_go_to_the_same_centres(drawn):
     table, cells, rng = drawn
@@ -119,7 +119,7 @@ def test_rows_in_another_order_go_to_the_same_centres(drawn):
         at = at.following(next_centres(table, here, sums, at))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables())
 def test_a_round_needs_only_the_labels_before_it(drawn):
     """Bounds, distances and sums that are kept change nothing."""

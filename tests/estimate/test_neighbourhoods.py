@@ -110,7 +110,7 @@ def test_constant_and_duplicate_rows():
     assert (neighbourhoods(same, same, k=4, ties="open").reference.inside == 0).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     arrays(np.float32, st.tuples(st.integers(6, 25), st.just(3)), elements=st.integers(-3, 3)),
     arrays(np.float32, st.tuples(st.integers(6, 25), st.just(3)), elements=st.integers(-3, 3)),
@@ -473,7 +473,7 @@ def test_equal_brute_force_in_tight_clusters_far_apart(rng):
     assert_supports(reference, generated, block_size=48)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     arrays(np.float32, st.tuples(st.integers(5, 25), st.just(2)), elements=st.integers(-2, 2)),
     arrays(np.float32, st.tuples(st.integers(5, 25), st.just(2)), elements=st.integers(-2, 2)),

@@ -218,7 +218,7 @@ def test_ratios_equal_those_of_vectors(n, m, values, k):
     np.testing.assert_array_equal(found.log_generated, known.log_generated)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(3, 40), st.integers(3, 40), st.integers(1, 5), st.integers(0, 10**6))
 def test_ties_without_end_still_count(n, m, values, seed):
     rng = np.random.default_rng(seed)
@@ -235,7 +235,7 @@ def test_ties_without_end_still_count(n, m, values, seed):
     np.testing.assert_array_equal(found.log_generated, logs[n:])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_neither_the_order_of_rows_nor_threads_change_a_count(seed):
     reference, generated = points(90, 70, 5, seed)

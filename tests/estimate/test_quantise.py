@@ -211,7 +211,7 @@ def test_there_may_be_nothing_to_join():
 
 
 @given(st.integers(1, 40), st.integers(0, 45), st.integers(0, 10**6), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_so_many_cells_are_left_and_none_is_joined_twice(cells, count, seed, on_grid):
     rng = np.random.default_rng(seed)
     centres = rng.integers(0, 3, (cells, 2)) * 1.0 if on_grid else rng.standard_normal((cells, 3))
@@ -228,7 +228,7 @@ def test_so_many_cells_are_left_and_none_is_joined_twice(cells, count, seed, on_
 
 
 @given(st.integers(2, 30), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_closest_two_are_joined_first(cells, seed):
     centres = np.random.default_rng(seed).standard_normal((cells, 2))
     (pair,) = (group for group in groups_of(centres, cells - 1) if len(group) == 2)

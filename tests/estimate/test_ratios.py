@@ -162,7 +162,7 @@ def test_knn_equals_brute_force(rng, dtype, n, m, d, k):
     np.testing.assert_allclose(found.log_generated, at_generated, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 40), threads=st.integers(1, 3))
 def test_laws_on_a_grid_full_of_ties(seed, k, threads):
     rng = np.random.default_rng(seed)
@@ -293,7 +293,7 @@ def test_kde_equals_brute_force(rng, dtype, bandwidth, n, m):
     np.testing.assert_allclose(found.log_generated, at_generated, **tolerance)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), bandwidth=st.sampled_from(["balloon", "scott", 0.3]))
 def test_kde_laws(seed, bandwidth):
     rng = np.random.default_rng(seed)

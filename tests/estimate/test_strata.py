@@ -47,7 +47,7 @@ def test_a_twin_is_no_neighbour():
     assert apart.reference.distance.tolist() == [0, 0, 0]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
 def test_counts_are_those_of_all_pairs(seed, closed, integers):
     rng = np.random.default_rng(seed)

@@ -124,7 +124,7 @@ class Watch:
 
 
 @given(order=st.permutations(["whole", "part", "shifted", "apart"]))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_the_order_of_the_systems_moves_no_digit(order):
     sets = dict(zip(order, order, strict=True))
     rng = np.random.default_rng(1)

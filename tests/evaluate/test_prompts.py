@@ -241,7 +241,7 @@ def test_prompts_of_two_lengths_are_not_cut_together(rng):
         strip_prompts(held(human), sets)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(3, 12), st.integers(1, 29))
 def test_openings_never_cut_into_a_word_and_leave_as_many_texts(seed, size, n):
     rng = np.random.default_rng(seed)

@@ -493,7 +493,7 @@ def test_bad_judgements_name_their_line(tmp_path, lines, message):
         calipers.rank(UP, judgements=path)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(-50, 50), min_size=4, max_size=7, unique=True),
     st.randoms(use_true_random=False),

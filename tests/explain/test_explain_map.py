@@ -35,7 +35,7 @@ def cost(points, weights, groups):
     )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(1, 8))
 def test_equal_weights_give_scipys_ward(seed, k, groups):
     points = np.random.default_rng(seed).standard_normal((k, 3))
@@ -43,7 +43,7 @@ def test_equal_weights_give_scipys_ward(seed, k, groups):
     assert same(found, fcluster(ward(points), min(groups, k), "maxclust"))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_a_weight_is_as_many_points_at_one_place(seed):
     rng = np.random.default_rng(seed)
@@ -53,7 +53,7 @@ def test_a_weight_is_as_many_points_at_one_place(seed):
     assert same(_ward(points, weights.astype(float), 4), whole[first])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000), st.integers(1, 12))
 def test_settling_lowers_the_cost_and_empties_nothing(seed, groups):
     rng = np.random.default_rng(seed)

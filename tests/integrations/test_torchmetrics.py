@@ -60,7 +60,7 @@ def test_priorities_are_those_of_the_stream_wherever_it_is_taken_up():
     assert len({*whole.tolist(), *priorities(3, 2, 0, 50).tolist()}) == 100
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.lists(st.integers(0, 30), max_size=6))
 def test_what_is_held_does_not_depend_on_the_batches(seed, most, sizes):
     rows = torch.arange(float(sum(sizes))).reshape(-1, 1)

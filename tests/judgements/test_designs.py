@@ -31,7 +31,7 @@ def test_all_pairs_by_default() -> None:
     assert str(design) == "all 36 pairs of 9 systems"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(3, 14), opponents=st.integers(2, 13))
 def test_every_design_is_regular_and_connected(n: int, opponents: int) -> None:
     if opponents >= n or (n % 2 and opponents % 2):

@@ -198,7 +198,6 @@ WORDS = ["a", "b", "ccc", "é", "don't", "(x)", "1,5", "日本語", "-", '"', "\
     order=st.integers(1, 5),
     prompt=st.lists(st.sampled_from([*WORDS, "zz", "?"]), max_size=4).map(" ".join),
 )
-@settings(deadline=None)
 def test_probabilities_sum_to_one(texts: list[str], order: int, prompt: str) -> None:
     model = fit_ngram(texts, order=order)
     contexts = {model.context_after(model.tokenise(text)) for text in [*texts, prompt]}
@@ -213,7 +212,7 @@ def test_probabilities_sum_to_one(texts: list[str], order: int, prompt: str) -> 
 
 
 @given(st.text())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_tokens_end_to_end_are_the_text(text: str) -> None:
     model = fit_ngram([text])
     assert "".join(split(text)) == text.rstrip()

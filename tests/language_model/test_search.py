@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
@@ -112,7 +112,6 @@ def by_steps(model: Model, beams: int, length: int, alpha: float) -> tuple[int, 
     length=st.integers(1, 7),
     alpha=st.sampled_from([0.0, 0.7, 1.0, 1.5]),
 )
-@settings(deadline=None)
 def test_a_narrow_beam_follows_its_steps(seed: int, beams: int, length: int, alpha: float) -> None:
     model = toy(seed, 5)
     found = beam_search(model, [], beams=beams, max_tokens=length, end=END, length_penalty=alpha)

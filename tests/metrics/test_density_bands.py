@@ -25,7 +25,7 @@ def brute(reference, generated, bands, k):
 
 
 @given(seed=st.integers(0, 10_000), bands=st.integers(2, 6), k=st.integers(1, 4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_it_is_recall_of_the_samples_of_each_band(seed, bands, k):
     rng = np.random.default_rng(seed)
     reference, generated = rng.standard_normal((37, 3)), 0.7 * rng.standard_normal((25, 3))

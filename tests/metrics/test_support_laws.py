@@ -69,7 +69,7 @@ def within(name):
 
 
 ties = st.sampled_from(["closed", "open"])
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 
 
 @quick

@@ -89,7 +89,7 @@ def test_sets_far_apart(rng, d):
     assert scores.precision.value == scores.recall.value == 0
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), exponent=st.integers(-60, 60), threads=st.integers(1, 3))
 def test_neither_scale_nor_threads_nor_sides_matter(seed, exponent, threads):
     rng = np.random.default_rng(seed)

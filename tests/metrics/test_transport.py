@@ -150,7 +150,7 @@ def test_sliced_costs_less(pair):
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_root_keeps_the_triangle(name, seed):
     rng = np.random.default_rng(seed)

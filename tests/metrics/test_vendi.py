@@ -100,7 +100,7 @@ def test_the_rank_of_float32_rows_is_not_that_of_their_rounding():
     assert vendi_score(rows, q=0).value == pytest.approx(4)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(2, 30), st.integers(1, 12), st.integers(0, 10**6))
 def test_laws(n, d, seed):
     rng = np.random.default_rng(seed)

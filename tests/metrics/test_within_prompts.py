@@ -35,7 +35,7 @@ def drawn(seed: int, sizes: list[int], d: int = 4):
 
 
 @given(classes=st.lists(st.integers(0, 3), min_size=1, max_size=7), k=st.integers(1, 7))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_distinct_k_is_the_mean_over_all_subsets(classes, k):
     (value,) = distinct_k(classes, [0] * len(classes), k=k)
     if k > len(classes):
@@ -65,7 +65,7 @@ def test_similar_samples_are_one_class_through_a_chain():
 
 
 @given(seed=SEEDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_similarities_are_the_means_over_all_pairs(seed):
     rows, labels = drawn(seed, [1, 2, 4])
     other, theirs = drawn(seed + 1, [3, 1, 2])
@@ -85,7 +85,7 @@ def test_similarities_are_the_means_over_all_pairs(seed):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_order_of_the_rows_moves_nothing(seed):
     rows, labels = drawn(seed, [3, 4, 2])
     order = np.random.default_rng(seed).permutation(len(rows))
@@ -109,7 +109,7 @@ def test_conditional_vendi_by_hand():
 
 
 @given(seed=SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_both_vendi_scores_multiply_to_that_of_all_samples(seed):
     rows, labels = drawn(seed, [3, 2, 4])
     places = np.random.default_rng(seed).standard_normal((3, 5))[labels]
@@ -124,7 +124,7 @@ def test_both_vendi_scores_multiply_to_that_of_all_samples(seed):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_by_identity_it_is_the_geometric_mean_over_prompts(seed):
     rows, labels = drawn(seed, [3, 3, 3])
     value = conditional_vendi(cosine_kernel(rows), same_prompt_kernel(labels)).value

@@ -26,7 +26,7 @@ def test_with_equal_cells_any_two_halvings_have_half_of_each_half_in_common():
 
 
 @given(st.integers(32, 400), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_of_any_size_they_do_up_to_rounding(n, seed):
     halves = bits(Blocks.balanced(n, seed=seed).halves)
     low, high = n // 32, -(-n // 32)
@@ -70,7 +70,7 @@ def test_neither_the_order_of_rows_nor_the_block_tells_the_half(rng):
     st.lists(st.integers(0, 40), min_size=1, max_size=120),
     st.integers(0, 100),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_clusters_are_never_parted_and_dealt_as_rows_are(labels, seed):
     (clusters,) = cluster_sets([labels])
     halves = Blocks.of(len(labels), clusters, seed=seed, count=10).halves

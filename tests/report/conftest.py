@@ -61,7 +61,7 @@ def two_systems() -> Data:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make() -> dict[str, Callable[..., Data]]:
     """Give the makers, for tests that need data of their own."""
     makers = {"score": score, "system": system, "comparison": comparison, "sure": sure}

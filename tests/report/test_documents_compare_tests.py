@@ -6,7 +6,7 @@ import io
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -62,9 +62,7 @@ def test_even_40_columns_hold_all_blocks(make, name):
     assert max(map(cell_len, tables)) <= 40
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15)
 @given(names=st.lists(st.text(min_size=1, max_size=30), min_size=2, max_size=4, unique=True))
 def test_any_name_keeps_within_the_width(make, names):
     text = plain_text(make["sure"](names), width=80)

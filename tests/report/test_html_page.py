@@ -383,7 +383,7 @@ def test_hostile_words_anywhere_leave_the_page_as_it_is(
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(codec=None), min_size=1, max_size=40))
 def test_any_text_stays_a_text(light: None, two_systems: Data, text: str) -> None:
     page = html_page(_everywhere(report(two_systems, lambda what: text), text))

@@ -138,7 +138,7 @@ def columns(draw):
 
 
 @given(columns(), st.sampled_from([("recall", "higher"), ("frechet_distance", "lower")]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_laws_of_marks(given_, ranked):
     scores, tests = given_
     metric = Metric("meaning", ranked[0], ranked[0], ranked[1])

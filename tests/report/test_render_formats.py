@@ -703,7 +703,7 @@ def test_csv_gives_the_names_back(hostile):
 
 @pytest.mark.slow
 @given(st.text(max_size=40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_comes_back_from_a_cell_of_markdown(text):
     row = f"| a |\n| - |\n| x{markdown(text)}x |\n"
     cells = Cells(MarkdownIt("commonmark", {"html": True}).enable("table").render(row))
@@ -711,7 +711,7 @@ def test_any_text_comes_back_from_a_cell_of_markdown(text):
 
 
 @given(st.text(alphabet=st.sampled_from('\\{}$&%#_^~[]*-<>|`"ab \0é'), max_size=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_is_balanced_in_latex(text):
     written = re.sub(r"\\[{}$&%#_]", "", latex(text))
     assert not re.search(r"[$&%#_^~]", re.sub(r"\\[a-zA-Z]+", "", written))

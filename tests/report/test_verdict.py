@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.report.table import Name
@@ -307,7 +307,6 @@ unit = st.one_of(st.none(), st.floats(0, 1))
 
 
 @given(st.lists(st.tuples(unit, unit, unit, unit), min_size=1, max_size=5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_scores_have_a_verdict_of_whole_sentences(make: Make, rows: Any) -> None:
     keys = ("precision", "recall", "mauve_star")
     scores = {

@@ -42,7 +42,6 @@ def columns(draw: st.DrawFn) -> tuple[StringColumn, list[str]]:
     return divided(values, cuts), values
 
 
-@settings(deadline=None)
 @given(columns(), st.data())
 def test_it_is_a_sequence_of_strings(made, data):
     column, values = made
@@ -57,7 +56,6 @@ def test_it_is_a_sequence_of_strings(made, data):
     assert column.take(np.array(rows, np.intp)).tolist() == [values[row] for row in rows]
 
 
-@settings(deadline=None)
 @given(columns())
 def test_bytes_and_ends_do_not_depend_on_the_parts(made):
     column, values = made
@@ -71,7 +69,6 @@ def test_bytes_and_ends_do_not_depend_on_the_parts(made):
     assert column != values
 
 
-@settings(deadline=None)
 @given(columns())
 def test_words_and_blanks_are_those_of_python(made):
     column, values = made
@@ -112,7 +109,7 @@ def test_rows_that_are_not_there(row):
         StringColumn.of(["a", "b", "c"])[row]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(columns())
 def test_a_builder_makes_the_same(made):
     column, values = made

@@ -295,7 +295,7 @@ WRITERS: dict[str, Callable[[list[str]], bytes]] = {
 @pytest.mark.parametrize("suffix", WRITERS)
 @given(texts=TEXTS)
 @example(texts=[*HARD, "end"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_round_trip(suffix: str, texts: list[str]) -> None:
     data = WRITERS[suffix](texts)
     plain = SampleSet.from_texts(texts, name="a")
@@ -312,7 +312,7 @@ def test_round_trip(suffix: str, texts: list[str]) -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]))))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_lines_round_trip(lines: list[str]) -> None:
     lines = [*lines, "end"]
     with tempfile.TemporaryDirectory() as folder:
@@ -322,7 +322,7 @@ def test_lines_round_trip(lines: list[str]) -> None:
 
 
 @given(st.binary(max_size=60), st.sampled_from([*WRITERS, ".txt", ".npy", ".npz", ".safetensors"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_are_read_or_refused_by_name(data: bytes, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{suffix}"

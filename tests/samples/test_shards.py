@@ -323,7 +323,7 @@ def test_what_stays_in_memory_counts(folder: Path) -> None:
     assert lies_in(read_samples(folder).vectors) == "ndarray"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=5).filter(any), st.randoms())
 def test_any_cut_into_shards_gives_the_same_set(
     tmp_path_factory: Any, sizes: Any, draw: Any

@@ -59,7 +59,7 @@ def test_bleu_worked_by_hand():
     assert short.value == pytest.approx(100 * math.exp(1 - 5 / 4))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows)
 def test_bleu_is_that_of_sacrebleu(found):
     texts, references, _ = sides(found)
@@ -83,7 +83,7 @@ def test_bleu_hands_its_options_over(tokenizer, smoothing, value):
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows, st.sampled_from([0, 2]), st.integers(1, 3))
 def test_chrf_is_that_of_sacrebleu(found, word_order, beta):
     texts, references, _ = sides(found)
@@ -91,7 +91,7 @@ def test_chrf_is_that_of_sacrebleu(found, word_order, beta):
     same(chrf(texts, references, word_order=word_order, beta=beta), metric, texts, references)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(rows, st.booleans(), st.booleans())
 def test_ter_is_that_of_sacrebleu(found, normalised, punctuation):
     texts, references, _ = sides(found)
@@ -101,7 +101,7 @@ def test_ter_is_that_of_sacrebleu(found, normalised, punctuation):
     assert ours.better == "lower"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     rows,
     st.sampled_from(["rouge1", "rouge2", "rougeL", "rougeLsum"]),

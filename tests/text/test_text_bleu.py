@@ -61,14 +61,14 @@ def test_a_count_held_by_the_text_itself_gives_way_to_the_next_largest():
     assert own(["a a a", "a a", "a"], order=1).per_sample[0] == pytest.approx(2 / 3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(some, orders)
 def test_self_bleu_equals_nltk(texts, order):
     expected = [nltk_bleu(left_out(texts, row), one, order) for row, one in enumerate(texts)]
     np.testing.assert_allclose(own(texts, order=order).per_sample, expected, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(some, some, orders)
 def test_corpus_match_bleu_equals_nltk(texts, references, order):
     expected = [nltk_bleu(references, one, order) for one in texts]
@@ -76,7 +76,7 @@ def test_corpus_match_bleu_equals_nltk(texts, references, order):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(some, orders)
 def test_the_pairwise_mean_equals_nltk(texts, order):
     expected = [
@@ -103,7 +103,7 @@ def test_it_equals_nltk_on_real_texts(data_folder):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(some, orders, st.sampled_from(["all", "pairwise"]), st.randoms(use_true_random=False))
 def test_the_order_of_the_texts_permutes_the_values(texts, order, average, random):
     moved = random.sample(range(len(texts)), len(texts))
@@ -112,13 +112,13 @@ def test_the_order_of_the_texts_permutes_the_values(texts, order, average, rando
     np.testing.assert_allclose(again, found[moved], rtol=0, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(text.filter(lambda one: len(one.split()) >= 4), min_size=1, max_size=6))
 def test_duplicated_texts_score_one(texts):
     assert own(texts + texts).per_sample.tolist() == [1] * (2 * len(texts))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(some, some, orders)
 def test_values_are_shares_and_a_contained_text_scores_one(texts, references, order):
     for found in (own(texts, order=order), match(texts, references, order=order)):
@@ -130,7 +130,7 @@ def test_values_are_shares_and_a_contained_text_scores_one(texts, references, or
         )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(some, orders)
 def test_self_bleu_is_the_match_with_the_others(texts, order):
     alone = [

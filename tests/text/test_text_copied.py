@@ -74,7 +74,7 @@ def test_spans_end_with_texts_and_references():
     assert longest(["a b c"], ["a b", "c"]).per_sample.tolist() == [2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(sets, sets)
 def test_equals_brute_force(texts, references):
     found = spans(texts, references, least=1)
@@ -102,7 +102,7 @@ def test_equals_brute_force_on_longer_texts(rng):
         assert {(start, length) for at, start, length, *_ in found if at == row} == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sets, sets, st.integers(1, 5))
 def test_shorter_than_n_exactly_where_all_ngrams_are_new(texts, references, order):
     lengths = longest(texts, references).per_sample
@@ -111,7 +111,7 @@ def test_shorter_than_n_exactly_where_all_ngrams_are_new(texts, references, orde
     np.testing.assert_array_equal(lengths[defined] < order, new[defined] == 1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sets, sets, st.randoms())
 def test_order_of_texts_and_references_does_not_matter(texts, references, random):
     rows = random.sample(range(len(texts)), len(texts))
@@ -122,7 +122,7 @@ def test_order_of_texts_and_references_does_not_matter(texts, references, random
 
 
 @given(sets)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_text_among_the_references_is_copied_whole(texts):
     lengths = [len(text.split()) or math.nan for text in texts]
     np.testing.assert_array_equal(longest(texts, texts).per_sample, lengths)
@@ -235,7 +235,7 @@ def test_ngrams_do_not_reach_over_the_end_of_a_reference():
     assert measured(["a b"], ["a b"], order=2).value == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sets_of_three_words,
     sets_of_three_words,
@@ -249,14 +249,14 @@ def test_novelty_equals_brute_force(texts, references, order, of):
     np.testing.assert_allclose(score.per_sample, each, atol=1e-15)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sets_of_three_words, sets_of_three_words)
 def test_longer_ngrams_are_never_less_new(texts, references):
     each = np.array([measured(texts, references, order=order).per_sample for order in (1, 2, 3)])
     assert not np.any(each[1:] < each[:-1])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(sets_of_three_words, sets_of_three_words, st.randoms())
 def test_novelty_ignores_the_order_of_texts_and_references(texts, references, random):
     score = measured(texts, references, order=2)
@@ -268,7 +268,7 @@ def test_novelty_ignores_the_order_of_texts_and_references(texts, references, ra
     np.testing.assert_array_equal(turned.value, score.value)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(sets_of_three_words, st.sampled_from(["tokens", "types"]))
 def test_nothing_out_of_the_references_is_new(references, of):
     score = measured(references[:3], references, order=2, of=of)

@@ -175,7 +175,7 @@ class TestNear:
         assert pairs(["a b", "a b"]) == []
         assert near(["a b c d e"], [""]).value == 0
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(
         st.lists(st.text("ab ", max_size=12), min_size=1, max_size=8),
         st.floats(0.3, 1),

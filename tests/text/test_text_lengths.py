@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
@@ -47,7 +47,6 @@ def test_only_tokens_name_a_tokenizer():
         assert "tokenizer" not in score.signature
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=20), min_size=2), st.sampled_from(sorted(UNITS)))
 def test_equal_pythons_statistics(texts, unit):
     lengths = [UNITS[unit](text) for text in texts]
@@ -110,7 +109,6 @@ def test_a_perfect_law_gives_its_exponent():
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=40), st.integers(2, 50))
 def test_equals_scipys_regression(counts, top):
     texts = [f"w{word} " * count for word, count in enumerate(counts)]
@@ -157,7 +155,6 @@ def test_top_must_leave_a_line():
 # The compression ratio.
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(), min_size=1).filter(any), st.sampled_from([None, 1, 6, 9]))
 def test_equals_a_gzip_file(texts, level):
     data = "\n".join(texts).encode()

@@ -52,7 +52,7 @@ def test_an_example_by_hand():
     assert within.different.tolist() == [2, 0, 0, 2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=TEXTS)
 def test_numbers_and_counts_equal_those_of_tuples(texts):
     corpus = as_corpus(texts, "whitespace")
@@ -67,7 +67,7 @@ def test_numbers_and_counts_equal_those_of_tuples(texts):
         assert made.counts.tolist() == [counted[gram] for gram in numbers]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=TEXTS)
 def test_counts_within_texts_equal_those_of_tuples(texts):
     corpus = as_corpus(texts, "whitespace")
@@ -80,7 +80,7 @@ def test_counts_within_texts_equal_those_of_tuples(texts):
             assert dict(zip(within.ids[mine], within.counts[mine], strict=True)) == counted
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(texts=TEXTS, references=TEXTS)
 def test_joined_corpora_share_numbers(texts, references):
     both = join(*tokenise(texts, references, tokenizer="whitespace"))
@@ -164,7 +164,6 @@ def test_both_levels_by_hand():
     assert sample.better == "closest"
 
 
-@settings(deadline=None)
 @given(FOUR_LETTERS, st.integers(1, 5))
 def test_equals_sets_of_tuples(texts, order):
     every = [grams(text, order) for text in texts]
@@ -207,7 +206,6 @@ def test_a_misspelt_level():
         distinct(["a"], per="sampel")
 
 
-@settings(deadline=None)
 @given(st.integers(1, 300), st.integers(2, 60))
 def test_the_expected_number_is_exact(draws, size):
     from calipers.text.distinct_ngrams import expected
@@ -260,7 +258,6 @@ def test_adjusted_distinct_of_no_tokens():
     assert score.reason == "no text has a token"
 
 
-@settings(deadline=None)
 @given(FOUR_LETTERS, st.integers(1, 6))
 def test_moving_average_equals_every_window_counted(texts, window):
     expected = []

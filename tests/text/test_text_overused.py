@@ -29,7 +29,7 @@ def holders(texts, order, where):
 
 
 @given(TEXTS, TEXTS, st.integers(1, 3), st.sampled_from(["anywhere", "opening"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_counts_and_tests_are_those_of_sets_of_tuples(generated, human, order, where):
     level = 0.6
     ours, theirs = holders(generated, order, where), holders(human, order, where)

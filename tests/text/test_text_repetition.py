@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
@@ -66,7 +66,6 @@ def test_by_hand():
     assert found.copies.tolist() == [2, 2, 1, 1, 1]
 
 
-@settings(deadline=None)
 @given(TEXTS, st.one_of(st.none(), st.integers(1, 6)), st.integers(2, 4))
 def test_equals_every_phrase_tried(texts, longest, copies):
     expected = [slow_ending(text.split(), longest or 99) for text in texts]
@@ -78,7 +77,6 @@ def test_equals_every_phrase_tried(texts, longest, copies):
     assert score.value == np.mean(looped)
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_holtzmans_rule_can_be_read_from_the_endings(texts):
     expected = []
@@ -171,7 +169,6 @@ def test_repetition_refuses(options, message):
         white(["a"], repetition_frequency, **options)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(1, 4))
 def test_rep_n_counts_repeats(texts, order):
     expected = []
@@ -191,7 +188,6 @@ def test_rep_n_of_short_texts_is_undefined():
     assert score.reason == "no text has 4 tokens"
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(1, 3))
 def test_self_repetition_equals_sets_counted(texts, order):
     sets = [

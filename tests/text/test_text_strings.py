@@ -191,7 +191,7 @@ def test_values_that_the_paper_prints():
         assert found == pytest.approx(value, abs=1.1e-3 if order == 6 else 5e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.text("abc", max_size=8), min_size=2, max_size=6),
     st.integers(1, 5),
@@ -211,7 +211,7 @@ def test_subsequences_equal_a_search_through_all(texts, order, decay):
         assert found[i, j] == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text("abc", max_size=12), min_size=2, max_size=8), st.integers(1, 4))
 def test_shared_ngrams_equal_sets(texts, order):
     found = similarities(NgramKernel(order), texts)
@@ -225,7 +225,7 @@ def test_shared_ngrams_equal_sets(texts, order):
 KERNELS = [NgramKernel(2), SubsequenceKernel(3, 0.5), SubsequenceKernel(2, 0.9)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text("ab ", max_size=9), min_size=2, max_size=12), st.randoms())
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_laws(kernel, texts, random):

@@ -398,7 +398,7 @@ def test_these_versions_have_the_rules_that_were_proven_local():
 
 
 @BOTH
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(texts=TEXTS)
 def test_tokens_are_the_tokenizers_own(tokenizer, texts):
     assert remembered(tokenizer, texts) == own(tokenizer, texts)

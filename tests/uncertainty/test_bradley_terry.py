@@ -229,7 +229,7 @@ def test_settles_where_whole_newton_steps_run_away():
     assert wins.sum(1) == pytest.approx(((wins + wins.T) * chances).sum(1), abs=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.floats(0.5, 300))
 def test_laws(seed, n, scale):
     rng = np.random.default_rng(seed)
@@ -245,7 +245,7 @@ def test_laws(seed, n, scale):
     assert again.standard_errors == pytest.approx(found.standard_errors)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
 def test_laws_where_judgements_tie(seed, n):
     rng = np.random.default_rng(seed)

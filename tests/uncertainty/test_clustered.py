@@ -240,7 +240,7 @@ def test_clusters_that_all_say_the_same_claim_no_certainty():
     assert model < ours < 2.01 * model
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_laws_of_raters_and_items(seed):
     rng = np.random.default_rng(seed)
@@ -278,7 +278,7 @@ def test_no_variance_below_that_of_the_first_kind_where_a_sum_is_negative():
     assert combined(first, np.eye(3)) == pytest.approx(first + np.eye(3))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_laws(seed):
     """Who is called what, which system stands in which column, and the order of rows: no matter."""

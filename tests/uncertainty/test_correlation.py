@@ -35,7 +35,7 @@ def test_by_hand():
     assert pearson([1, 2, 3], [0, 3, 3]).value == pytest.approx(3 / np.sqrt(12))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(columns)
 def test_equal_scipy(pair):
     a, b = np.array(pair, dtype=float) / 7
@@ -44,7 +44,7 @@ def test_equal_scipy(pair):
     assert pearson(a, b).value == pytest.approx(stats.pearsonr(a, b)[0], abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(columns)
 def test_laws(pair):
     a, b = np.array(pair, dtype=float)
@@ -180,7 +180,7 @@ def test_every_draw_is_scipys_correlation(rng):
         assert interval_of_errors(kind, 0.1, a, b) == pytest.approx((0.1 - reach, 0.1 + reach))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), min_size=1, max_size=5))
 def test_ranks_of_rows_are_those_of_scipy(rows):
     values = np.array(rows) / 7

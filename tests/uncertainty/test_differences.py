@@ -401,7 +401,7 @@ def test_draws_in_pieces_are_the_same_draws(rng, monkeypatch):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_laws_of_a_family(seed, systems, scores):
     rng = np.random.default_rng(seed)
     shared, own = rng.standard_normal((2, systems, scores, 20))

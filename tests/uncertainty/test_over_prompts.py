@@ -57,7 +57,7 @@ def test_the_jackknife_of_a_mean_is_the_interval_of_the_mean():
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_contrast_has_the_jackknife_that_measures_anew(seed):
     rng = np.random.default_rng(seed)
     rows, labels = rng.standard_normal((12, 3)) + 0.3, np.repeat(np.arange(4), 3)
@@ -86,7 +86,7 @@ def brute_mmd(kernel, ours, theirs, *, unbiased):
 
 
 @given(seed=st.integers(0, 10_000), single=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_statistic_is_the_mean_of_mmd_over_prompts(seed, single):
     rng = np.random.default_rng(seed)
     sizes = [(2, 3), (3, 3), (1 if single else 2, 3), (3, 3)]
@@ -131,7 +131,7 @@ def test_one_sample_on_each_side_tests_nothing_within_prompts():
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=3))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_relabellings_are_those_of_which_mmd_may_differ(sizes):
     """Counted: all labellings within prompts, those that swap sets of one size counting once."""
     count = 1
@@ -209,7 +209,7 @@ def test_kernels_that_do_not_fit_are_refused(kernels, sizes, message):
 
 
 @given(texts=st.lists(st.text(max_size=6), min_size=1, max_size=5), length=st.integers(1, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_hamming_kernel_compares_place_by_place(texts, length):
     found = hamming_kernel(padded(texts, length=length))
     cut = [text[:length] for text in texts]

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -47,7 +47,6 @@ def test_ties_share_their_mean_rank():
     assert kendall(column(1, 1, 2), column(1, 2, 3)) == pytest.approx(2 / math.sqrt(6))
 
 
-@settings(deadline=None)
 @given(COLUMNS)
 def test_as_scipy_gives_them(columns):
     a, b = map(np.array, columns)
@@ -60,7 +59,6 @@ def test_as_scipy_gives_them(columns):
         assert math.isnan(chance(a, b))
 
 
-@settings(deadline=None)
 @given(COLUMNS, st.randoms(use_true_random=False))
 def test_the_order_of_the_systems_does_not_matter(columns, random):
     a, b = map(np.array, columns)
@@ -70,7 +68,6 @@ def test_the_order_of_the_systems_does_not_matter(columns, random):
         np.testing.assert_allclose(measure(a[order], b[order]), measure(a, b), atol=1e-11)
 
 
-@settings(deadline=None)
 @given(COLUMNS)
 def test_symmetric_bounded_and_turned_round_by_a_minus(columns):
     a, b = map(np.array, columns)

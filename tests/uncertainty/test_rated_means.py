@@ -68,7 +68,7 @@ def test_a_system_of_one_rater_has_no_error():
     assert found.standard_errors[1] == pytest.approx(1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_laws(seed):
     """Items that are all different change nothing; the order of rows and names does not matter."""

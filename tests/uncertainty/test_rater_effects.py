@@ -128,7 +128,7 @@ def test_the_likelihood_by_brute_force():
     assert found.log_likelihood == pytest.approx(likelihood(best.x), abs=0.02)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.integers(0, 1000))
 def test_laws(seed):
     """Order of rows and raters, the columns of systems, and the unit of scores: no matter."""

@@ -55,7 +55,7 @@ def test_jackknife_of_a_mean_is_the_classical_error_of_a_mean_of_blocks(rng):
 
 @pytest.mark.parametrize("make", MAKERS)
 @given(values=NUMBERS, factor=st.floats(-50, 50), shift=st.floats(-50, 50))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_deviations_scale_and_do_not_shift(make, values, factor, shift):
     part, moved = make("both", values), make("both", factor * values + shift)
     np.testing.assert_allclose(moved.deviations, factor * part.deviations, atol=1e-9)
@@ -97,7 +97,7 @@ def test_degrees_of_freedom_by_welch_and_satterthwaite():
 
 
 @given(values=st.lists(NUMBERS, min_size=1, max_size=4), factor=st.floats(0.01, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_scale_moves_the_error_and_not_the_freedom(values, factor):
     parts = [Component.jackknife("reference", each) for each in values]
     spread, scaled = Spread(tuple(parts)), Spread(tuple(p.times(factor) for p in parts))
@@ -173,7 +173,7 @@ def test_halves_bound_the_variance_by_hand():
 
 
 @given(values=NUMBERS, halves=NUMBERS, factor=st.floats(-50, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_halves_never_lengthen_and_scale_as_the_score_does(values, halves, factor):
     plain = Spread((Component.jackknife("reference", values),))
     spread = Spread(plain.components, halves=halves)
@@ -327,7 +327,6 @@ shares = st.floats(1e-6, 1 - 1e-6)
 
 
 @given(shares, st.floats(1e-8, 10), st.sampled_from(LEVELS))
-@settings(deadline=None)
 def test_holds_the_value_and_stays_within_bounds(share, error, level):
     low, high = confidence_interval(share, moving(error), level=level)
     assert 0 <= low <= share <= high <= 1
@@ -336,7 +335,6 @@ def test_holds_the_value_and_stays_within_bounds(share, error, level):
 
 
 @given(shares, st.floats(1e-8, 10), st.sampled_from(LEVELS))
-@settings(deadline=None)
 def test_a_share_and_what_it_leaves_have_mirrored_intervals(share, error, level):
     low, high = confidence_interval(share, moving(error), level=level)
     other = confidence_interval(1 - share, moving(error), level=level)
@@ -344,7 +342,6 @@ def test_a_share_and_what_it_leaves_have_mirrored_intervals(share, error, level)
 
 
 @given(shares, st.floats(1e-6, 0.5), st.sampled_from(LEVELS[:-1]))
-@settings(deadline=None)
 def test_more_confidence_is_wider_on_either_scale(share, error, level):
     higher = LEVELS[LEVELS.index(level) + 1]
     low, high = confidence_interval(share, moving(error), level=level)
@@ -354,7 +351,6 @@ def test_more_confidence_is_wider_on_either_scale(share, error, level):
 
 
 @given(st.floats(-100, 100), st.floats(1e-3, 10), st.floats(0.01, 100), st.floats(-50, 50))
-@settings(deadline=None)
 def test_units_do_not_matter_where_there_are_no_bounds(value, error, factor, shift):
     found = confidence_interval(value, moving(error), bounds=ANY)
     moved = confidence_interval(factor * value + shift, moving(factor * error), bounds=ANY)

@@ -77,7 +77,7 @@ def test_families_by_hand():
 
 
 @given(families())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_equals_the_definition(family):
     statistics, null = family
     adjusted = step_down(statistics, [null])
@@ -86,7 +86,7 @@ def test_equals_the_definition(family):
 
 
 @given(families(), st.integers(0, 10**6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_families_equal_the_definition(family, seed):
     statistics, null = family
     # More columns than tests; each test takes some with it, its own among them or not
@@ -103,7 +103,7 @@ def test_families_equal_the_definition(family, seed):
 
 
 @given(families())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_without_families_each_test_has_its_own_column(family):
     statistics, null = family
     own = [[place] for place in range(len(statistics))]
@@ -111,7 +111,7 @@ def test_without_families_each_test_has_its_own_column(family):
 
 
 @given(families(), st.sampled_from([0.5, 0.9, 0.95]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_critical_value_is_a_quantile_of_the_largest(family, level):
     _, null = family
     largest = [max(abs(value) for value in draw) for draw in null]
@@ -123,7 +123,7 @@ def test_critical_value_is_a_quantile_of_the_largest(family, level):
 
 
 @given(families())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_keeps_the_order_and_lowers_no_p_value(family):
     statistics, null = family
     adjusted = step_down(statistics, [null])
@@ -135,7 +135,7 @@ def test_keeps_the_order_and_lowers_no_p_value(family):
 
 
 @given(families(), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_neither_signs_nor_the_order_of_tests_matter(family, random):
     statistics, null = family
     adjusted = step_down(statistics, [null])
@@ -148,7 +148,7 @@ def test_neither_signs_nor_the_order_of_tests_matter(family, random):
 
 
 @given(families(), st.integers(1, 45))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_chunks_of_draws_do_not_matter(family, size):
     statistics, null = family
     chunks = [null[start : start + size] for start in range(0, len(null), size)]
@@ -158,7 +158,7 @@ def test_chunks_of_draws_do_not_matter(family, size):
 
 
 @given(families(), st.integers(0, 10**6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_never_above_holm_where_all_tests_have_one_distribution(family, seed):
     statistics, null = family
     # The same values in every column, in whatever order: each test alone has the same p-value

@@ -72,7 +72,7 @@ def test_touching_ends_are_ties_even_if_floats_part_them():
     assert found.value == pytest.approx(np.sqrt(3) / 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds, st.booleans())
 def test_equals_all_corners_one_by_one(seed, rounded):
     means, deviations, truth = drawn(seed, rounded, most=7)
@@ -90,7 +90,7 @@ def test_equals_all_corners_one_by_one(seed, rounded):
     assert correlation(means + found.signs * deviations, truth) == pytest.approx(found.value)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds, st.booleans())
 def test_laws(seed, rounded):
     means, deviations, truth = drawn(seed, rounded, most=14)
@@ -110,7 +110,7 @@ def test_laws(seed, rounded):
             assert value == pytest.approx(found), name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds, st.floats(0, 3))
 def test_equal_deviations_never_give_more_than_the_plain_correlation(seed, deviation):
     means, _, truth = drawn(seed, rounded=False, most=12)
@@ -184,7 +184,7 @@ def lowest_numerator(corners):
     return int(table.min())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, st.sampled_from([0.05, 0.3, 2.0]))
 def test_the_quadratic_form_is_the_numerator(seed, deviation):
     means, deviations, truth = systems(seed, 6, deviation)
@@ -197,7 +197,7 @@ def test_the_quadratic_form_is_the_numerator(seed, deviation):
         assert corners.numerator(high) == np.triu(pairs).sum()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, st.sampled_from([0.05, 0.3, 2.0]), st.integers(3, 12))
 def test_a_wide_sweep_finds_the_minimum_and_a_narrow_one_bounds_it(seed, deviation, n):
     corners = Corners.of(*systems(seed, n, deviation))
@@ -225,7 +225,7 @@ def any_form(rng, n, linear):
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seeds, st.integers(1, 8))
 def test_a_sweep_bounds_any_form_from_below_whatever_its_guide(seed, width):
     rng = np.random.default_rng(seed)
@@ -236,7 +236,7 @@ def test_a_sweep_bounds_any_form_from_below_whatever_its_guide(seed, width):
         assert form.numerator(found.high) == found.score == lowest_numerator(form)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, st.integers(1, 8))
 def test_a_bound_is_tight_where_the_guide_is_the_clear_minimum(seed, width):
     rng = np.random.default_rng(seed)
@@ -245,7 +245,7 @@ def test_a_bound_is_tight_where_the_guide_is_the_clear_minimum(seed, width):
     assert sweep(form, width=width, guide=guide).score == form.numerator(guide)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds)
 def test_the_bound_allows_for_ties(seed):
     rng = np.random.default_rng(seed)
@@ -257,7 +257,7 @@ def test_the_bound_allows_for_ties(seed):
         assert corners.bound(lowest_numerator(corners)) <= found.value + 1e-12
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seeds, st.integers(3, 30))
 def test_no_change_of_a_sign_lowers_what_the_search_found(seed, n):
     corners = Corners.of(*systems(seed, n, 1.0))
@@ -276,7 +276,7 @@ def test_the_search_finds_the_minimum_of_thirty_systems(seed):
     assert corners.numerator(found) == sweep(corners, width=22, guide=found).score
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seeds, st.booleans())
 def test_the_long_way_brackets_the_exact_one(seed, rounded):
     means, deviations, truth = systems(seed, 11, 0.5)
