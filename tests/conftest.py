@@ -26,6 +26,19 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture
+def no_keys(monkeypatch):
+    """No key for services in the environment."""
+    for name in ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def waits():
+    """How long a client waited each time it would have slept."""
+    return []
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(20180712)
 

@@ -16,7 +16,7 @@ import traceback
 import tracemalloc
 from collections import Counter
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -31,10 +31,11 @@ from calipers.samples import SampleSet
 from calipers.service import address, client
 from calipers.service.address import Key
 from calipers.service.refusal import AnswerError
+from services import SECRET, Service, begun, changed, running, says, well
 
 pytest.importorskip("httpx")
+pytestmark = pytest.mark.usefixtures("no_keys")
 
-SECRET = "sk-proj-0123456789-abcdefghijklm"
 WIDTH = 6
 
 
@@ -45,38 +46,6 @@ def read_address(text):
 def vector_of(text, width=WIDTH):
     digest = hashlib.sha256(text.encode()).digest()
     return np.frombuffer(digest[:width], dtype=np.uint8).astype(np.float32) / np.float32(7)
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        service = self.server
-        with service.lock:
-            service.requests.append(request)
-            service.paths.append(self.path)
-            service.keys.append(self.headers.get("Authorization"))
-            act = service.acts.pop(0) if service.acts else service.usual
-            service.busy += 1
-            service.most_busy = max(service.most_busy, service.busy)
-        try:
-            act(self, request)
-        finally:
-            with service.lock:
-                service.busy -= 1
-
-    def log_message(self, *words):
-        pass
-
-    def reply(self, status, body, **headers):
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Length": len(content), **headers}.items():
-            self.send_header(name.replace("_", "-"), str(value))
-        self.end_headers()
-        self.wfile.write(content)
 
 
 def answer(request, width=WIDTH, model=None):
@@ -96,71 +65,10 @@ def answer(request, width=WIDTH, model=None):
     return {"data": data, "model": model or request["model"], "usage": usage}
 
 
-def well(handler, request):
-    handler.server.answered.update(request["input"])
-    handler.reply(200, answer(request))
-
-
-def says(status, body, **headers):
-    return lambda handler, request: handler.reply(status, body, **headers)
-
-
-def changed(change):
-    def act(handler, request):
-        body = answer(request)
-        handler.reply(200, change(body) or body)
-
-    return act
-
-
-def hang_up(handler, request):
-    """Begin an answer and close the connection in the middle of it."""
-    content = json.dumps(answer(request)).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(content)))
-    handler.end_headers()
-    handler.wfile.write(content[: len(content) // 2])
-    handler.close_connection = True
-
-
-class Service(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.lock = threading.Lock()
-        self.usual, self.acts = well, []
-        self.requests, self.paths, self.keys = [], [], []
-        self.answered = Counter()
-        self.busy = self.most_busy = 0
-        self.url = f"http://127.0.0.1:{self.server_port}/v1"
-
-    def handle_error(self, request, client_address):
-        pass
-
-    @property
-    def texts(self):
-        return [text for request in self.requests for text in request["input"]]
-
-
 @pytest.fixture
 def service():
-    with Service() as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    for name in ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def waits():
-    return []
+    with running(Service(answer, read=itemgetter("input"))) as service:
+        yield service
 
 
 @pytest.fixture
@@ -326,7 +234,7 @@ def test_a_service_that_never_answered_gets_less_policy(make, service):
 
 
 def test_a_lost_connection_is_asked_again(make, service, waits):
-    service.acts = [hang_up, hang_up]
+    service.acts = [begun, begun]
     found = make().embed(TEXTS)
     np.testing.assert_array_equal(rows(found), expected(TEXTS))
     assert len(waits) == 2
@@ -334,7 +242,7 @@ def test_a_lost_connection_is_asked_again(make, service, waits):
 
 def test_answers_that_keep_breaking_off_end_the_run_soon(make, service, waits):
     service.acts = [well]
-    service.usual = hang_up
+    service.usual = begun
     with pytest.raises(CalipersError) as caught:
         make(batch_size=2).embed(TEXTS)
     assert len(service.requests) == 1 + 4
@@ -964,7 +872,7 @@ def test_the_key_stays_between_us_and_the_service(make, service, tmp_path, caplo
         says(413, {"message": echo}),
         says(200, echo.encode()),
         says(200, {echo: 1}),
-        hang_up,
+        begun,
         says(307, echo.encode()),
     ):
         service.usual = act

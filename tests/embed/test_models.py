@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import sys
-import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -27,6 +26,7 @@ from calipers.embed.models.tensors import read_header
 from calipers.embed.options import Options
 from calipers.embed.states import pretrained as memory
 from calipers.errors import CalipersError, InputError, MissingExtraError
+from services import running
 
 
 def write(folder, **files):
@@ -668,7 +668,6 @@ def site(tmp_path, monkeypatch):
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.state = Hub()
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "127.0.0.1")
@@ -678,9 +677,8 @@ def site(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "HUGGINGFACE_CO_URL_TEMPLATE", files, raising=False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    yield server.state
-    server.shutdown()
-    server.server_close()
+    with running(server):
+        yield server.state
 
 
 def fetched(site):

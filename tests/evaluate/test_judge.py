@@ -6,7 +6,6 @@ import importlib.util
 import json
 import random
 import re
-import threading
 from dataclasses import replace
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +21,7 @@ from calipers.judgements.tables import read_judgements, write_judgements
 from calipers.language_model.judging import SIDES
 from calipers.language_model.model import Completion, LanguageModel
 from calipers.samples import SampleSet
+from services import running
 
 TRUTH = {"good": 1.0, "fair": 0.0, "poor": -1.0}
 """How good the texts of each system are, in log odds; every text names its system."""
@@ -324,12 +324,10 @@ def test_the_simulated_judge_of_the_documentation_is_exposed():
     spec = importlib.util.spec_from_file_location("simulated_judge", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    with ThreadingHTTPServer(("127.0.0.1", 0), module.Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), module.Handler)) as server:
         name = f"http://127.0.0.1:{server.server_port}/v1#simulated"
         found = run(name, per_pair=20, repeat_share=0)
         rated = run(name, task="quality", n=5)
-        server.shutdown()
     assert found["simulated"]["sensible"].first.interval[0] > 0.5
     assert "cannot be trusted without both orders" in found.warnings[-1]
     assert "<details open><summary>1 warning</summary>" in found._repr_html_()

@@ -7,7 +7,6 @@ import random
 import re
 import runpy
 import shlex
-import threading
 from collections import Counter
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -20,6 +19,7 @@ from calipers.cli import app
 from calipers.demo.systems import systems
 from calipers.judgements.judgement import STEPS, PairJudgement
 from calipers.judgements.tables import read_judgements, write_judgements
+from services import running
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "examples" / "judgements"
@@ -117,11 +117,9 @@ def test_the_page_shows_what_judge_prints(tmp_path, monkeypatch):
     command, block = re.findall(
         r"8766 &\n(calipers judge .*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL
     )[0]
-    with ThreadingHTTPServer(("127.0.0.1", 0), judge) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), judge)) as server:
         command = command.replace("8766", str(server.server_port)).replace("\\\n", "")
         printed = CliRunner().invoke(app, shlex.split(command)[1:]).stdout
-        server.shutdown()
     parts = [part for part in block.split("\n\n") if "127.0.0.1" not in part and part != "..."]
     assert len(parts) >= 4
     assert [part for part in parts if part not in printed.strip().split("\n\n")] == []

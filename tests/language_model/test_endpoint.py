@@ -18,7 +18,6 @@ import threading
 import time
 import traceback
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -33,10 +32,11 @@ from calipers.language_model.models import find_language_model
 from calipers.service import side_by_side
 from calipers.service.address import Key, read_address
 from calipers.service.client import RequestLimitError
+from services import SECRET, Service, begun, changed, running, says, well
 
 pytest.importorskip("httpx")
+pytestmark = pytest.mark.usefixtures("no_keys")
 
-SECRET = "sk-proj-0123456789-abcdefghijklm"
 SAMPLE = Decoding.parse("ancestral")
 
 
@@ -48,38 +48,6 @@ def prompt_of(request):
     if "messages" in request:
         return request["messages"][-1]["content"]
     return request["prompt"]
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        server = self.server
-        with server.lock:
-            server.requests.append(request)
-            server.paths.append(self.path)
-            server.keys.append(self.headers.get("Authorization"))
-            act = server.acts.pop(0) if server.acts else server.usual
-            server.busy += 1
-            server.most_busy = max(server.most_busy, server.busy)
-        try:
-            act(self, request)
-        finally:
-            with server.lock:
-                server.busy -= 1
-
-    def log_message(self, *words):
-        pass
-
-    def reply(self, status, body, **headers):
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Length": len(content), **headers}.items():
-            self.send_header(name.replace("_", "-"), str(value))
-        self.end_headers()
-        self.wfile.write(content)
 
 
 def answer(request, **choice):
@@ -94,36 +62,8 @@ def answer(request, **choice):
     }
 
 
-def well(handler, request):
-    with handler.server.lock:  # counted first, since a client may have read the reply by then
-        handler.server.answered[prompt_of(request)] += 1
-    handler.reply(200, answer(request))
-
-
-def says(status, body, **headers):
-    return lambda handler, request: handler.reply(status, body, **headers)
-
-
 def with_choice(**choice):
     return lambda handler, request: handler.reply(200, answer(request, **choice))
-
-
-def changed(change):
-    def act(handler, request):
-        body = answer(request)
-        handler.reply(200, change(body) or body)
-
-    return act
-
-
-def begun(handler, request):
-    """Begin an answer and close the connection in the middle of it."""
-    content = json.dumps(answer(request)).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(content)))
-    handler.end_headers()
-    handler.wfile.write(content[: len(content) // 2])
-    handler.close_connection = True
 
 
 def hang_up(handler, request):
@@ -136,46 +76,10 @@ def cut_short(handler, request):
     handler.reply(200, content[: len(content) // 2])
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.lock = threading.Lock()
-        self.usual, self.acts = well, []
-        self.requests, self.paths, self.keys = [], [], []
-        self.answered = Counter()
-        self.busy = self.most_busy = 0
-        self.where = f"127.0.0.1:{self.server_port}/v1"
-        self.url = f"http://{self.where}"
-
-    def handle_error(self, request, client_address):
-        pass
-
-    @property
-    def prompts(self):
-        return [prompt_of(request) for request in self.requests]
-
-
 @pytest.fixture
 def server():
-    with Server() as running:
-        threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
-        yield running
-        running.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    for name in ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def waits():
-    return []
+    with running(Service(answer, read=lambda request: [prompt_of(request)])) as server:
+        yield server
 
 
 @pytest.fixture
@@ -599,7 +503,7 @@ def test_an_answer_that_is_none_is_asked_for_again(make, server, act):
     server.acts = [act, act]
     written = write(make(), prompts(2))
     assert [completion.id for completion in written] == [0, 1]
-    assert server.prompts == ["prompt 0"] * 3 + ["prompt 1"]
+    assert server.texts == ["prompt 0"] * 3 + ["prompt 1"]
 
 
 @pytest.mark.parametrize(
@@ -1003,8 +907,8 @@ def test_log_probabilities_of_texts(make, server, way):
     if way not in ("bytes", "sentence pieces"):
         expected = [log_probability(token) for text in TEXTS for token in pieces(text)[1:]]
         np.testing.assert_array_equal(scores.log_probability, expected)
-    assert "the cat sat" in server.prompts
-    assert "" not in server.prompts
+    assert "the cat sat" in server.texts
+    assert "" not in server.texts
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "sentence pieces"])
@@ -1445,7 +1349,7 @@ def test_the_command_measures_by_a_server(measure, server):
     score = system["scores"]["perplexity"]
     assert score["value"] == pytest.approx(math.exp(-np.mean(expected)))
     assert score["gap"] is not None
-    assert len(server.requests) == len({*server.prompts}) == 24
+    assert len(server.requests) == len({*server.texts}) == 24
 
 
 @pytest.mark.parametrize(
