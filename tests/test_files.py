@@ -126,15 +126,13 @@ def test_paths_that_lead_nowhere_are_told() -> None:
     with pytest.raises(InputError, match="there is no such file"):
         check_there("a\0b")
     for name in ("~nobody-here/a", Path("~nobody-here/a")):
-        with pytest.raises(InputError, match="there is no home folder for '~nobody-here'"):
+        with pytest.raises(InputError, match="'~nobody-here'"):
             at_home(name)
     with pytest.raises(InputError, match="there is no home folder"):
         read_systems(["a=~nobody-here/*.jsonl"])
     with pytest.raises(InputError, match="there is no home folder"):
         find_tokenizer("hf:~nobody-here/a")
-    with pytest.raises(
-        InputError, match="is neither a folder on this machine nor a possible name on the hub"
-    ):
+    with pytest.raises(InputError, match=r"folder .*name on the hub"):
         load_embedder("a" * 5000)
     with pytest.raises(InputError, match="no tokenizer"):
         find_tokenizer("./" + "a" * 5000)
@@ -148,7 +146,7 @@ def test_too_little_memory_names_the_file_and_its_size(tmp_path: Path) -> None:
     with (
         pytest.raises(
             InputError,
-            match=rf"{path}: the file of 200 bytes does not fit in the memory that is free: Unable",
+            match=rf"{path}: .*200 bytes .*memory .*Unable",
         ),
         fitting_in_memory(path),
     ):

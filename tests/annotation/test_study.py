@@ -65,7 +65,7 @@ def test_a_name_that_is_taken_is_refused(study):
 def test_a_study_needs_items_and_enough_people(study):
     with pytest.raises(InputError, match="at least one item"):
         study(items=(), number=0)
-    with pytest.raises(InputError, match="ratings_per_item is 3, but there are 2 annotators"):
+    with pytest.raises(InputError, match=r"ratings_per_item is 3, .*2 annotators"):
         study(ratings_per_item=3)
 
 
@@ -151,7 +151,7 @@ def test_ratings_are_exported_too(study, tmp_path):
 
 
 def test_an_export_under_another_name_is_refused(study, tmp_path):
-    with pytest.raises(InputError, match=r"judgements are written to a file ending in .csv or"):
+    with pytest.raises(InputError, match=r"file ending in \.csv or"):
         study().export(tmp_path / "judgements.xlsx")
     made = study(name="empty.sqlite")
     made.export(tmp_path / "none.csv")
@@ -242,13 +242,11 @@ def test_label_studio_of_another_study_is_refused(study, tmp_path):
     data = {"item": "x", "first": "a", "left_system": "alpha", "right_system": "beta"}
     result = [{"from_name": "better", "type": "choices", "value": {"choices": ["Tie"]}}]
     path.write_text(json.dumps([{"data": data, "annotations": [{"result": result}]}]))
-    with pytest.raises(
-        InputError, match="has answers to 'better', but the study asks 'human_like'"
-    ):
+    with pytest.raises(InputError, match=r"'better'.*'human_like'"):
         import_annotations(made, path)
     result[:] = [{**result[0], "from_name": name} for name in answers()]
     path.write_text(json.dumps([{"data": data, "annotations": [{"result": result}]}]))
-    with pytest.raises(InputError, match=r"the item x is none of the study .*study\.sqlite"):
+    with pytest.raises(InputError, match=r"item x .*study\.sqlite"):
         import_annotations(made, path)
     assert [each.name for each in made.annotators] == ["ada"]
     quality = study(items=[Shown("a", ("t",))], rubric=QUALITY, name="q.sqlite", annotators=1)

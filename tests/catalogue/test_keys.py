@@ -247,7 +247,7 @@ def test_another_case_is_told_by_itself(asked):
 
 
 def test_an_unknown_estimator_is_named():
-    with pytest.raises(InputError, match="unknown estimator 'knnn'; did you mean 'knn'"):
+    with pytest.raises(InputError, match=r"estimator 'knnn'.*'knn'"):
         choose("mauve", VIEWS, estimator="knnn")
 
 
@@ -398,9 +398,7 @@ def test_what_cannot_be_measured_is_refused(metrics, options, message):
 
 def test_a_missing_package_is_an_error_only_where_the_metric_was_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasketch", None)
-    with pytest.raises(
-        MissingExtraError, match=r"'near_duplicates' needs .*calipers\[duplicates\]"
-    ):
+    with pytest.raises(MissingExtraError, match=r"'near_duplicates' .*calipers\[duplicates\]"):
         check_extras(choose_text("near_duplicates"))
     check_extras(choose_text("copies"))
 
@@ -478,7 +476,7 @@ def test_the_catalogue_loads_nothing_heavy():
 )
 def test_words_may_carry_their_name(written, key):
     assert find_text(written).key == key
-    with pytest.raises(InputError, match="unknown per 'text'; known: sample, system"):
+    with pytest.raises(InputError, match=r"per 'text'; .*sample, system"):
         find_text("distinct:per=text")
     with pytest.raises(InputError, match="chooses per twice"):
         find_text("distinct:per=sample:sample")
@@ -535,7 +533,7 @@ def test_a_name_from_elsewhere_points_to_the_key(name, meant):
 
 
 def test_an_unlike_name_is_sent_to_the_list():
-    with pytest.raises(InputError, match="unknown metric 'qqqqq'; calipers metrics lists them all"):
+    with pytest.raises(InputError, match=r"metric 'qqqqq'.*calipers metrics"):
         check_known(["qqqqq"])
     check_known(["precision", "text.anything", "form", "chi2", "all"], views=["form"])
 

@@ -185,7 +185,7 @@ def test_without_its_package_a_metric_says_which_command_brings_it(key, pair, mo
 def test_the_plug_in_cost_needs_its_package_for_unequal_sizes_only(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ot", None)
     check_extras(choose("ot:", ("v",)), equal_sizes=True)
-    with pytest.raises(ImportError, match="the metric 'ot' needs the package 'ot'"):
+    with pytest.raises(ImportError, match=r"'ot' .*package 'ot'"):
         check_extras(choose("ot:", ("v",)), equal_sizes=False)
 
 

@@ -199,10 +199,10 @@ def test_values_that_mean_nothing(text):
 
 
 def test_ranges_that_cannot_be_meant():
-    with pytest.raises(InputError, match="smaller end of a range first, as in 1-3; found '3-1'"):
+    with pytest.raises(InputError, match=r"1-3.*'3-1'"):
         read_values("3-1")
     for text in ("1-99999999", "1-10000000000"):
-        with pytest.raises(InputError, match="can list at most 10,000 values; name some"):
+        with pytest.raises(InputError, match="10,000 values"):
             read_values(text)
 
 

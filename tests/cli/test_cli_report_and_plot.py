@@ -331,9 +331,7 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path, monkeypatch, table, words
 def test_a_table_with_lines_excludes_by(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("system,value,line\na,1,b\n")
-    with pytest.raises(
-        InputError, match=r"--by cannot be combined with the column 'line' of x.csv"
-    ):
+    with pytest.raises(InputError, match=r"--by .*'line' of x.csv"):
         read_x("x.csv", "family")
 
 

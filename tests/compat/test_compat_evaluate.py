@@ -63,7 +63,7 @@ def test_batches_add_up_and_are_forgotten():
     metric.add_batch(predictions=HUMAN[:-2])
     metric.add(prediction=HUMAN[-2])
     assert metric.compute(predictions=HUMAN[-1:]) == whole
-    with pytest.raises(InputError, match="mean_length needs predictions; found none"):
+    with pytest.raises(InputError, match=r"mean_length .*predictions"):
         metric.compute()
 
 
@@ -79,7 +79,7 @@ def test_both_sides_may_come_in_batches_of_their_own():
 def test_what_failed_is_forgotten_too():
     metric = load("precision", embedder="tfidf")
     metric.add_batch(predictions=CATS)
-    with pytest.raises(InputError, match="precision needs references; found none"):
+    with pytest.raises(InputError, match=r"precision .*references"):
         metric.compute()
     assert metric._predictions == []
 
@@ -131,7 +131,7 @@ def test_bad_input_is_refused(name, given, message):
 
 
 def test_one_text_is_no_batch():
-    with pytest.raises(InputError, match="a batch must be a list of samples; found 'a text'"):
+    with pytest.raises(InputError, match=r"list of samples.*'a text'"):
         load("distinct").add_batch(predictions="a text")
 
 

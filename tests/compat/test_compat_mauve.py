@@ -193,7 +193,7 @@ def test_features_go_before_tokens_and_these_before_texts(rng):
 
 @pytest.mark.slow
 def test_token_ids_beyond_the_model_are_refused(model):
-    with pytest.raises(InputError, match=r"p_tokens: text 2 has 20 tokens, more than"):
+    with pytest.raises(InputError, match=r"p_tokens: text 2 .*20 tokens"):
         compute_mauve(p_tokens=[[2, 3], [2] * 20], q_tokens=[[2], [3]], featurize_model_name=model)
 
 

@@ -315,7 +315,7 @@ def test_a_divergence_may_be_given_itself():
 )
 def test_divergences_without_a_bound_are_refused_with_the_reason(name, reason):
     for divergence in (name, DIVERGENCES[name]):
-        with pytest.raises(InputError, match=f"do not cover {name}: .*{reason}.*they cover"):
+        with pytest.raises(InputError, match=f"not cover {name}: .*{reason}"):
             smoothness_constants(divergence)
 
 
@@ -341,7 +341,7 @@ def test_others_are_refused(divergence, message):
 
 def test_a_persons_own_function_is_refused():
     own = custom_divergence(lambda t: (t - 1) ** 2 / (t + 3), at_zero=1 / 3, conjugate_at_zero=1)
-    with pytest.raises(InputError, match=r"constants of a divergence.*found 'custom'"):
+    with pytest.raises(InputError, match=r"divergence.*'custom'"):
         smoothness_constants(own)
 
 
@@ -491,9 +491,7 @@ def test_a_bound_says_something_only_below_the_largest_value(parts, informative)
 def test_a_pseudo_count_of_zero_is_none_and_an_infinite_one_is_refused():
     zero = statistical_bound("le_cam", n=50, k=4, smoothing=0)
     assert zero == statistical_bound("le_cam", n=50, k=4, smoothing="none")
-    with pytest.raises(
-        InputError, match="a pseudo-count must be a number of at least 0; found inf"
-    ):
+    with pytest.raises(InputError, match=r"pseudo-count .*at least 0; .*inf"):
         statistical_bound("le_cam", n=50, k=4, smoothing=math.inf)
 
 

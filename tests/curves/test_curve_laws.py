@@ -163,11 +163,11 @@ def test_bad_histograms(pair, words):
 
 def test_bad_options():
     pair = histograms(([1, 2], [2, 1]))
-    with pytest.raises(InputError, match="unknown smoothing 'laplac'; did you mean 'laplace'"):
+    with pytest.raises(InputError, match=r"smoothing 'laplac'.*'laplace'"):
         pair.smoothed("laplac")
-    with pytest.raises(InputError, match="c must be above 0 and finite; found 0"):
+    with pytest.raises(InputError, match=r"c must be above 0 .* 0"):
         divergence_frontier(pair).area(0)
-    with pytest.raises(InputError, match="beta must be above 0 and finite; found -1"):
+    with pytest.raises(InputError, match=r"beta must be above 0 .* -1"):
         precision_recall_curve(pair).f_beta(-1)
 
 
@@ -199,10 +199,10 @@ APART = Histograms([4, 0], [0, 7])
 
 def test_an_infinite_constant_and_a_beta_of_zero_are_refused():
     frontier = divergence_frontier(Histograms([1, 2], [2, 1]))
-    with pytest.raises(InputError, match="c must be above 0 and finite; found inf"):
+    with pytest.raises(InputError, match=r"c must be above 0 .* inf"):
         frontier.area(np.inf)
     for beta in (0, np.inf):
-        with pytest.raises(InputError, match=f"beta must be above 0 and finite; found {beta}"):
+        with pytest.raises(InputError, match=f"beta must be above 0 .* {beta}"):
             frontier.f_beta(beta)
 
 
@@ -270,7 +270,7 @@ def test_both_limits_of_an_own_generator_count():
 
 
 def test_an_own_generator_must_be_zero_at_one():
-    with pytest.raises(InputError, match=r"must be 0 at t = 1; found f\(1\) = 0.0001"):
+    with pytest.raises(InputError, match=r"t = 1.*f\(1\) = 0.0001"):
         custom_divergence(lambda t: (t - 1) ** 2 + 1e-4, at_zero=1, conjugate_at_zero=np.inf)
 
 

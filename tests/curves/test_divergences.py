@@ -231,7 +231,7 @@ def test_names_keep_all_digits_of_a_weight(weight):
 @pytest.mark.parametrize("given", [None, [1, 2], "kl"])
 def test_what_is_no_estimate(given):
     for read in (f_divergence, divergence_frontier, precision_recall_curve):
-        with pytest.raises(InputError, match="must be Histograms or LikelihoodRatios; found"):
+        with pytest.raises(InputError, match="Histograms or LikelihoodRatios"):
             read(given)
 
 

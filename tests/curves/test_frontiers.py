@@ -267,9 +267,9 @@ def test_ratios_of_cells_and_cells_give_the_same():
 
 
 def test_a_frontier_that_is_infinite_is_refused_by_name():
-    with pytest.raises(InputError, match=r"reverse_kl is infinite: 25.00% of the generated"):
+    with pytest.raises(InputError, match=r"reverse_kl .*25.00% of the generated"):
         divergence_frontier(Histograms([4, 0], [3, 1]), divergence="reverse_kl")
-    with pytest.raises(InputError, match=r"reverse_kl is infinite: 50.00% of the reference"):
+    with pytest.raises(InputError, match=r"reverse_kl .*50.00% of the reference"):
         divergence_frontier(Histograms([2, 2], [4, 0]), divergence="reverse_kl")
     smoothed = Histograms([4, 0], [3, 1], smoothing="laplace")
     assert np.isfinite(divergence_frontier(smoothed, divergence="reverse_kl").area())
@@ -338,7 +338,7 @@ def test_numbers_of_any_kind(given):
 def test_what_is_no_scaling_constant(given):
     with pytest.raises(InputError, match="c must be above 0 and finite; found"):
         divergence_frontier(Histograms([1, 2], [2, 1])).area(given)
-    with pytest.raises(InputError, match="beta must be above 0 and finite; found"):
+    with pytest.raises(InputError, match="beta must be above 0"):
         precision_recall_curve(Histograms([1, 2], [2, 1])).f_beta(given)
 
 
@@ -421,9 +421,9 @@ def test_a_divergence_of_ones_own():
 
 
 def test_refusals_say_why():
-    with pytest.raises(InputError, match=r"unknown divergence 'kll'; did you mean 'kl'"):
+    with pytest.raises(InputError, match=r"divergence 'kll'.*'kl'"):
         contributions(Histograms([1], [1]), "kll")
-    with pytest.raises(InputError, match=r"reverse_kl is infinite: 50.00% of the generated"):
+    with pytest.raises(InputError, match=r"reverse_kl .*50.00% of the generated"):
         contributions(Histograms([1, 0], [1, 1]), "reverse_kl")
-    with pytest.raises(InputError, match=r"of Histograms; found LikelihoodRatios"):
+    with pytest.raises(InputError, match=r"Histograms.*LikelihoodRatios"):
         contributions(LikelihoodRatios([0.0], [0.0]))

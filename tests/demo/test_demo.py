@@ -101,7 +101,7 @@ def test_the_paragraphs_are_the_same_each_time() -> None:
 
 def test_a_python_without_its_documentation_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
-    with pytest.raises(CalipersError, match=r"documentation inside Python \(the module pydoc_data"):
+    with pytest.raises(CalipersError, match="pydoc_data"):
         paragraphs()
 
 

@@ -103,14 +103,14 @@ def test_each_kind_of_name_has_its_home(tmp_path):
 
 @pytest.mark.parametrize("name", ["minilm", "tfidf:size=64", "precomputed"])
 def test_no_text_leaves_this_machine_by_an_embedder_that_runs_here(name):
-    with pytest.raises(InputError, match="is an embedder of Calipers itself, which needs no endp"):
+    with pytest.raises(InputError, match="no endpoint"):
         EmbedderChoice(name, Options(endpoint="http://h/v1"))
     line = f"http://h/v1#{name}"
     assert EmbedderChoice(line).module == "calipers.embed.service.endpoint"
 
 
 def test_a_home_folder_that_nobody_has_is_a_sentence():
-    with pytest.raises(InputError, match="~nobody-here/m: there is no home folder for '~nobody-h"):
+    with pytest.raises(InputError, match=r"~nobody-here/m: .*home folder"):
         EmbedderChoice("~nobody-here/m")
 
 
@@ -122,7 +122,7 @@ def test_automatic_device_is_the_best_one_there():
 
 
 def test_a_device_that_is_not_there_is_refused():
-    with pytest.raises(InputError, match=r"torch 2\.13 finds no cuda device; use 'auto' or 'cpu'"):
+    with pytest.raises(InputError, match=r"torch 2\.13 .*cuda.*'auto' or 'cpu'"):
         choose_device("cuda", torch_with())
     with pytest.raises(InputError, match="numbered 0 to 0"):
         choose_device("cuda:3", torch_with(cuda=1))
@@ -162,11 +162,11 @@ def test_precomputed_vectors_are_taken_as_they_are(dtype, rng):
 
 def test_vectors_and_texts_go_to_their_own_embedders(stub, samples):
     vectors = SampleSet.from_vectors(np.eye(3), name="mine")
-    with pytest.raises(InputError, match="mine: holds vectors, but the embedder 'stub' reads text"):
+    with pytest.raises(InputError, match=r"mine: .*vectors.*'stub'"):
         embed_samples(vectors, stub())
-    with pytest.raises(InputError, match="human: holds texts, but the embedder 'precomputed'"):
+    with pytest.raises(InputError, match=r"human: .*texts.*'precomputed'"):
         embed_samples(samples, load_embedder("precomputed"))
-    with pytest.raises(InputError, match="takes vectors, not texts; found 2 samples"):
+    with pytest.raises(InputError, match=r"vectors, not texts.* 2 samples"):
         load_embedder("precomputed").embed(["a", "b"])
 
 

@@ -95,7 +95,7 @@ def test_an_embedder_that_loses_rows_is_found_out(stub, samples):
         def embed(self, texts):
             return super().embed(texts[1:])
 
-    with pytest.raises(CalipersError, match="must give one row for each of 256 samples"):
+    with pytest.raises(CalipersError, match="row for each of 256"):
         embed_samples(samples, Careless())
 
 
@@ -107,7 +107,7 @@ def test_an_embedder_that_changes_its_width_is_found_out(stub, samples):
             rows = np.zeros((len(texts), width), np.float32)
             return EncodedBatch(dict.fromkeys(self.views, rows), np.zeros(len(texts), np.bool_))
 
-    with pytest.raises(CalipersError, match="have 1 numbers at first, and 2 from row 769 on"):
+    with pytest.raises(CalipersError, match=r"1 numbers .*2 from row 769"):
         embed_samples(samples, Growing())
 
 
@@ -529,7 +529,7 @@ def test_without_a_home_folder_the_message_says_what_to_do(monkeypatch):
     monkeypatch.delenv("CALIPERS_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    with pytest.raises(InputError, match="CALIPERS_CACHE or with --cache-dir, or use --no-cache"):
+    with pytest.raises(InputError, match=r"CALIPERS_CACHE.*--cache-dir.*--no-cache"):
         Cache()
 
 

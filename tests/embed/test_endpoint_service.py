@@ -485,14 +485,10 @@ def test_an_endless_answer_is_cut_off(make, service, monkeypatch):
 def test_an_answer_is_bounded_by_the_texts_that_were_sent(make, service):
     vector = "[" + "0.5," * 900_000 + "0.5]"  # 3.6 MB
     service.usual = says(200, f'{{"data": [{{"embedding": {vector}}}]}}'.encode())
-    with pytest.raises(
-        CalipersError, match=r"answered with more than 393,216 bytes .* to 1 text, w"
-    ):
+    with pytest.raises(CalipersError, match=r"more than 393,216 bytes .*1 text"):
         make().embed(["a"])
     service.acts = [well, says(200, b'{"data": [' + b" " * 100_000)]
-    with pytest.raises(
-        CalipersError, match=r"more than 22,400 bytes .* to 5 texts"
-    ):  # of 6 numbers
+    with pytest.raises(CalipersError, match=r"more than 22,400 bytes .*5 texts"):  # of 6 numbers
         make(batch_size=5).embed(TEXTS)
     assert len(service.requests) == 3
 
@@ -505,9 +501,7 @@ def test_an_answer_that_says_to_be_too_long_is_not_read(make, service):
         time.sleep(5)
 
     service.usual = boast
-    with pytest.raises(
-        CalipersError, match=r"393,216 bytes \(10,000,000,000 or more as it says\) to 1 t"
-    ):
+    with pytest.raises(CalipersError, match=r"393,216 bytes .*10,000,000,000 .*1 t"):
         make(silence=2.0).embed(["a"])
 
 
@@ -543,7 +537,7 @@ def test_gzip_is_unpacked_once(make, service):
     np.testing.assert_array_equal(rows(make(batch_size=3).embed(TEXTS)), expected(TEXTS))
     for times, encoding in ((2, "gzip, gzip"), (1, "br"), (1, "deflate")):
         service.usual = packed(times, encoding)
-        with pytest.raises(CalipersError, match=f"a body packed as '{encoding}'; gzip, once"):
+        with pytest.raises(CalipersError, match=f"packed as '{encoding}'; gzip"):
             make(folder=None).embed(["new"])
     service.usual = packed(2, "gzip")  # says once, but is twice
     with pytest.raises(CalipersError, match="malformed JSON"):
@@ -592,7 +586,7 @@ def test_vectors_must_be_as_long_as_those_before(make, service):
     with pytest.raises(CalipersError, match="must be equally long"):
         make().embed(TEXTS)
     service.acts = [says(200, answer({"input": ["a"], "model": "m"}))]
-    with pytest.raises(CalipersError, match="the size asked for is 9, but the vectors have 6"):
+    with pytest.raises(CalipersError, match=r"size .* 9, .*vectors have 6"):
         make(size=9).embed(["a"])
 
 
@@ -905,14 +899,14 @@ def test_a_proxy_never_sees_what_stays_on_this_machine(make, service, monkeypatc
 
 def test_a_proxy_that_cannot_be_is_said(monkeypatch):
     monkeypatch.setenv("all_proxy", "gopher://127.0.0.1:9")
-    with pytest.raises(InputError, match="the proxy that the environment names"):
+    with pytest.raises(InputError, match="proxy"):
         Endpoint(read_address("https://example.com/v1"), "m")
 
 
 def test_offline_a_service_of_this_machine_alone_is_asked(service):
     service_here = load_embedder(f"{service.url}#m", offline=True)
     np.testing.assert_array_equal(rows(service_here.embed(["a"])), expected(["a"]))
-    with pytest.raises(InputError, match="h/v1: offline asks no service beyond this machine"):
+    with pytest.raises(InputError, match="h/v1: offline"):
         load_embedder("https://h/v1#m", offline=True)
 
 

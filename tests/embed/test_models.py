@@ -86,12 +86,12 @@ def test_every_file_that_can_move_a_vector_is_in_the_revision(folder):
 
 
 def test_a_revision_of_a_folder_is_refused(folder):
-    with pytest.raises(InputError, match="is a folder, and a revision names a version on the hub"):
+    with pytest.raises(InputError, match=r"folder.*revision"):
         find_model(str(folder), Options(revision="main"))
 
 
 def test_a_file_is_no_model(folder):
-    with pytest.raises(InputError, match="must be the folder of a model; found the file"):
+    with pytest.raises(InputError, match=r"folder of a model.*file"):
         find_model(str(folder / "config.json"), Options())
 
 
@@ -396,7 +396,7 @@ def test_only_the_published_bytes_are_returned(tmp_path, monkeypatch):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CalipersError, match=r"model\.safetensors: .* cannot be read \(No such"):
+    with pytest.raises(CalipersError, match=r"model\.safetensors: .*\(No such"):
         minilm.read_verified(tmp_path, "model.safetensors")
 
 
@@ -475,15 +475,13 @@ def test_options_without_a_meaning_are_refused(text_model, image_model):
     with pytest.raises(InputError, match="does not take the option 'size'"):
         load_embedder(str(text_model), size=3)
     for option in ({"max_length": 4}, {"prefix": "a"}):
-        with pytest.raises(
-            InputError, match=f"'vit' does not take the option '{next(iter(option))}"
-        ):
+        with pytest.raises(InputError, match=f"'vit' .*option '{next(iter(option))}"):
             load_embedder(str(image_model), device="cpu", **option)
 
 
 def test_code_of_a_model_is_not_run_unasked(edited):
     folder = edited(model_type="own", auto_map={"AutoConfig": "own.C", "AutoModel": "own.M"})
-    with pytest.raises(InputError, match=r"needs code of its own \(auto_map .*--trust-remote-code"):
+    with pytest.raises(InputError, match=r"auto_map .*--trust-remote-code"):
         load_embedder(folder, device="cpu")
 
 
@@ -499,14 +497,14 @@ def test_a_model_that_transformers_knows_needs_no_code(edited):
 
 
 def test_a_type_that_transformers_does_not_know_is_named(edited):
-    with pytest.raises(InputError, match="does not know the model_type 'gpt99'; a newer version"):
+    with pytest.raises(InputError, match="model_type 'gpt99'"):
         load_embedder(edited(model_type="gpt99"), device="cpu")
 
 
 def test_a_model_that_does_not_fit_is_not_loaded(text_model, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda device, torch: 20_000)
     monkeypatch.setattr(transformers.AutoModel, "from_pretrained", None)
-    with pytest.raises(InputError, match=r"'gpt' does not fit in memory: .* but 20\.0 kB are free"):
+    with pytest.raises(InputError, match=r"'gpt' .*memory: .* 20\.0 kB"):
         load_embedder(str(text_model), device="cpu")
 
 
@@ -537,7 +535,7 @@ def test_the_code_of_a_sentence_model_is_run_only_if_asked(text_model, tmp_path)
     (folder / "modules.json").write_text(
         json.dumps([{"idx": 0, "name": "0", "path": "", "type": "mine.Lengths"}])
     )
-    with pytest.raises(InputError, match=r"needs code of its own \(mine.Lengths\)"):
+    with pytest.raises(InputError, match=r"\(mine.Lengths\)"):
         load_embedder(str(folder), device="cpu")
     found = load_embedder(str(folder), device="cpu", trust_remote_code=True).embed(["a", "abc"])
     assert found.views["meaning"].tolist() == [[1.0], [3.0]]
@@ -731,7 +729,7 @@ def test_divided_weights_are_fetched_whole(site):
     folder = find_model("someone/large", Options()).folder
     assert sorted(path.name for path in folder.glob("*.safetensors")) == sorted(parts)
     (folder / "model-00002-of-00002.safetensors").unlink()
-    with pytest.raises(InputError, match="1 of 2 files are missing, such as model-00002-of-00002"):
+    with pytest.raises(InputError, match=r"1 of 2 files .*model-00002-of-00002"):
         find_model("someone/large", Options(offline=True))
     assert find_model("someone/large", Options()).folder == folder  # fetches what was missing
 
@@ -778,7 +776,7 @@ def test_offline_asks_for_nothing_and_says_where_it_looked(site, tmp_path, monke
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match="unset HF_HUB_OFFLINE, or fetch it first with: hf down"):
+    with pytest.raises(InputError, match=r"HF_HUB_OFFLINE.*: hf down"):
         find_model("someone/small", Options())
     assert site.requests == []
 
@@ -787,10 +785,10 @@ def test_offline_names_what_the_cache_lacks(site):
     site.repositories["someone/small"] = PLAIN
     folder = find_model("someone/small", Options()).folder
     site.requests.clear()
-    with pytest.raises(InputError, match=r"with the revision 'v2' \(there are: main, 0123456789ab"):
+    with pytest.raises(InputError, match=r"revision 'v2' .*main, 0123456789ab"):
         find_model("someone/small", Options(offline=True, revision="v2"))
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match=r"cannot be used: .*holds a gpt2 model, but no tokenizer"):
+    with pytest.raises(InputError, match=r"gpt2 model.*tokenizer"):
         find_model("someone/small", Options(offline=True))
     assert site.requests == []
 
@@ -832,14 +830,14 @@ def test_refusals_are_explained(refusal, message, site, monkeypatch):
 
 def test_a_revision_that_is_not_there_is_named(site):
     site.repositories["someone/small"] = PLAIN
-    with pytest.raises(InputError, match=r"no revision \(branch, tag or commit\) 'v9'"):
+    with pytest.raises(InputError, match=r"revision .*'v9'"):
         find_model("someone/small", Options(revision="v9"))
 
 
 def test_pickled_weights_are_not_even_fetched(site):
     files = {name: PLAIN[name] for name in ("config.json", "tokenizer.json")}
     site.repositories["someone/old"] = files | {"pytorch_model.bin": b"pickled"}
-    with pytest.raises(InputError, match=r"only pickled ones \(pytorch_model.bin\): .*--allow-pic"):
+    with pytest.raises(InputError, match=r"\(pytorch_model.bin\): .*--allow-pic"):
         find_model("someone/old", Options())
     assert fetched(site) == []
     find_model("someone/old", Options(allow_pickle=True))
@@ -848,7 +846,7 @@ def test_pickled_weights_are_not_even_fetched(site):
 
 def test_a_repository_without_weights_says_what_it_has(site):
     site.repositories["someone/data"] = {"train.csv": b"", "config.json": b"{}"}
-    with pytest.raises(InputError, match=r"no weights .*it has: config\.json, train\.csv"):
+    with pytest.raises(InputError, match=r"weights .*: config\.json, train\.csv"):
         find_model("someone/data", Options())
 
 
@@ -856,9 +854,7 @@ def test_what_came_damaged_is_not_used(site):
     site.repositories["someone/bad"] = PLAIN | {
         "model.safetensors": PLAIN["model.safetensors"][:-9]
     }
-    with pytest.raises(
-        InputError, match=r"was downloaded and cannot be used: .*must have .* bytes"
-    ):
+    with pytest.raises(InputError, match=r"must have .* bytes"):
         find_model("someone/bad", Options())
 
 
@@ -895,7 +891,7 @@ def test_what_can_be_no_model_is_not_looked_for(name, message, site):
 
 @pytest.mark.parametrize("revision", ["..", "../x", "a//b", "with space", ""])
 def test_what_can_be_no_revision_is_not_looked_for(revision, site):
-    with pytest.raises(InputError, match="revision must be a branch, a tag or a commit"):
+    with pytest.raises(InputError, match=r"revision .*branch, a tag or a commit"):
         find_model("someone/small", Options(revision=revision))
     assert site.requests == []
 

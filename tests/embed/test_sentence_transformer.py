@@ -247,7 +247,7 @@ def test_the_library_cuts_where_it_is_told(through_library):
     model.max_seq_length = 5
     found = short.embed(TEXTS).views["meaning"]
     np.testing.assert_allclose(found, model.encode(TEXTS, prompt="p "), atol=1e-5)
-    with pytest.raises(InputError, match="max_length must be 1 to 60, the most that m reads; f"):
+    with pytest.raises(InputError, match=r"max_length .*1 to 60"):
         load_embedder(str(through_library), device="cpu", max_length=61)
 
 
@@ -270,7 +270,7 @@ def test_a_batch_that_the_library_has_no_room_for_is_halved(through_library, mon
     embedder.embed(TEXTS)
     assert len(seen) == before + 1  # that is remembered
     most = 0
-    with pytest.raises(InputError, match="not enough memory for a single text; lower max_length"):
+    with pytest.raises(InputError, match=r"memory .*max_length"):
         embedder.embed(TEXTS)
 
 
@@ -366,7 +366,7 @@ def test_pickled_dense_weights_are_refused_unless_asked_for(base, tmp_path):
     own = tmp_path / "m" / "2_Dense"
     torch.save(load_file(own / "model.safetensors"), own / "pytorch_model.bin")
     (own / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"2_Dense: the weights are pickled .*--allow-pickle"):
+    with pytest.raises(InputError, match=r"2_Dense: .*--allow-pickle"):
         load_embedder(str(tmp_path / "m"), device="cpu")
     agree(tmp_path / "m", expected, allow_pickle=True)
 

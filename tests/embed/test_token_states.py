@@ -156,7 +156,7 @@ def test_the_longest_input_is_the_smallest_limit_that_is_known(folders, tmp_path
     assert load_token_encoder(copy, device="cpu").max_length == 64  # 66 less padding and its own
     copy = shutil.copytree(folders / "t5", tmp_path / "t5")
     edit(copy / "tokenizer_config.json", model_max_length=10**30)
-    with pytest.raises(InputError, match="max_length must be given: neither the model"):
+    with pytest.raises(InputError, match="max_length must be given"):
         load_token_encoder(copy, device="cpu")
     assert load_token_encoder(copy, device="cpu", max_length=900).max_length == 900
 
@@ -212,19 +212,17 @@ def test_what_a_model_cannot_do_is_said(options, message):
 
 
 def test_folders_that_are_no_model_are_named(folders, tmp_path):
-    with pytest.raises(
-        InputError, match=r"must hold config\.json and its weights.*no config\.json"
-    ):
+    with pytest.raises(InputError, match=r"config\.json and its weights.*no config\.json"):
         load_token_encoder(tmp_path)
     copy = shutil.copytree(folders / "roberta", tmp_path / "roberta")
     (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
     with pytest.raises(InputError, match=r"found no \*\.safetensors"):
         load_token_encoder(copy)
     (copy / "model.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(InputError, match=r"roberta: transformers cannot load the model: "):
+    with pytest.raises(InputError, match=r"roberta: .*load the model"):
         load_token_encoder(copy)
     (copy / "config.json").write_text("{")
-    with pytest.raises(InputError, match=r"roberta: transformers cannot load the tokenizer: |JSON"):
+    with pytest.raises(InputError, match=r"roberta: .*load the tokenizer: |JSON"):
         load_token_encoder(copy)
     with pytest.raises(InputError, match=r"found the file"):
         load_token_encoder(copy / "config.json")
@@ -238,7 +236,7 @@ def test_weights_that_are_missing_are_not_made_up(kind, folders, tmp_path):
     tensors = load_file(copy / "model.safetensors")
     del tensors["encoder.layer.1.output.dense.weight"]
     save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"the weights lack 1 tensors, such as .*layer\.1\.output"):
+    with pytest.raises(InputError, match=r"lack 1 tensors.*layer\.1\.output"):
         load_token_encoder(copy, device="cpu")
 
 
@@ -249,7 +247,7 @@ def test_weights_that_are_no_numbers_are_noticed(folders, tmp_path):
     tensors = load_file(copy / "model.safetensors")
     tensors["embeddings.LayerNorm.weight"][:] = torch.nan
     save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(CalipersError, match="states that are not finite; its weights are damaged"):
+    with pytest.raises(CalipersError, match=r"states .*not finite"):
         states(load_token_encoder(copy, device="cpu"))
 
 

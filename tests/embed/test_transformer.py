@@ -164,7 +164,7 @@ def test_a_prefix_is_put_before_texts_and_not_before_ids(gpt2):
     embedder = load(gpt2, prefix="a bird ")
     assert near(meaning(embedder, ["sings"]), meaning(load(gpt2), ["a bird sings"]))
     assert embedder.signature["prefix"] == "'a bird '"
-    with pytest.raises(InputError, match="prefix 'a bird ' can be put before texts only"):
+    with pytest.raises(InputError, match="prefix 'a bird '"):
         embedder.embed([np.array([4])])
 
 
@@ -212,7 +212,7 @@ def test_a_limit_below_the_end_marks_leaves_some_of_them():
 
 
 def test_misspelt_plans_are_refused():
-    with pytest.raises(InputError, match="unknown pooling 'men'; did you mean 'mean'"):
+    with pytest.raises(InputError, match=r"pooling 'men'.*'mean'"):
         SentencePlan(pooling="men")
     with pytest.raises(InputError, match="unknown activation 'tan'"):
         SentencePlan(dense=((torch.ones(1, 1), None, "tan"),))
@@ -264,7 +264,7 @@ def test_a_sample_that_cannot_be_read_is_named_by_its_place_in_its_set(gpt2):
     rows = [[4, 5]] * 2_500
     rows[2_345] = [4, 14]
     samples = SampleSet.from_tokens(rows, name="human")
-    with pytest.raises(InputError, match=r"^human: sample 2,346: token ids must be 0 to 13"):
+    with pytest.raises(InputError, match=r"^human: sample 2,346: .*0 to 13"):
         embed_samples(samples, load(gpt2))
 
 
@@ -287,9 +287,7 @@ def test_a_tokenizer_that_cuts_on_the_left_keeps_the_end_of_a_text(kind, marked,
 def test_dense_layers_that_do_not_fit_are_refused(roberta):
     layer = (torch.ones(5, 64), None, "identity")
     load(roberta, SentencePlan(pooling="mean+max", dense=(layer,)))
-    with pytest.raises(
-        InputError, match="layer for vectors of 64 numbers, but pooling 'mean' gives it 32; leave"
-    ):
+    with pytest.raises(InputError, match=r"64 numbers, .*'mean' .*32"):
         load(roberta, SentencePlan(pooling="mean+max", dense=(layer,)), pooling="mean")
     with pytest.raises(InputError, match="layer for vectors of 64 numbers"):
         load(roberta, SentencePlan(dense=((torch.ones(9, 32), None, "relu"), layer)))
@@ -300,7 +298,7 @@ def test_a_tokenizer_of_another_model_is_noticed(gpt2, tmp_path):
     fast = transformers.AutoTokenizer.from_pretrained(tmp_path)
     fast.add_tokens(["zebra"])
     fast.save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="do not belong together: there is a token 14, but the mo"):
+    with pytest.raises(InputError, match="token 14"):
         load(found).embed(["zebra"])
 
 
@@ -311,14 +309,10 @@ def edit(path, **changes):
 def test_files_that_do_not_belong_together_are_named(tmp_path):
     found = save(tmp_path, "gpt2", eos_token="</s>")
     edit(tmp_path / "config.json", n_embd=64)
-    with pytest.raises(
-        InputError, match=r"do not fit config\.json: h\.0\..* has the shape \(96,\), but must have"
-    ):
+    with pytest.raises(InputError, match=r"config\.json: h\.0\..*\(96,\)"):
         load(found)
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(
-        InputError, match=r"cannot load the tokenizer: .*(lack the entry 'ad|proto)"
-    ):
+    with pytest.raises(InputError, match=r"load the tokenizer: .*(lack the entry 'ad|proto)"):
         load(found)
 
 
@@ -350,14 +344,14 @@ def test_damaged_weights_and_overflow_are_told_apart(gpt2, tmp_path, monkeypatch
     tensors = load_file(tmp_path / "model.safetensors")
     tensors["ln_f.weight"][:] = torch.nan
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(CalipersError, match="gpt2 gives vectors that are not finite; its weights"):
+    with pytest.raises(CalipersError, match=r"gpt2 .*not finite"):
         load(FoundModel(tmp_path, "gpt2", "0", {})).embed(["a"])
     monkeypatch.setattr(transformer, "choose_dtype", lambda *which: "bfloat16")
     embedder = load(gpt2)
     embedder._plan = dataclasses.replace(
         embedder._plan, dense=((torch.ones(1, 32) / 0, None, "relu"),)
     )
-    with pytest.raises(CalipersError, match="in bfloat16 its numbers grow too large: choose dtype"):
+    with pytest.raises(CalipersError, match=r"bfloat16 .*dtype"):
         embedder.embed(["a"])
 
 
@@ -393,9 +387,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_that_is_remembered(error, gpt2,
     assert near(meaning(embedder, TEXTS * 3), expected)
     assert max(seen[before:]) <= 30
     monkeypatch.setattr(Small, "__call__", lambda *given: (_ for _ in ()).throw(error))
-    with pytest.raises(
-        InputError, match=r"not enough memory for a single text of 24 tokens; lower"
-    ):
+    with pytest.raises(InputError, match=r"memory .* 24 tokens"):
         embedder.embed(TEXTS)
 
 

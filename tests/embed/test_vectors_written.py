@@ -120,12 +120,12 @@ def test_shards_of_two_runs_are_not_one_set(tmp_path):
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="11 rows cannot fill 12 shards; write fewer"):
+    with pytest.raises(InputError, match=r"11 rows .*12 shards"):
         write_shards(tmp_path / "v", VIEWS, shards=12, about={})
-    with pytest.raises(InputError, match="no/v: cannot be written: No such file or directory"):
+    with pytest.raises(InputError, match=r"no/v: .*No such file or directory"):
         write_shards(tmp_path / "no" / "v", VIEWS, shards=2, about={})
     (tmp_path / "there").mkdir()
-    with pytest.raises(InputError, match="there: is there already; name a folder that is not"):
+    with pytest.raises(InputError, match=r"there: .*already"):
         write_shards(tmp_path / "there", VIEWS, shards=2, about={})
     written = []
 

@@ -322,7 +322,7 @@ def test_an_image_too_large_for_the_memory_is_told(folders, images, monkeypatch)
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
     monkeypatch.setattr(embedder, "_forward", none)
-    with pytest.raises(InputError, match=r"'vit' has not enough memory for a single image.*3 × 32"):
+    with pytest.raises(InputError, match=r"'vit' .*memory .*3 × 32"):
         embedder.embed(images)
 
 
@@ -333,7 +333,7 @@ def test_no_images_give_no_rows(folders):
 def test_a_folder_must_say_how_images_are_prepared(folders, tmp_path):
     shutil.copytree(folders / "vit", tmp_path / "vit")
     (tmp_path / "vit" / "preprocessor_config.json").unlink()
-    with pytest.raises(InputError, match=r"vit: the folder of a vision model must say how images "):
+    with pytest.raises(InputError, match=r"vit: .*how images"):
         load(tmp_path / "vit")
 
 
@@ -353,7 +353,7 @@ def test_weights_that_lack_tensors_are_refused(folders, tmp_path):
     tensors = load_file(path)
     kept = {name: part for name, part in tensors.items() if "layernorm_before" not in name}
     save_file(kept, path, metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"the weights lack 6 tensors, such as .*layernorm_before"):
+    with pytest.raises(InputError, match=r"lack 6 tensors.*layernorm_before"):
         load(tmp_path / "vit")
 
 
@@ -411,7 +411,7 @@ def test_a_model_that_needs_more_than_pixels_is_refused(folders, tmp_path):
     config = T.Siglip2VisionConfig(**tower, patch_size=8, num_patches=16)
     T.Siglip2VisionModel(config).save_pretrained(tmp_path)
     shutil.copy(folders / "vit" / "preprocessor_config.json", tmp_path)
-    with pytest.raises(InputError, match="cannot be run on the pixels of an image alone"):
+    with pytest.raises(InputError, match="pixels of an image alone"):
         load(tmp_path)
 
 
@@ -422,7 +422,7 @@ def test_an_image_that_cannot_be_prepared_is_told_by_its_size(folders, images, m
         raise ValueError("too narrow")
 
     monkeypatch.setattr(embedder._processor, "_process", narrow)
-    with pytest.raises(InputError, match=r"vit: an image of 7 × 3 pixels cannot .*: too narrow"):
+    with pytest.raises(InputError, match=r"vit: .*7 × 3 pixels .*narrow"):
         embedder.prepare(images[3:4])
 
 
@@ -522,7 +522,7 @@ def test_what_torch_fidelity_has_downloaded_is_used(fidelity, weights, tmp_path)
 
 def test_offline_downloads_nothing_and_tells_where_it_looked(fidelity, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.hub, "download_url_to_file", None)
-    with pytest.raises(InputError, match=rf"looked for .*{FILE}.*nothing may be downloaded"):
+    with pytest.raises(InputError, match=rf"{FILE}.*downloaded"):
         load_embedder("inception", offline=True)
 
 
@@ -547,7 +547,7 @@ def test_a_failed_download_tells_where_to_bring_the_file(fidelity, monkeypatch):
         raise OSError("no route to host")
 
     monkeypatch.setattr(torch.hub, "download_url_to_file", download)
-    with pytest.raises(InputError, match=r"no route to host\); bring the file to .*CALIPERS_INCE"):
+    with pytest.raises(InputError, match=r"no route to host.*CALIPERS_INCE"):
         load_embedder("inception")
 
 
@@ -574,13 +574,13 @@ def test_a_damaged_file_is_named(content, named, weights):
 
 def test_tensors_of_something_else_are_refused(named, weights):
     torch.save({"mix.weight": torch.zeros(2, 2)}, weights)
-    with pytest.raises(InputError, match="these are not the weights of Inception"):
+    with pytest.raises(InputError, match="not the weights of Inception"):
         load_embedder("inception")
 
 
 def test_a_named_file_must_be_there(fidelity, monkeypatch, tmp_path):
     monkeypatch.setenv("CALIPERS_INCEPTION", str(tmp_path / "none.pth"))
-    with pytest.raises(InputError, match=r"none\.pth: no such file; CALIPERS_INCEPTION must name"):
+    with pytest.raises(InputError, match=r"none\.pth: .*CALIPERS_INCEPTION"):
         load_embedder("inception")
 
 
@@ -640,7 +640,7 @@ def test_the_reference_decides_the_size_for_all_chunks_and_sets():
     embedder = load_embedder("pixels").fitted(reference)
     assert embed_samples(reference, embedder).views["pixels"].shape == (3, 96)
     for samples in (other, late):  # of equally many pixels
-        with pytest.raises(InputError, match=r"the first image is 8 × 4 and another is"):
+        with pytest.raises(InputError, match="image is 8 × 4"):
             embed_samples(samples, embedder)
 
 
@@ -659,9 +659,9 @@ def test_its_signature_tells_the_size():
 
 
 def test_texts_and_other_arrays_are_no_images():
-    with pytest.raises(InputError, match=r"image 1 must be an array of uint8 .*'word'"):
+    with pytest.raises(InputError, match=r"image 1 .*uint8 .*'word'"):
         load_embedder("pixels").embed(["word"])
-    with pytest.raises(InputError, match=r"image 1 .* found an array of float32"):
+    with pytest.raises(InputError, match=r"image 1 .*float32"):
         load_embedder("pixels").embed([np.zeros((2, 2, 3), np.float32)])
 
 
@@ -776,7 +776,7 @@ def test_pixels_that_would_not_fit_are_refused_before_they_are_read(monkeypatch)
     load_embedder("pixels").fitted(samples)
     monkeypatch.setattr(pixels, "free_memory", lambda *where: needed - 1)
     load_embedder("pixels", size=8).fitted(samples)
-    with pytest.raises(InputError, match=r"photos: 10 images of 50 × 100 pixels.*'pixels:size=64'"):
+    with pytest.raises(InputError, match=r"photos: 10 .*50 × 100 pixels.*'pixels:size=64'"):
         load_embedder("pixels").fitted(samples)
     monkeypatch.setattr(pixels, "free_memory", lambda *where: None)
     load_embedder("pixels").fitted(samples)

@@ -96,7 +96,7 @@ def test_parts_of_any_word_are_not_empty(text):
 
 
 def test_what_is_no_text_is_refused_by_its_row():
-    with pytest.raises(InputError, match=r"text 2 must be a string; found bytes"):
+    with pytest.raises(InputError, match=r"text 2 .*bytes"):
         check_texts(["a", b"b"], unicode=False)
 
 
@@ -331,7 +331,7 @@ def test_the_road_embeds_with_it(texts):
     [[], ["one text"], ["", " ", ""], ["same words"] * 9, ["a b", "b a", "c", "d"]],
 )
 def test_a_reference_that_is_too_small_is_refused(reference):
-    with pytest.raises(InputError, match=r"at least 4 texts with different words.*found [0-3]"):
+    with pytest.raises(InputError, match=r"at least 4 texts .*found [0-3]"):
         Tfidf().fitted(reference)
 
 
@@ -341,9 +341,9 @@ def test_it_must_be_fitted_first():
 
 
 def test_wrong_samples_are_refused(embedder):
-    with pytest.raises(InputError, match="sample 2 must be a text or a list of token ids"):
+    with pytest.raises(InputError, match=r"sample 2 .*token ids"):
         embedder.embed(["a", 3.5])
-    with pytest.raises(InputError, match="sample 1 must be a text or a list of token ids"):
+    with pytest.raises(InputError, match=r"sample 1 .*token ids"):
         Tfidf().fitted([None, "a"])
 
 
@@ -562,7 +562,7 @@ def test_files_that_cannot_be_opened_are_named(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_word_vectors(tmp_path)
     zipped(glove(), tmp_path / "two.zip", ("a.txt", "b.txt"))
-    with pytest.raises(InputError, match=r"two.zip: holds 2 files \(a.txt, b.txt\); unpack it"):
+    with pytest.raises(InputError, match=r"two.zip: .*\(a.txt, b.txt\)"):
         read_word_vectors(tmp_path / "two.zip")
 
 
@@ -659,7 +659,7 @@ def test_the_catalogue_and_the_road_reach_it(write):
 
 
 def test_what_is_no_text_is_refused(small):
-    with pytest.raises(InputError, match="text 2 must be a string; found NoneType"):
+    with pytest.raises(InputError, match=r"text 2 .*NoneType"):
         small.embed(["a", None])
 
 

@@ -326,18 +326,18 @@ def test_a_metric_of_all_pairs_that_was_named_is_refused(rng, metric):
 
 @pytest.mark.parametrize("where", [{"engine": "ray"}, {"work_dir": "somewhere"}])
 def test_engines_of_other_places_are_refused(rng, where):
-    with pytest.raises(InputError, match="goes with neither --engine ray nor --work-dir"):
+    with pytest.raises(InputError, match=r"--engine ray .*--work-dir"):
         compare(*gaussians(rng, 30, 30), neighbours="approximate", **where)
 
 
 def test_an_unknown_search_is_refused(rng):
-    with pytest.raises(InputError, match="neighbours 'aproximate'; did you mean 'approximate'"):
+    with pytest.raises(InputError, match=r"neighbours 'aproximate'.*'approximate'"):
         overlap(dict(zip("ab", gaussians(rng, 30, 30), strict=True)), neighbours="aproximate")
 
 
 def test_too_few_rows_for_k_are_refused_as_in_an_exact_search(rng):
     sets = gaussians(rng, 5, 4)
-    with pytest.raises(InputError, match="k = 4 needs at least 5 samples in each set"):
+    with pytest.raises(InputError, match=r"k = 4 .*5 samples"):
         searched(sets, k=4)
 
 
@@ -347,8 +347,7 @@ def test_indices_that_do_not_fit_are_refused(rng):
         memory_limit("200kB"),
         pytest.raises(
             InputError,
-            match=r"--neighbours approximate keeps indices of 400 and 300 rows in memory, which "
-            r"take at least 291\.2 kB of memory, but 200\.0 kB may be taken as --max-memory says",
+            match=r"--neighbours .*400 and 300 rows .*291\.2 kB .*200\.0 kB .*--max-memory",
         ),
     ):
         searched(sets, k=3)

@@ -300,7 +300,7 @@ def test_two_runs_of_the_same_samples_do_not_meet(rng, tmp_path):
         cluster(sets, place)
         yield from range(len(parts))
 
-    with pytest.raises(InputError, match="another run measures the same samples"):
+    with pytest.raises(InputError, match="another run"):
         cluster(sets, place, meet)
 
 
@@ -326,7 +326,7 @@ def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
         save(file, **arrays)
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(InputError, match=r"No space left on device; what was finished is kept"):
+    with pytest.raises(InputError, match=r"No space left on device.*kept"):
         cluster(sets, place)
     assert list(place.rglob("*.npz"))
     assert not list(place.rglob("*.tmp"))
@@ -343,7 +343,7 @@ def test_object_storage_through_fsspec(rng):
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written(rng, tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="cannot be written: Permission denied"):
+    with pytest.raises(InputError, match="written: Permission denied"):
         cluster(topics(rng), tmp_path / "work")
 
 

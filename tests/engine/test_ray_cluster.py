@@ -266,7 +266,7 @@ def test_tasks_that_kill_their_workers_end_the_run(nodes, monkeypatch):
     monkeypatch.setattr(engine, "TRIES", 2)
     with (
         ray_cluster(None, WorkFolder("unused")) as cluster,
-        pytest.raises(InputError, match="workers of a piece of work died 2 times, the last one by"),
+        pytest.raises(InputError, match="died 2 times"),
     ):
         list(cluster.run(lambda task: os._exit(1), [0]))
 
@@ -409,7 +409,7 @@ def test_a_folder_that_nodes_do_not_see(nodes):
     """Storage in memory is that of each process alone."""
     pytest.importorskip("fsspec")
     with (
-        pytest.raises(InputError, match="does not see the work folder memory://work; name one"),
+        pytest.raises(InputError, match="memory://work"),
         ray_cluster(None, WorkFolder("memory://work")),
     ):
         pass
@@ -419,7 +419,7 @@ def test_a_cluster_of_other_versions(nodes, tmp_path, monkeypatch):
     own = engine.own_versions()
     monkeypatch.setattr(engine, "own_versions", lambda: {**own, "NumPy": "1.0"})
     with (
-        pytest.raises(InputError, match=r"has NumPy .*, but this machine has 1\.0; all machines"),
+        pytest.raises(InputError, match=r"NumPy .*, .* 1\.0"),
         ray_cluster(None, WorkFolder(str(tmp_path / "work"))),
     ):
         pass
@@ -429,7 +429,7 @@ def test_a_cluster_of_other_versions(nodes, tmp_path, monkeypatch):
 def test_a_node_of_other_versions_that_comes_later(nodes, tmp_path, monkeypatch):
     with ray_cluster(None, WorkFolder(str(tmp_path / "work"))) as cluster:
         monkeypatch.setattr(calipers, "__version__", "9")
-        with pytest.raises(InputError, match=r"has calipers .*, but this machine has 9; all"):
+        with pytest.raises(InputError, match=r"calipers .*, .* 9"):
             list(cluster.run(lambda task: None, [0]))
 
 
@@ -444,7 +444,7 @@ def test_rows_that_are_damaged_on_the_way(nodes, rng, tmp_path, damage):
         else:
             path.unlink()
 
-    with pytest.raises(InputError, match=r"panels\.npy is missing or damaged .* start the run"):
+    with pytest.raises(InputError, match=r"panels\.npy .*missing or damaged"):
         measure(sets, place, before=lose)
     check_equal(sets, place, k=4)
 
@@ -478,7 +478,7 @@ def test_a_full_disk_of_a_worker(nodes, rng, tmp_path):
         finally:
             np.savez = saved
 
-    with pytest.raises(InputError, match="cannot be written: No space left on device; what was"):
+    with pytest.raises(InputError, match="No space left on device"):
         measure(sets, place, work=full)
     check_equal(sets, place, k=4)  # and no part of a file is left
 

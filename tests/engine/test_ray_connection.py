@@ -122,7 +122,7 @@ def test_a_client_needs_its_package(tmp_path, monkeypatch):
 
 def test_ray_is_an_extra(rows, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"engine 'ray' needs .* 'calipers\[ray\]'"):
+    with pytest.raises(MissingExtraError, match=r"'ray' .*'calipers\[ray\]'"):
         compare(*rows, engine="ray")
 
 
@@ -192,7 +192,7 @@ def test_nodes_have_the_same_versions_and_see_the_folder():
             f"Ray node 10.0.0.8: has {name} 0.1, but this machine has {own[name]}; all machines "
             "need the same versions"
         )
-    with pytest.raises(InputError, match=r"10\.0\.0\.8: does not see the work folder /shared/work"):
+    with pytest.raises(InputError, match=r"10\.0\.0\.8: .*/shared/work"):
         check_nodes([NodeReport("10.0.0.8", own, False)], folder)
 
 
@@ -212,7 +212,7 @@ def test_few_pairs_start_no_workers(ray, rows, tmp_path, monkeypatch):
 
 
 def test_few_pairs_need_an_address_that_is_there(rows):
-    with pytest.raises(InputError, match="at 'auto': Could not find any running Ray instance"):
+    with pytest.raises(InputError, match="'auto': Could not find"):
         compare(*rows, engine="ray", address="auto")
 
 
@@ -227,5 +227,5 @@ def test_the_command_line_tells_it_in_a_line(rows, address):
 
 
 def test_an_address_needs_its_engine(rows):
-    with pytest.raises(InputError, match=r"address 'auto' is that of a Ray cluster; it needs"):
+    with pytest.raises(InputError, match="address 'auto'"):
         compare(*rows, address="auto")

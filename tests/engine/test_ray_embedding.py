@@ -300,7 +300,7 @@ def test_the_pool_follows_the_cluster(nodes, gpu, size):
 
 
 def test_no_gpu_is_a_sentence():
-    with pytest.raises(InputError, match="no node of the Ray cluster has a GPU, but the embedder"):
+    with pytest.raises(InputError, match=r"no node .*GPU"):
         pool_size([{"CPU": 8.0}], gpu=True)
 
 

@@ -174,7 +174,7 @@ def test_two_runs_of_the_same_samples_do_not_meet(rng, tmp_path):
         measure(sets, place, k=4)
         yield from range(len(waiting))
 
-    with pytest.raises(InputError, match="another run measures the same samples"):
+    with pytest.raises(InputError, match="another run"):
         measure(sets, place, meet, k=4)
 
 
@@ -221,7 +221,7 @@ def test_results_that_come_damaged_again_and_again(rng, tmp_path):
             path.write_bytes(path.read_bytes()[:-50])
             yield place
 
-    with pytest.raises(InputError, match=r"0-0\.npz was damaged 3 times on the way from a worker"):
+    with pytest.raises(InputError, match=r"0-0\.npz .*3 times"):
         measure(gaussians(rng), tmp_path / "work", cut, k=4)
 
 
@@ -247,7 +247,7 @@ def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
         save(file, **arrays)
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(InputError, match=r"No space left on device; what was finished is kept"):
+    with pytest.raises(InputError, match=r"No space left on device.*kept"):
         measure(sets, place, k=4)
     assert len(list(place.rglob("*.npz"))) == 5
     assert not list(place.rglob("*.tmp"))
@@ -281,7 +281,7 @@ def test_a_worker_that_comes_too_late_leaves_nothing(rng, tmp_path, remote):
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written(rng, tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="cannot be written: Permission denied"):
+    with pytest.raises(InputError, match="written: Permission denied"):
         measure(gaussians(rng), tmp_path / "work", k=4)
 
 

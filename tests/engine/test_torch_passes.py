@@ -89,7 +89,7 @@ def test_no_room_for_the_smallest_tile_is_an_error(rng, monkeypatch):
         raise torch.OutOfMemoryError("no room")
 
     monkeypatch.setattr(torch_passes._DeviceRows, "bounds", full)
-    told = pytest.raises(InputError, match="'cpu' has too little free memory for a tile of 48 rows")
+    told = pytest.raises(InputError, match=r"'cpu' .*memory for a tile of 48")
     with told, passes_on(TorchPasses("cpu")):
         neighbourhoods(*gaussians(rng), k=3)
 

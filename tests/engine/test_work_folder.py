@@ -59,7 +59,7 @@ def test_a_file_that_was_cut_does_not_hold_its_array(tmp_path):
 
 
 def test_what_is_not_there_is_told_alike_on_disk_and_in_storage(folder):
-    with pytest.raises(InputError, match=r"b\.npy is missing or damaged .* start the run again"):
+    with pytest.raises(InputError, match=r"b\.npy .*missing or damaged"):
         folder.open_array("b.npy")
     assert folder.read_arrays("b.npz") is None
 
@@ -118,7 +118,7 @@ def test_a_name_is_claimed_by_one_run(tmp_path):
     folder = WorkFolder(str(tmp_path / "work"))
     with (
         folder.claimed("rows"),
-        pytest.raises(InputError, match="another run measures the same samples"),
+        pytest.raises(InputError, match="another run"),
         folder.claimed("rows"),
     ):
         pass

@@ -270,5 +270,5 @@ def test_sets_without_any_spread_are_refused(make):
 
 @pytest.mark.parametrize("dimensions", [0, -1, 2.5, True, "3"])
 def test_dimensions_must_be_a_whole_number(dimensions):
-    with pytest.raises(InputError, match="dimensions must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"dimensions .*at least 1"):
         leading_axes(np.eye(3), np.eye(3), dimensions=dimensions)

@@ -127,7 +127,7 @@ def test_area_as_scikit_learn(rng):
 
 def test_trees_that_are_not_installed(rng, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with pytest.raises(MissingExtraError, match=r"'boosted' needs .*'calipers\[trees\]'"):
+    with pytest.raises(MissingExtraError, match=r"'boosted' .*'calipers\[trees\]'"):
         classify(*rng.standard_normal((2, 10, 2)), model="boosted")
 
 
@@ -208,7 +208,7 @@ def test_equal_sets_cannot_be_told_apart(rng, model, copies):
 @pytest.mark.parametrize("model", ["logistic", "boosted"])
 def test_perfect_separation_is_told_and_finite(rng, model):
     x, y = rng.standard_normal((60, 3)), rng.standard_normal((40, 3)) + 30
-    with pytest.warns(UserWarning, match="without a single error on held-out samples"):
+    with pytest.warns(UserWarning, match="without .*error .*held-out"):
         found = classify(x, y, model=model)
     assert found.separates
     assert found.accuracy == found.auc == 1.0

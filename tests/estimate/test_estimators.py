@@ -116,7 +116,7 @@ def test_the_order_of_rows_does_not_matter(name, rng):
 
 @pytest.mark.parametrize("name", ["quantisation", "model", "knnn", ""])
 def test_names_that_rows_alone_do_not_serve_are_refused(name):
-    with pytest.raises(InputError, match="unknown estimator of likelihood ratios"):
+    with pytest.raises(InputError, match="estimator of likelihood ratios"):
         estimate_ratios(name, np.eye(3), np.eye(3))
 
 
@@ -545,9 +545,9 @@ def test_numbers_of_any_whole_kind_and_no_other(pair):
     for options, words in (({"k": 2.5}, "found 2.5"), ({"k": True}, "found True")):
         with pytest.raises(InputError, match=words):
             neighbourhoods(*pair, **options)
-    with pytest.raises(InputError, match="block_size must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"block_size .*at least 1"):
         neighbourhoods(*pair, block_size=0)
-    with pytest.raises(InputError, match="seed must be a whole number of at least 0; found -1"):
+    with pytest.raises(InputError, match=r"seed .*at least 0.* -1"):
         prd(*pair, seed=-1)
     with pytest.raises(InputError, match="reference must hold finite numbers"):
         quantise(np.full((20, 2), np.nan), pair[1][:, :2])

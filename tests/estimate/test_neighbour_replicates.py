@@ -206,12 +206,12 @@ def test_nothing_is_known_without_halves(rng):
 def test_codes_that_do_not_fit_the_rows_are_refused(rng):
     sets = clouds(rng, "smooth")
     ours, theirs = halved(93, 64)
-    with pytest.raises(InputError, match="either both sets or none must be halved"):
+    with pytest.raises(InputError, match="both sets or none"):
         neighbourhoods(*sets, k=3, blocks=(ours, replace(theirs, halves=None)))
     for bad in (Blocks.balanced(92, seed=0).halves, np.zeros((93, 1), np.uint64)):
-        with pytest.raises(InputError, match=r"reference halves must be codes of 93 rows, uint64"):
+        with pytest.raises(InputError, match=r"reference halves .*93 rows, uint64"):
             neighbourhoods(*sets, k=3, blocks=(replace(ours, halves=bad), theirs))
-    with pytest.raises(InputError, match=r"generated halves .* found shape \(64,\), dtype float64"):
+    with pytest.raises(InputError, match=r"generated halves .*\(64,\), dtype float64"):
         neighbourhoods(*sets, k=3, blocks=(ours, replace(theirs, halves=np.zeros(64))))
 
 
@@ -346,10 +346,10 @@ def test_rows_and_labels_that_are_left_fit_together(rng):
 
 def test_nothing_is_known_without_blocks(rng):
     near = neighbourhoods(*small_clouds(rng, "smooth"), k=3)
-    with pytest.raises(InputError, match="counts of the generated set were not kept by block"):
+    with pytest.raises(InputError, match=r"generated set .*block"):
         near.without("generated", 0, k=3)
     bare = Histograms(np.array([1, 2]), np.array([3, 4]))
-    with pytest.raises(InputError, match="counts of the reference set were not kept by block"):
+    with pytest.raises(InputError, match=r"reference set .*block"):
         bare.without("reference", 0)
 
 

@@ -312,7 +312,7 @@ def test_radii_without_a_block_that_holds_most_of_the_nearest_rows():
 def test_k_max_never_lies_below_k(rng):
     rows = rng.standard_normal((20, 2))
     assert neighbourhoods(rows, rows, k=5, k_max=2).k_max == 5
-    with pytest.raises(InputError, match="k = 20 needs at least 21 samples in each set"):
+    with pytest.raises(InputError, match=r"k = 20 .*21 samples"):
         neighbourhoods(rows, rows, k=3, k_max=20)
 
 
@@ -325,7 +325,7 @@ def test_sets_of_different_precision_are_compared_in_float64():
 def test_rows_that_are_not_usable_are_named_wherever_they_stand():
     rows = np.zeros((9000, 1))
     rows[[4095, 5000, 8999]] = [[np.nan], [1e101], [np.inf]]
-    with pytest.raises(InputError, match=r"3 row\(s\) do not, counted from 1: 4096, 5001, 9000$"):
+    with pytest.raises(InputError, match=r"3 row\(s\) .*: 4096, 5001, 9000$"):
         neighbourhoods(np.zeros((5, 1)), rows, k=1)
 
 
@@ -581,7 +581,7 @@ def test_the_length_of_a_row_does_not_matter_to_the_cosine(rng):
 def test_rows_of_zeros_have_no_direction():
     rows = np.eye(6)
     rows[3] = 0
-    with pytest.raises(InputError, match=r"generated: .* not all zero; 1 row\(s\) are, .* row 4$"):
+    with pytest.raises(InputError, match=r"generated: .*zero; 1 row\(s\).* row 4$"):
         neighbourhoods(np.eye(6), rows, k=1, distance="cosine")
 
 
@@ -589,11 +589,9 @@ def test_bad_choices_are_refused(rng):
     pair = rng.standard_normal((2, 20, 3))
     with pytest.raises(InputError, match="value for distance 'l1'"):
         neighbourhoods(*pair, distance="l1")
-    with pytest.raises(InputError, match="k of capped must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"k of capped .*at least 1"):
         neighbourhoods(*pair, supports=Supports(capped=0))
-    with pytest.raises(
-        InputError, match=r"the factor of spread must be above 0 and at most 1e\+06; found -1"
-    ):
+    with pytest.raises(InputError, match=r"factor of spread .*1e\+06; found -1"):
         neighbourhoods(*pair, supports=Supports(spread=(4, -1)))
     with pytest.raises(InputError, match="k = 20 needs at least 21 samples"):
         neighbourhoods(*pair, supports=Supports(smaller=20))

@@ -297,7 +297,7 @@ def test_options_out_of_range(call, message):
 def test_a_distance_that_is_none_is_named(value):
     provider = Given.of(*points(9, 8, 5))
     provider.matrix[2, 12] = value
-    with pytest.raises(InputError, match=r"that of rows 2 and 12 \(counted from 0 .*\) is "):
+    with pytest.raises(InputError, match=r"rows 2 and 12 \(counted from 0"):
         neighbourhoods_from(provider)
 
 
@@ -307,5 +307,5 @@ def test_a_tile_of_the_wrong_shape_is_named():
             return super().tile(rows, columns)[:-1]
 
     provider = Short(Given.of(*points(9, 8, 5)).matrix, (9, 8))
-    with pytest.raises(InputError, match=r"must have shape \(9, 9\); found \(8, 9\)"):
+    with pytest.raises(InputError, match=r"\(9, 9\).*\(8, 9\)"):
         neighbourhoods_from(provider)

@@ -77,7 +77,7 @@ def test_number_of_buckets():
 
 
 def test_bad_restarts(clusters):
-    with pytest.raises(InputError, match="restarts must be a whole number of at least 1; found 0"):
+    with pytest.raises(InputError, match=r"restarts .*at least 1.* 0"):
         quantise(*clusters, restarts=0)
 
 
@@ -136,7 +136,7 @@ def test_cube_root_buckets_are_the_rounded_cube_root_of_the_smaller_set():
     assert bucket_count("cube-root", 1000, 8000) == 10
     assert bucket_count("cube-root", 9261, 700) == 9  # 8.88
     assert bucket_count("cube-root", 2, 900) == 2
-    with pytest.raises(InputError, match="'auto', 'cube-root' or a whole number"):
+    with pytest.raises(InputError, match="'auto', 'cube-root'"):
         bucket_count("cuberoot", 10, 10)
 
 
@@ -279,7 +279,7 @@ def test_good_turing_as_it_is_defined(counts):
 
 
 def test_misspelt_smoothing():
-    with pytest.raises(InputError, match="unknown smoothing 'good_turing'; did you mean 'good-tur"):
+    with pytest.raises(InputError, match=r"smoothing 'good_turing'.*'good-tur"):
         check_smoothing("good_turing")
 
 
@@ -397,9 +397,9 @@ def test_blocks_are_counted_for_each_pair(run):
 def test_bad_input(run):
     reference, systems = run
     for work in (shared_space, shared_quantise):
-        with pytest.raises(InputError, match="at least one generated set; found none"):
+        with pytest.raises(InputError, match="at least one generated set"):
             work(reference, [])
-        with pytest.raises(InputError, match=r"reference and system 2 .* found 8 and 3"):
+        with pytest.raises(InputError, match=r"reference and system 2 .* 8 and 3"):
             work(reference, [systems[0], systems[1][:, :3]])
         with pytest.raises(InputError, match="system 1 must"):
             work(reference, [[[np.nan] * 8]])

@@ -102,7 +102,7 @@ def test_bad_ratios(arguments, words):
 
 
 def test_bad_plain_ratios():
-    with pytest.raises(InputError, match="must not be negative or NaN; the generated side has one"):
+    with pytest.raises(InputError, match=r"negative or NaN.*generated"):
         LikelihoodRatios.of([1.0], [-1.0])
 
 
@@ -255,7 +255,7 @@ def test_a_k_that_cannot_be_is_refused(k, words):
 
 
 def test_sets_that_do_not_fit_together_are_refused():
-    with pytest.raises(InputError, match="same number of columns; found 2 and 3"):
+    with pytest.raises(InputError, match=r"columns.* 2 and 3"):
         knn_ratios(np.eye(2), np.eye(3), k=1)
     with pytest.raises(InputError, match="generated must hold finite numbers"):
         knn_ratios(column(0, 1), column(0, np.nan), k=1)
@@ -389,12 +389,12 @@ def test_memory_stays_far_below_a_matrix_of_all_pairs():
 
 @pytest.mark.parametrize("bandwidth", [0, -1.0, np.nan, np.inf, True, "silverman", None, [1.0]])
 def test_a_bandwidth_that_is_none_is_refused(bandwidth):
-    with pytest.raises(InputError, match="bandwidth must be 'balloon', 'scott' or a number above"):
+    with pytest.raises(InputError, match=r"bandwidth .*'balloon', 'scott' or"):
         kde_ratios(np.eye(3), np.eye(3), bandwidth=bandwidth)
 
 
 def test_kde_refuses_single_rows_and_constant_sets():
-    with pytest.raises(InputError, match="at least two rows in each set; the generated set has"):
+    with pytest.raises(InputError, match=r"two rows .*generated"):
         kde_ratios(np.eye(3), np.eye(1, 3))
     with pytest.raises(InputError, match="all rows of both sets are equal"):
         kde_ratios(np.ones((3, 2)), np.ones((4, 2)))
@@ -531,7 +531,7 @@ def test_options_out_of_range_are_refused(options, words):
 
 
 def test_gaussians_refuse_single_rows_and_constant_sets():
-    with pytest.raises(InputError, match="a Gaussian needs at least two rows in each set"):
+    with pytest.raises(InputError, match=r"Gaussian .*two rows"):
         gaussian_ratios(np.eye(1, 3), np.eye(3))
     with pytest.raises(InputError, match="all rows of both sets are equal"):
         gaussian_ratios(np.ones((3, 2)), np.ones((4, 2)))

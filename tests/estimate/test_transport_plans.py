@@ -128,13 +128,9 @@ def test_no_convergence_is_said(cells, monkeypatch):
     monkeypatch.setattr(transport, "ROUNDS", 2)
     monkeypatch.setattr(transport, "NEWTON_STEPS", 1)
     p, q, costs = cells
-    with pytest.raises(
-        NoPlanError, match=r"out of place at regularisation 0\.001; take a larger one"
-    ):
+    with pytest.raises(NoPlanError, match=r"regularisation 0\.001"):
         entropic(p, q, costs, regularisation=1e-3)
-    with pytest.raises(
-        NoPlanError, match=r"barycentre left .* of the mass out of place at regularisation 0\.01"
-    ):
+    with pytest.raises(NoPlanError, match=r"barycentre .*regularisation 0\.01"):
         barycentre(p, q, costs, weight=0.5, regularisation=1e-2)
 
 
@@ -156,7 +152,7 @@ def test_a_solver_that_stops_early_gives_no_value(cells, monkeypatch):
     ot = pytest.importorskip("ot")
     stopped = {"warning": "numItermax reached before optimality."}
     monkeypatch.setattr(ot, "emd", lambda p, q, costs, **_: (np.outer(p, q), stopped))
-    with pytest.raises(NoPlanError, match="not solved to the end: numItermax reached"):
+    with pytest.raises(NoPlanError, match="numItermax"):
         transport_plan(*cells)
 
 

@@ -248,9 +248,7 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
         agree(*sets, {"tfidf": choices[1], "two": stubs[0]}, processes=2)
     stubs[0].signature["device"] = "cuda"
     stubs[0].calls = stubs[1].calls = 0
-    with pytest.raises(
-        InputError, match="applies to the CPU only; leave it out, since 'minilm' runs on cuda"
-    ):
+    with pytest.raises(InputError, match=r"CPU only.*'minilm'.*cuda"):
         agree(*sets, choices[::-1], processes=2)
     assert stubs[1].calls == 0
 
@@ -289,7 +287,7 @@ def test_embedders_that_are_one_and_the_same(sets):
 
 def test_an_embedder_of_other_samples(sets, stubs):
     stubs[1].reads = frozenset({"images"})
-    with pytest.raises(InputError, match="'one' does not read texts; leave it out"):
+    with pytest.raises(InputError, match=r"'one' .*texts"):
         agree(*sets, stubs, progress=Silent())
 
 

@@ -127,7 +127,7 @@ def test_systems_meet_those_of_the_baseline_by_name_or_its_only_one():
     assert [(row.system, row.baseline) for row in found] == [("a", 0.8), ("b", 0.9)]
     single = check(run, baseline=comparison({"old": (0.8,)}), fail_if="recall < baseline")
     assert [row.baseline for row in single] == [0.8, 0.8]
-    with pytest.raises(InputError, match=r"unknown system of the baseline 'a'; known"):
+    with pytest.raises(InputError, match="baseline 'a'"):
         check(run, baseline=comparison({"x": (0.8,), "y": (0.8,)}), fail_if="recall < baseline")
 
 
@@ -280,7 +280,7 @@ def test_a_check_needs_a_condition(given):
 
 @pytest.mark.parametrize("level", [0.5, 1.0, 0.3, "high"])
 def test_the_level_lies_above_a_half(level):
-    with pytest.raises(InputError, match=r"^level must lie between 0\.5 and 1, such as 0\.95; fou"):
+    with pytest.raises(InputError, match=r"^level .*0\.5 and 1"):
         check(comparison(ONE), fail_if="recall < 0.8", level=level)
 
 
@@ -294,11 +294,11 @@ def test_scores_without_intervals_say_how_to_get_them():
         return replace(made, systems=(replace(made.systems[0], scores=bare),))
 
     start = r"condition 'recall < 0.8': recall of a in the run has no interval, without which nothi"
-    with pytest.raises(InputError, match=f"{start}.*--no-intervals; run it again without that opt"):
+    with pytest.raises(InputError, match=f"{start}.*--no-intervals"):
         check(run({"level": None}), fail_if="recall < 0.8")
-    with pytest.raises(InputError, match=f"{start}.*60 samples are too few; .* at least 100 in ev"):
+    with pytest.raises(InputError, match=f"{start}.*60 samples .*at least 100"):
         check(run({}, n=60), fail_if="recall < 0.8")
-    with pytest.raises(InputError, match=f"{start}.*its metric has none, or nothing moves it"):
+    with pytest.raises(InputError, match=f"{start}.*metric has none"):
         check(run({}), fail_if="recall < 0.8")
 
 
@@ -306,9 +306,7 @@ def test_scores_without_a_value_are_no_pass():
     run = comparison(ONE)
     scores = {**run.systems[0].scores, "recall": Score(math.nan, reason="too few samples")}
     run = replace(run, systems=(replace(run.systems[0], scores=scores),))
-    with pytest.raises(
-        InputError, match=r"recall of a in the run has no finite value: too few sam"
-    ):
+    with pytest.raises(InputError, match=r"recall of a .*finite"):
         check(run, fail_if="recall < 0.8")
 
 
@@ -386,11 +384,9 @@ def test_what_samples_bring_is_no_choice(ours, theirs, comparable):
 def test_other_results_are_refused(tmp_path):
     found = check(comparison(ONE), fail_if="recall < 0.8")
     found.save(tmp_path / "check.zip")
-    with pytest.raises(
-        InputError, match=r"check\.zip: holds a result of the kind 'check'; a check"
-    ):
+    with pytest.raises(InputError, match=r"check\.zip: .*'check'"):
         check(tmp_path / "check.zip", fail_if="recall < 0.8")
-    with pytest.raises(InputError, match="run must be a comparison or the path of one; found dict"):
+    with pytest.raises(InputError, match=r"run .*comparison.*dict"):
         check({}, fail_if="recall < 0.8")
 
 

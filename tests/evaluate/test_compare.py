@@ -296,7 +296,7 @@ def test_bad_options(reference, generated, change, words):
 
 
 def test_bad_sets(rng, reference):
-    with pytest.raises(InputError, match="few: k = 4 needs at least 5 samples in every set"):
+    with pytest.raises(InputError, match=r"few: k = 4 .*5 samples"):
         compare(reference, {"few": texts(rng, 4)})
     with pytest.raises(InputError, match="at least one system; found none"):
         compare(reference, {})
@@ -305,7 +305,7 @@ def test_bad_sets(rng, reference):
         compare(reference, [System("x", (one,)), System("x", (one,))])
     with pytest.raises(InputError, match="holds texts and 'v' holds vectors"):
         compare(reference, {"v": rng.standard_normal((20, 3))})
-    with pytest.raises(InputError, match="as many columns as the reference's 3; found 4"):
+    with pytest.raises(InputError, match=r"columns .*3; found 4"):
         compare(rng.standard_normal((20, 3)), {"v": rng.standard_normal((20, 4))})
 
 
@@ -390,7 +390,7 @@ def test_all_files_of_a_system_count_for_the_size_and_the_summary(rng, reference
     assert several.content_hash == "+".join(file)
     assert found["one"].seeds == ()
     tiny = SampleSet.from_texts(texts(rng, 4), name="x", source="tiny")
-    with pytest.raises(InputError, match="tiny: k = 4 needs at least 5 samples"):
+    with pytest.raises(InputError, match=r"tiny: k = 4 .*5 samples"):
         compare(reference, {"several": [sets[0], tiny]}, keep_sizes=True)
 
 
@@ -496,7 +496,7 @@ def test_large_sets_have_all_threads_and_small_ones_a_thread_each(
 
 
 def test_the_set_that_is_too_small_is_named_and_not_one_that_was_cut_to_it(rng, reference):
-    with pytest.raises(InputError, match=r"few: k = 4 needs at least 5 .* it has 4$"):
+    with pytest.raises(InputError, match=r"few: k = 4 .*5 .* 4$"):
         compare(reference, {"good": texts(rng, 50), "few": texts(rng, 4)})
     with pytest.raises(InputError, match="it has 50, cut to 4"):
         compare(reference, {"good": texts(rng, 50)}, max_samples=4)

@@ -126,10 +126,10 @@ def test_names_of_clusters_decide_nothing(sides):
 
 def test_no_set_has_the_field(sides):
     bare = drawn(0, labelled=False), {"a": drawn(1, labelled=False)}
-    with pytest.raises(InputError, match="cluster 'promt': no set has this field in its rows"):
+    with pytest.raises(InputError, match="cluster 'promt'"):
         compare(*bare, cluster="promt")
     for wrong in (" ", 3):
-        with pytest.raises(InputError, match="cluster must be the name of a field, or None; found"):
+        with pytest.raises(InputError, match=r"cluster .*field, or None"):
             compare(*sides, cluster=wrong)
 
 

@@ -108,18 +108,18 @@ def test_nothing_by_group_unless_it_was_asked_for(rng, reference):
 def test_the_reference_must_carry_groups(rng):
     rows = near(rng, LABELS)
     for bare in (rows, SampleSet.from_vectors(rows, name="reference")):
-        with pytest.raises(InputError, match=r"reference: its samples have no groups; .*'topic'"):
+        with pytest.raises(InputError, match=r"reference: .*groups; .*'topic'"):
             compare(bare, {"x": rows})
     for name in ("", 3, True):
         with pytest.raises(InputError, match="group must be the name of a field"):
             compare(rows, {"x": rows}, group=name)
-    with pytest.raises(InputError, match=r"found a list\. Labels go to the samples: SampleSet"):
+    with pytest.raises(InputError, match=r"list.*SampleSet"):
         compare(rows, {"x": rows}, group=["a"] * len(rows))
 
 
 def test_files_of_a_system_have_the_group_or_lack_it_alike(rng, reference):
     files = (held(rng, LABELS), held(rng, LABELS, grouped=False))
-    with pytest.raises(InputError, match=r"x: 1 of its 2 sets lack the group 'topic', the fir"):
+    with pytest.raises(InputError, match=r"x: 1 of its 2 sets .*'topic'"):
         compare(reference, [System("x", files)])
 
 
@@ -132,7 +132,7 @@ def test_paths_are_read_with_the_field(tmp_path, rng):
     assert found.reference.groups == {"a.b": 60, "c/d": 60}
     assert found["m"].summary.groups == {"a.b": 55, "c/d": 55}
     assert found["bare"].summary.groups is None
-    with pytest.raises(InputError, match=r"bare.npy: has no fields, so none is the group 'topic'"):
+    with pytest.raises(InputError, match=r"bare.npy: .*'topic'"):
         compare(tmp_path / "bare.npy", generated)
 
 
@@ -254,7 +254,7 @@ def test_the_distance_reaches_every_measure(rng, reference, distance):
 
 
 def test_an_unknown_distance_is_refused(reference):
-    with pytest.raises(InputError, match="unknown value for distance 'manhattan'"):
+    with pytest.raises(InputError, match="distance 'manhattan'"):
         compare(reference, {"x": reference}, distance="manhattan")
 
 
@@ -382,10 +382,10 @@ def test_bad_training_sets(sets, tmp_path):
     path.touch()
     with pytest.raises(InputError, match=r"train.jsonl: is empty"):
         compare_trained(texts * 9, {"x": texts * 9}, train=path, embedder="precomputed")
-    with pytest.raises(InputError, match="train: this list holds paths of files"):
+    with pytest.raises(InputError, match=r"train: .*paths of files"):
         compare_trained(texts * 9, {"x": texts * 9}, train=[str(path)])
     path.write_text('{"text": "one"}\n')
-    with pytest.raises(InputError, match=r"train.jsonl: the training set needs at least 2 samples"):
+    with pytest.raises(InputError, match=r"train.jsonl: .*at least 2"):
         compare_trained(texts * 9, {"x": texts * 9}, train=path)
 
 

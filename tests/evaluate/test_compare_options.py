@@ -165,7 +165,7 @@ def test_sets_that_a_classifier_separates_are_told_as_such(sets):
 def test_a_missing_package_is_told_before_the_work(sets, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ot", None)
     monkeypatch.setattr("calipers.evaluate.compare.embed_sides", pytest.fail)
-    with pytest.raises(MissingExtraError, match="the metric 'mauve_ot' needs the package 'ot'"):
+    with pytest.raises(MissingExtraError, match=r"'mauve_ot' .*package 'ot'"):
         compare(sets, metrics="recall,mauve_ot")
 
 
@@ -308,12 +308,12 @@ def test_vectors_are_taken_as_they_are(wanted):
 
 
 def test_token_ids_have_no_usual_embedder():
-    with pytest.raises(InputError, match="ids: holds token ids, which need the model that they"):
+    with pytest.raises(InputError, match=r"ids: .*token ids"):
         embedding.open_embedder(Embedding(), [TOKENS])
 
 
 def test_an_embedder_that_does_not_read_the_samples_is_refused():
-    with pytest.raises(InputError, match="pictures: holds images, but the embedder 'fitting' rea"):
+    with pytest.raises(InputError, match=r"pictures: .*images.*'fitting'"):
         embedding.open_embedder(Embedding(embedder=Fitting()), [IMAGES])
 
 
@@ -330,7 +330,7 @@ def test_fitting_sees_the_reference_alone_unless_there_is_none():
 
 
 def test_a_service_is_asked_only_for_a_model_that_was_named():
-    with pytest.raises(InputError, match="'minilm' is an embedder of Calipers itself"):
+    with pytest.raises(InputError, match=r"'minilm' .*Calipers"):
         embedding.open_embedder(Embedding(endpoint="http://h/v1"), [TEXTS])
 
 
@@ -402,5 +402,5 @@ def test_a_reference_of_empty_texts_is_refused(function):
         "measure_texts": (({"m": ["a b c"] * 5},), {"reference": human}),
     }
     inputs, more = given[function]
-    with pytest.raises(InputError, match=r"reference: 3 of 5 texts of the reference are empty; at"):
+    with pytest.raises(InputError, match=r"reference: 3 of 5 texts .*empty"):
         getattr(calipers, function)(*inputs, **more)

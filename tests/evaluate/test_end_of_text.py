@@ -228,7 +228,7 @@ def test_what_is_kept_is_kept_by_its_convention(tmp_path):
     assert again["m"]["perplexity"].signature == first["m"]["perplexity"].signature
     assert again["m"]["perplexity"].value == first["m"]["perplexity"].value
     for other in ("cut", "keep"):
-        with pytest.raises(InputError, match="the same prompts and the same --end-of-text"):
+        with pytest.raises(InputError, match=r"same prompts.*--end-of-text"):
             run(end_of_text=other, model=str(path))
 
 
@@ -242,9 +242,9 @@ def test_what_cannot_be_done_is_one_sentence():
         "--end-of-text count (end_of_text) scores the token that ends texts, of which silent tells "
         "no log-probability; use --end-of-text cut"
     )
-    with pytest.raises(InputError, match=r"m: --end-of-text cut .end_of_text. leaves nothing of"):
+    with pytest.raises(InputError, match=r"m: --end-of-text cut .*nothing"):
         run([END, f" {END}a"[:14]], end_of_text="cut")
-    with pytest.raises(InputError, match="unknown value for end_of_text 'drop'"):
+    with pytest.raises(InputError, match="end_of_text 'drop'"):
         run(end_of_text="drop")
 
 

@@ -188,16 +188,12 @@ def freedom(test):
 
 @pytest.mark.parametrize("margin", [0, 1, -0.1, 5, np.nan, True, "0.05"])
 def test_refuses_a_margin_that_is_none(margin):
-    with pytest.raises(
-        InputError, match=r"margin must lie between 0 and 1, such as 0\.05, or be N"
-    ):
+    with pytest.raises(InputError, match=r"margin .*0 and 1.* N"):
         compare(margin=margin)
 
 
 def test_a_margin_needs_a_level():
-    with pytest.raises(
-        InputError, match="confidence level for its tests of equivalence; found level None"
-    ):
+    with pytest.raises(InputError, match=r"confidence level.*level None"):
         compare(margin=0.05, level=None)
 
 
@@ -359,16 +355,16 @@ def test_what_a_comparison_of_cosines_or_of_doubles_says():
 
 @pytest.mark.parametrize("level", [0, 1, -1, 1.5, np.nan, True, "0.95"])
 def test_refuses_a_level_that_is_none(level):
-    with pytest.raises(InputError, match=r"level must lie between 0 and 1, such as 0\.95; found"):
+    with pytest.raises(InputError, match=r"level .*0 and 1"):
         compare(level=level)
 
 
 def test_refuses_pairs_that_cannot_be():
-    with pytest.raises(InputError, match=r"generated sets of one size.* found 200 to 210 samples"):
+    with pytest.raises(InputError, match=r"one size.* 200 to 210"):
         compare(generated={"a": NEAR, "b": FAR[:200]}, paired=True, keep_sizes=True)
-    with pytest.raises(InputError, match="paired must be True, False or None; found 'yes'"):
+    with pytest.raises(InputError, match=r"paired .*'yes'"):
         compare(paired="yes")
-    with pytest.raises(InputError, match="paired must be True, False or None; found 1"):
+    with pytest.raises(InputError, match=r"paired .*found 1"):
         compare(paired=1)
 
 

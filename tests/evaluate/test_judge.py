@@ -536,7 +536,7 @@ def test_damaged_answers_are_refused_before_anything_is_asked(tmp_path, field, v
     damaged = [json.dumps({**json.loads(first), field: value}), *others[: len(others) // 2]]
     kept.write_text("".join(f"{line}\n" for line in damaged))
     before, model = kept.read_bytes(), FakeJudge()
-    with pytest.raises(InputError, match=rf"\.jsonl: line 1 is damaged: {field} must be "):
+    with pytest.raises(InputError, match=rf"\.jsonl: line 1 .*: {field} "):
         run(model, output=output, per_pair=4, price="1,2")
     assert (model.asked, kept.read_bytes()) == ([], before)
 
@@ -545,13 +545,13 @@ def test_a_file_of_another_origin_is_kept(tmp_path):
     output = tmp_path / "out.csv"
     output.write_text("mine")
     model = FakeJudge()
-    with pytest.raises(InputError, match="which calipers judge did not write; choose another"):
+    with pytest.raises(InputError, match="calipers judge did not write"):
         run(model, output=output, per_pair=4)
     assert (output.read_text(), model.asked) == ("mine", [])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv"]
-    with pytest.raises(InputError, match=r"judgements are written to a file ending in \.csv or"):
+    with pytest.raises(InputError, match=r"file ending in \.csv or"):
         run(model, output=tmp_path / "out.txt")
-    with pytest.raises(InputError, match="cannot be made, for the answers: No such file"):
+    with pytest.raises(InputError, match="answers: No such file"):
         run(model, output=tmp_path / "none" / "out.csv")
 
 
@@ -613,7 +613,7 @@ def test_bad_options_are_one_sentence_and_nothing_is_asked(options, words):
 
 
 def test_one_system_has_nobody_to_meet():
-    with pytest.raises(InputError, match="pairs are of two systems, but there is one; give anoth"):
+    with pytest.raises(InputError, match=r"two systems.* one"):
         judge(["a text", "another"], model=FakeJudge())
 
 

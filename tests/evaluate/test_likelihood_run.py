@@ -331,7 +331,7 @@ def test_each_text_comes_last_once_behind_others_of_its_batch():
     assert size == 4  # of five texts that are not empty two pairs
     assert np.isnan(found.bits[1])
     assert sorted(np.bincount(found.batches[found.batches >= 0])) == [2, 2]
-    with pytest.raises(InputError, match="a context takes 9 texts that are not empty; found 5"):
+    with pytest.raises(InputError, match=r"9 texts .*found 5"):
         score_in_context(model, ["a b", "", "b c", "c a", "b b", "c"], 9, seed=0)
     few = run({"m": HAND}, "conditional_surprise")["m"]["conditional_surprise"]
     assert "a context takes 8 texts" in few.reason
@@ -394,13 +394,13 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         KeptScores(path)
     np.savez(path, about=np.frombuffer(b'{"kind": "else"}', np.uint8))
-    with pytest.raises(InputError, match="holds no log-probabilities, or is damaged"):
+    with pytest.raises(InputError, match=r"log-probabilities.*damaged"):
         KeptScores(path)
     np.savez(path, about=np.array([{}], object), allow_pickle=True)
-    with pytest.raises(InputError, match="holds no log-probabilities, or is damaged"):
+    with pytest.raises(InputError, match=r"log-probabilities.*damaged"):
         KeptScores(path)
     path.write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(InputError, match="holds no log-probabilities, or is damaged"):
+    with pytest.raises(InputError, match=r"log-probabilities.*damaged"):
         KeptScores(path)
 
 
@@ -452,7 +452,7 @@ def test_an_ngram_model_is_fitted_on_the_reference_unless_told_otherwise(monkeyp
     )
     assert fitted[-1] == ("ngram", HUMAN[:30])
     assert not found.cautions
-    with pytest.raises(InputError, match=r"fit_on .--fit-on. names texts for a model"):
+    with pytest.raises(InputError, match=r"fit_on .--fit-on."):
         calipers.likelihood({"m": MODEL}, model="./gpt2", fit_on=HUMAN)
 
 

@@ -71,7 +71,7 @@ def test_controls_depend_on_the_seed_alone(controls):
 
 
 def test_a_reference_without_phrases_is_refused():
-    with pytest.raises(InputError, match=r"needs reference texts of 4 words; the longest has 2"):
+    with pytest.raises(InputError, match=r"4 words.*has 2"):
         naive_samples(["one two", "three"], seed=0, fit=fit)
 
 
@@ -195,9 +195,9 @@ def test_the_plane_needs_both_numbers(found):
     data = json.loads(json.dumps(found.to_dict()))
     for system in data["systems"]:
         del system["scores"]["perplexity"]
-    with pytest.raises(InputError, match=r"measure both .--metrics perplexity,unigram_entropy."):
+    with pytest.raises(InputError, match="--metrics perplexity,unigram_entropy"):
         draw("entropy-plane", data)
-    with pytest.raises(InputError, match="is a likelihood; the plot 'plane' takes a comparison"):
+    with pytest.raises(InputError, match=r"likelihood.*'plane'"):
         draw("plane", data)
 
 
@@ -214,7 +214,7 @@ def test_the_command_draws_it(found, tmp_path, monkeypatch):
 
 
 def test_bad_input_is_one_sentence():
-    with pytest.raises(InputError, match=r"suite .--suite. makes its controls from the reference"):
+    with pytest.raises(InputError, match=r"suite .--suite."):
         likelihood(MODEL, model=Even(), suite="generative-perplexity")
     with pytest.raises(InputError, match="unknown value for suite 'else'"):
         likelihood(MODEL, model=Even(), reference=HUMAN, suite="else")

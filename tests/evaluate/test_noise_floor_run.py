@@ -201,7 +201,7 @@ def test_it_is_measured_of_few_samples_unless_it_is_refused(reference, generated
 
 
 def test_one_split_has_no_spread(reference, generated):
-    with pytest.raises(InputError, match="splits must be a whole number of at least 2; found 1"):
+    with pytest.raises(InputError, match=r"splits .*at least 2.* 1"):
         measured(reference, generated, splits=1)
 
 

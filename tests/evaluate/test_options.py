@@ -123,21 +123,19 @@ def test_sides_may_go_by_the_names_of_evaluate():
 @pytest.mark.parametrize("more", [{"generated": "q"}, {}])
 def test_a_side_under_both_names_is_refused(more):
     given = ["p"] if more else ["p", "q"]
-    with pytest.raises(
-        InputError, match=r"^predictions is another name of generated; give one of them, not both$"
-    ):
+    with pytest.raises(InputError, match=r"^predictions .*generated"):
         held(*given, predictions="q", **more)
     with pytest.raises(TypeError, match=r"held\(\) missing a required argument: 'generated'"):
         held(references="p")
 
 
 def test_a_value_that_breaks_its_rule_is_refused_wherever_it_comes_from():
-    with pytest.raises(InputError, match=r"^count must be a whole number of at least 1; found 0$"):
+    with pytest.raises(InputError, match=r"^count .*at least 1.* 0$"):
         Toy(count=0)
     rule = next(about.rule for each, about in options_of(Toy) if each.name == "count")
-    with pytest.raises(InputError, match=r"^--count must be a whole number of .*; found '0'$"):
+    with pytest.raises(InputError, match=r"^--count .*'0'$"):
         rule.parse("--count", "0")
-    with pytest.raises(InputError, match="unknown value for kind 'c'; known: a, b"):
+    with pytest.raises(InputError, match=r"kind 'c'.*: a, b"):
         Toy(kind="c")
 
 

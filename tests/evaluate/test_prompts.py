@@ -114,9 +114,7 @@ def test_texts_that_were_only_a_prompt_stay_in_place_and_are_counted():
         "the prompt in its row was left out of 2 of 3 texts; 1 text had no more and is empty"
     )
     assert list(left.prompts.tolist()) == prompts
-    with pytest.raises(
-        InputError, match=r"x: --strip-prompt .* leaves nothing of 1 of its 1 text;"
-    ):
+    with pytest.raises(InputError, match=r"x: --strip-prompt .*1 of its 1 text"):
         strip_prompts(None, [held(["one two three"], ["one two three"])])
 
 
@@ -135,7 +133,7 @@ def test_sets_without_prompts_lose_those_that_others_name(rng):
     # A reference of continuations only is left as it is
     found = strip_prompts(held(other), sets)
     assert list(found.reference) == other
-    with pytest.raises(InputError, match=r"bare: its rows have no field 'prompt', and 0 % of its"):
+    with pytest.raises(InputError, match=r"bare: .*'prompt'.* 0 %"):
         strip_prompts(held(human), [*sets, held(third, name="bare")])
     # Of a reference whose texts were not all continued, each loses as many words
     wider = [f"{' '.join(text.split()[:5])} {text}" for text in third]
@@ -144,7 +142,7 @@ def test_sets_without_prompts_lose_those_that_others_name(rng):
     assert "as much as the prompts have, 5 words, was left out of every text" in (
         found.reference.notes
     )
-    with pytest.raises(InputError, match=r"half: .* only 50 % of its texts begin .*--skip"):
+    with pytest.raises(InputError, match=r"half: .* 50 % .*--skip"):
         strip_prompts(held(human[:20] + other[20:], name="half"), sets)
 
 
@@ -211,7 +209,7 @@ def test_rows_in_another_order_are_matched_by_their_openings(rng):
 def test_a_reference_of_which_others_lack_the_prompts_is_refused(rng):
     prompts = [" ".join(rng.choice(WORDS, 8 + row % 7)) for row in range(100)]
     sides = [held([f"{p} {mark} goes on" for p in prompts], name=mark) for mark in "hg"]
-    with pytest.raises(InputError, match=r"h: only 60 % of its texts share .* --skip-words 14 \("):
+    with pytest.raises(InputError, match=r"h: .*60 % .* --skip-words 14 \("):
         strip_prompts(sides[0], [sides[1].take(np.arange(60))])
     # Where all prompts have one length, that is known of the others too
     prompts = stories(rng, 100, 12)
@@ -224,11 +222,11 @@ def test_sets_without_prompts_are_named_with_the_rule(rng):
     words = r"free: --strip-prompt .* sees no prompts: .* 'prompt', and 0 % .*--skip-words N"
     with pytest.raises(InputError, match=words):
         strip_prompts(reference, [generated])
-    with pytest.raises(InputError, match=r"copy: most of its texts stand in the reference"):
+    with pytest.raises(InputError, match=r"copy: .*reference"):
         strip_prompts(reference, [reference.renamed("copy")])
-    with pytest.raises(InputError, match=r"free: .* in the field 'prompt', where there is no ref"):
+    with pytest.raises(InputError, match=r"free: .*'prompt'.*reference"):
         strip_prompts(None, [generated])
-    with pytest.raises(InputError, match=r"v: --strip-prompt .* shortens texts, but this set"):
+    with pytest.raises(InputError, match=r"v: --strip-prompt .*texts"):
         strip_prompts(reference, [SampleSet.from_vectors(np.ones((3, 2)), name="v")])
 
 
@@ -237,7 +235,7 @@ def test_prompts_of_two_lengths_are_not_cut_together(rng):
     human, one = ([f"{p} {mark} goes on" for p in prompts] for mark in "hg")
     other = [" ".join([*p.split()[:8], "z", "goes", "on"]) for p in prompts]
     sets = [held(one, name="one"), held(other, name="other")]
-    with pytest.raises(InputError, match=r"other: shares shorter openings .* compare it apart"):
+    with pytest.raises(InputError, match=r"other: .*openings"):
         strip_prompts(held(human), sets)
 
 
@@ -267,7 +265,7 @@ def test_words_to_skip_leave_hardly_any_opening():
 
 
 def test_both_ways_at_once_are_refused():
-    with pytest.raises(InputError, match=r"--strip-prompt.*--skip-words.* give one of the two"):
+    with pytest.raises(InputError, match=r"--strip-prompt.*--skip-words"):
         CompareOptions(strip_prompt=True, skip_words=3)
 
 

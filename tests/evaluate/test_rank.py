@@ -181,7 +181,7 @@ def test_ties_are_modelled_unless_asked_otherwise():
     assert "half a win for each system, which brings the scores closer together" in " ".join(
         str(half).split()
     )
-    with pytest.raises(InputError, match=r"column 'winner': all 3 judgements are ties.*'half'"):
+    with pytest.raises(InputError, match=r"'winner': all 3 .*'half'"):
         calipers.rank(UP, judgements=judgements(a_b=3))
 
 
@@ -262,7 +262,7 @@ def test_a_column_of_standard_errors_is_no_truth_of_its_own():
     blank = [{**row, "liked_sd": None} for row in TRUTH]
     assert calipers.rank(scores, truth=blank)["liked"]["m"].pearson_fixed is None
     below = [*truth[:3], {**truth[3], "liked_sd": -1}]
-    with pytest.raises(InputError, match="row 4: liked_sd must not be below 0; found -1"):
+    with pytest.raises(InputError, match=r"row 4: liked_sd .*-1"):
         calipers.rank(scores, truth=below)
 
 
@@ -277,7 +277,7 @@ def test_several_columns_of_answers():
     assert list(found.truths) == ["fun", "sense"]
     assert found["fun"].scores["a"] == pytest.approx(50 * math.log(3))
     assert found["sense"].scores["a"] == pytest.approx(-50 * math.log(3))
-    with pytest.raises(InputError, match=r"no one column holds the answers \('winner' or 'answer'"):
+    with pytest.raises(InputError, match="'winner' or 'answer'"):
         calipers.rank(UP, judgements=table)
 
 
@@ -288,7 +288,7 @@ def test_the_reference_is_judged_and_not_ranked():
     assert {player.name for player in found["judgements"].fit.players} == {"human", "a", "b"}
     assert set(found["judgements"].scores) == {"a", "b"}
     assert "the reference 'human' has no scores, so none is compared with its own" in found.notes
-    with pytest.raises(InputError, match=r"row 1: unknown system 'human'.*--reference NAME"):
+    with pytest.raises(InputError, match=r"row 1: .*'human'.*--reference NAME"):
         calipers.rank(UP, judgements=table)
     kept = calipers.rank(UP, judgements=table, keep_unscored=True)
     assert "judgements: 'human' left out of the correlations: no scores" in kept.notes

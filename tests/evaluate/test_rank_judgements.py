@@ -235,7 +235,7 @@ def test_flagged_judgements_are_kept_and_counted(people):
     assert dropped["sensible"].raters.answers == 324
     assert "judgements: 36 of 360 judgements left out: flagged (too_fast 36)" in dropped.notes
     bad = [replace(one, flags=("too_fast",)) for one in people]
-    with pytest.raises(InputError, match=r"all 360 judgements are flagged .* leaves none"):
+    with pytest.raises(InputError, match=r"all 360 judgements .*flagged"):
         calipers.rank(SCORES, judgements=bad, **ONE, drop_flagged=True)
 
 
@@ -261,7 +261,7 @@ def test_neither_the_order_of_rows_nor_a_judge_changes_what_people_say(both, fil
 
 def test_a_judge_whose_answers_fix_no_scores_is_named(people):
     constant = [replace(one, answers={"sensible": 1}) for one in judge()]
-    with pytest.raises(InputError, match="column 'sensible' by judge: no finite scores fit best"):
+    with pytest.raises(InputError, match=r"'sensible' by judge: .*finite"):
         calipers.rank(SCORES, judgements=[people, constant], **ONE)
 
 
@@ -272,7 +272,7 @@ def test_answers_that_all_turn_with_the_sides_rank_nobody(people):
         for one in {row.item: row for row in people}.values()
         for side in "ab"
     ]
-    with pytest.raises(InputError, match=r"column 'sensible': in all .* pairs the answer turns ro"):
+    with pytest.raises(InputError, match=r"'sensible': in all .* pairs"):
         calipers.rank(SCORES, judgements=turning, **ONE)
 
 
@@ -380,19 +380,19 @@ def test_a_bad_row_is_named(change, message):
 
 def test_bad_tables_and_options(people):
     pairs = [{"a": "a", "b": "b", "winner": "a"}, {"a": "b", "b": "a", "winner": "b"}]
-    with pytest.raises(InputError, match=r"raters 'clustered' .* needs a column 'rater'"):
+    with pytest.raises(InputError, match=r"'clustered' .*'rater'"):
         calipers.rank(SCORES, judgements=pairs, raters="clustered")
-    with pytest.raises(InputError, match=r"raters 'effects' .* is a model of judged pairs"):
+    with pytest.raises(InputError, match=r"'effects' .*judged pairs"):
         calipers.rank(SCORES, judgements=rated(), reference="human", raters="effects")
     with pytest.raises(InputError, match="unknown value for raters 'cluster'"):
         calipers.rank(SCORES, judgements=people, raters="cluster")
-    with pytest.raises(InputError, match=r"raters \(--raters\) says what becomes of judgements"):
+    with pytest.raises(InputError, match=r"raters \(--raters\)"):
         calipers.rank(SCORES, raters="effects")
-    with pytest.raises(InputError, match=r"drop_flagged \(--drop-flagged\) says"):
+    with pytest.raises(InputError, match=r"drop_flagged \(--drop-flagged\)"):
         calipers.rank(SCORES, drop_flagged=True)
     with pytest.raises(InputError, match="has no column 'a'"):
         calipers.rank(SCORES, judgements=[{"x": 1}])
-    with pytest.raises(InputError, match="judgements: is an export of Label Studio; bring it"):
+    with pytest.raises(InputError, match=r"judgements: .*Label Studio"):
         calipers.rank(SCORES, judgements=[{"id": 1, "data": {}, "annotations": []}])
     with pytest.raises(InputError, match="has no column 'funny'"):
         calipers.rank(SCORES, judgements=people, reference="human", truth_columns=["funny"])

@@ -209,12 +209,12 @@ def test_options_of_the_reference_hold_in_every_comparison(sides):
     assert found.settings["group"] == "topic"
     with pytest.raises(
         InputError,
-        match=r"^the reference 'human' was made with group='topic', so group='author' cannot hold",
+        match=r"'human' .*group='topic'.*group='author'",
     ):
         reference.compare(generated, group="author", **OPTIONS)
-    with pytest.raises(InputError, match=r"was made with embedder=.*, so embedder='tfidf' cannot"):
+    with pytest.raises(InputError, match=r"embedder=.*embedder='tfidf'"):
         reference.compare(generated, embedder="tfidf", **OPTIONS)
-    with pytest.raises(InputError, match=r"was made with pooling=None, so pooling='mean' cannot"):
+    with pytest.raises(InputError, match=r"pooling=None.*pooling='mean'"):
         reference.compare(generated, pooling="mean", **OPTIONS)
 
 
@@ -233,9 +233,7 @@ def test_a_reference_is_frozen_and_has_a_short_repr(sides):
     assert repr(reference) == "<Reference 'human' of 60 texts by 'counting'>"
     with pytest.raises(dataclasses.FrozenInstanceError):
         reference.samples = None
-    with pytest.raises(
-        InputError, match=r"^reference: must be one set of samples; found a dict of"
-    ):
+    with pytest.raises(InputError, match=r"^reference: .*one set .*dict"):
         Reference({"a": ["x"], "b": ["y"]})
     with pytest.raises(InputError, match="tfidf"):
         Reference(sides[0], embedder="tfidff")
@@ -300,20 +298,18 @@ def test_embeddings_of_different_making_are_refused(sides):
     poor = generated["poor"]
     with pytest.raises(
         InputError,
-        match=r"^generated: was embedded otherwise than reference: embedder other, not counting; b",
+        match=r"^generated: .*reference: embedder other, not counting",
     ):
         calipers.compare(embedded(texts), embedded(poor, other), **OPTIONS)
-    with pytest.raises(
-        InputError, match=r"^generated: was embedded otherwise .* unknown, not coun"
-    ):
+    with pytest.raises(InputError, match=r"^generated: .* unknown, not coun"):
         calipers.compare(embedded(texts), embedded(poor).views["meaning"], **OPTIONS)
-    with pytest.raises(InputError, match="the reference holds texts and 'generated' holds vectors"):
+    with pytest.raises(InputError, match=r"reference .*texts .*'generated' .*vectors"):
         calipers.compare(texts, embedded(poor), embedder=Counting(), **OPTIONS)
     device = Counting()
     device.signature = {**Counting.signature, "device": "cuda"}
     assert len(calipers.compare(embedded(texts), embedded(poor, device), **OPTIONS)) == 1
     views = {"meaning": np.ones((3, 2)), "form": np.ones((4, 2))}
-    with pytest.raises(InputError, match=r"^reference: all views of embeddings must have as many"):
+    with pytest.raises(InputError, match=r"^reference: all views"):
         Reference(Embeddings(views, {})).compare(texts)
 
 
@@ -359,9 +355,7 @@ def test_the_splits_of_a_dataset_are_systems(sides):
     splits = library.DatasetDict({name: datasets(each) for name, each in generated.items()})
     found = calipers.compare(texts, splits, embedder=Counting(), **OPTIONS)
     assert [system.name for system in found] == ["good", "poor"]
-    with pytest.raises(
-        InputError, match=r"^reference: must be one set of samples; found a DatasetDict of 'good' a"
-    ):
+    with pytest.raises(InputError, match=r"^reference: .*DatasetDict of 'good' a"):
         calipers.compare(splits, texts, embedder=Counting(), **OPTIONS)
 
 
@@ -404,7 +398,7 @@ def test_the_axes_of_the_reference_are_the_same_for_every_generated_set(monkeypa
 def test_axes_of_the_reference_are_refused_beside_those_of_several_sets(sides):
     texts, generated = sides
     for more, said in (({"shared": True}, "shared=True"), ({"projection": "union"}, "projection=")):
-        with pytest.raises(InputError, match=rf"^axes='reference' compares on .*; found {said}"):
+        with pytest.raises(InputError, match=rf"^axes='reference' .*{said}"):
             calipers.compare(
                 texts, generated, embedder=Counting(), axes="reference", **more, **OPTIONS
             )

@@ -302,7 +302,7 @@ def test_values_that_a_set_is_too_small_for(over, values, message):
 
 
 def test_the_smallest_set_is_named_even_if_it_is_the_reference():
-    with pytest.raises(InputError, match=r"k = 5 needs at least 6 samples .* reference has 3"):
+    with pytest.raises(InputError, match=r"k = 5 .*6 samples .*reference has 3"):
         _choose_values("n", None, sets(3, 20), k=5)
     with pytest.raises(InputError, match=r"s0 has 1 sample$"):
         _choose_values("k", None, sets(3, 1), k=5)

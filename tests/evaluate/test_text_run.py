@@ -138,11 +138,9 @@ def test_aligned_texts_stay_with_their_references_when_cut():
     ],
 )
 def test_aligned_texts_need_a_reference_each(texts, rows):
-    with pytest.raises(
-        InputError, match=f"dull: has {texts} texts and the reference has 24.*{rows}"
-    ):
+    with pytest.raises(InputError, match=f"dull: .*{texts} texts .*24.*{rows}"):
         run({"dull": DULL[:texts]}, None, reference=HUMAN, aligned=True)
-    with pytest.raises(InputError, match="rows 11 to 24 of the texts would be without a partner"):
+    with pytest.raises(InputError, match="rows 11 to 24"):
         run({"dull": DULL}, None, reference=HUMAN[:10], aligned=True)
 
 
@@ -200,9 +198,9 @@ def test_looking_up_what_is_not_there():
     assert "dull" in found
     assert len(found) == 1
     assert repr(found) == "<TextComparison of 'dull'>"
-    with pytest.raises(InputError, match="unknown system 'dul'; did you mean 'dull'"):
+    with pytest.raises(InputError, match=r"system 'dul'.*'dull'"):
         found["dul"]
-    with pytest.raises(InputError, match="unknown score of 'dull' 'self_blue'; did you mean 'sel"):
+    with pytest.raises(InputError, match=r"score of 'dull' 'self_blue'.*'sel"):
         found["dull"]["self_blue"]
 
 
@@ -234,9 +232,7 @@ def test_bad_input_is_answered_with_a_sentence(generated, options, message):
 
 
 def test_an_unknown_tokenizer_is_found_before_files_are_read():
-    with pytest.raises(
-        InputError, match="unknown tokenizer 'whitespac'; did you mean 'whitespace'"
-    ):
+    with pytest.raises(InputError, match=r"tokenizer 'whitespac'.*'whitespace'"):
         measure_texts("no.jsonl", tokenizer="whitespac")
 
 
@@ -316,7 +312,7 @@ def test_balls_that_hold_everything_are_warned_of():
 def test_one_text_is_in_the_singular():
     warnings = run({"one": ["a b c"]}, ["mean_length"])["one"].warnings
     assert "1 text is few: its statistics vary a lot by chance" in warnings
-    with pytest.raises(InputError, match="one: has 1 text and the reference has 24; "):
+    with pytest.raises(InputError, match=r"one: .*1 text .*24"):
         run({"one": ["a b c"]}, None, reference=HUMAN, aligned=True)
 
 
@@ -534,7 +530,7 @@ def test_few_texts_have_values_and_no_intervals():
 
 @pytest.mark.parametrize("level", [0, 1, 95, -0.1, float("nan"), "high", True])
 def test_a_level_that_is_none_is_refused(level):
-    with pytest.raises(InputError, match=r"level must lie between 0 and 1, such as 0\.95; found"):
+    with pytest.raises(InputError, match=r"level .*0 and 1"):
         measured(level=level)
 
 

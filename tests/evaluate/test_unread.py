@@ -193,7 +193,7 @@ def test_it_is_the_same_from_a_zip(lost, tmp_path):
     found = load_result(tmp_path / "run.zip")
     assert found.to_dict() == lost.to_dict()
     assert found["gone"].summary.reading.unread == 1
-    with pytest.raises(InputError, match="gone: cannot be explained: reader does not know 100 %"):
+    with pytest.raises(InputError, match=r"gone: .*100 %"):
         found["gone"].explain()
 
 
@@ -310,7 +310,7 @@ def test_answers_that_are_not_read_are_not_compared():
 
 
 def test_a_probe_refuses_them():
-    with pytest.raises(InputError, match=r"reader does not know 100 % of its words.*--embedder"):
+    with pytest.raises(InputError, match=r"100 % .*--embedder"):
         calipers.probe(texts(0, 40, lost=40), embedder=Reader(), cache=False, seeds=2)
 
 

@@ -241,7 +241,7 @@ def test_evidence_that_does_not_fit_is_refused(evidence, changed, message):
 @pytest.mark.parametrize("name", ["topics", "limit"])
 @pytest.mark.parametrize("value", [0, -1, 2.5, True, "many"])
 def test_parameters_out_of_range_are_refused(evidence, name, value):
-    with pytest.raises(InputError, match=rf"{name} must be a whole number of at least 1; found"):
+    with pytest.raises(InputError, match=rf"{name} .*at least 1"):
         explain_pair(evidence, view="meaning", **{name: value})
 
 
@@ -308,7 +308,7 @@ def test_hostile_texts_stay_as_they_are(kept):
 
 
 def test_other_texts_are_refused(kept):
-    with pytest.raises(InputError, match=r"of 120 generated samples; found 1 texts"):
+    with pytest.raises(InputError, match=r"120 generated samples; .*1 texts"):
         kept.with_texts(None, ["one"])
 
 
@@ -355,7 +355,7 @@ def test_a_missing_field_is_named(kept, name):
 def test_a_damaged_copy_is_named(kept):
     data = replace(kept, copies=()).to_dict()
     data["copies"] = [{"row": 1, "text": None, "distance": None, "source": 4}]
-    with pytest.raises(InputError, match=r"copies\[0\]\.source is 4, not an object"):
+    with pytest.raises(InputError, match=r"copies\[0\]\.source is 4"):
         Explanation.from_dict(data)
 
 

@@ -102,7 +102,7 @@ def test_the_level_decides():
     assert (strict.level, loose.level) == (0.99, 0.9)
     assert strict.topics[0].interval[0] < loose.topics[0].interval[0]
     for level in (0, 1, 95):
-        with pytest.raises(InputError, match="level must be between 0 and 1; found"):
+        with pytest.raises(InputError, match=r"level .*0 and 1"):
             explained(evidence, level=level)
 
 
@@ -124,9 +124,9 @@ def test_rows_of_clusters_count_by_their_clusters():
 
 
 def test_clusters_of_one_set_alone_are_refused():
-    with pytest.raises(InputError, match="clusters must be given of both sets, or of neither"):
+    with pytest.raises(InputError, match=r"clusters .*both sets"):
         replace(counted((5, 5)), reference_clusters=np.zeros(5, int))
-    with pytest.raises(InputError, match="reference_clusters must have one entry for each of the"):
+    with pytest.raises(InputError, match=r"reference_clusters .*one entry"):
         replace(counted((5, 5)), reference_clusters=np.zeros(4, int))
 
 

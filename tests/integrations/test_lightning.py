@@ -113,9 +113,9 @@ def test_a_collapse_warns_and_stops(tiny, human, prompts, tmp_path):
 
 
 def test_what_cannot_be_is_refused(tiny, human, prompts):
-    with pytest.raises(InputError, match=r"^prompts must have at least 100 samples"):
+    with pytest.raises(InputError, match=r"^prompts .*100 samples"):
         watching(tiny, human, prompts[:99])
-    with pytest.raises(InputError, match=r"^every must be a whole number of at least 1; found 0$"):
+    with pytest.raises(InputError, match=r"^every .*at least 1.* 0$"):
         watching(tiny, human, prompts, every=0)
-    with pytest.raises(InputError, match=r"^generate must be a function .*; found NoneType$"):
+    with pytest.raises(InputError, match=r"^generate .*function.*NoneType$"):
         DistributionCallback(human, prompts, generate=None, every=2)

@@ -387,9 +387,9 @@ def test_bad_options_are_refused():
             SupportMetrics(**options)
     metric = SupportMetrics()
     metric.update(torch.zeros(2, 3), real=True)
-    with pytest.raises(InputError, match="as long as those before, 3 numbers; found 4"):
+    with pytest.raises(InputError, match=r"3 numbers; .*4"):
         metric.update(torch.zeros(2, 4), real=False)
-    with pytest.raises(InputError, match="real must be True or False; found 'yes'"):
+    with pytest.raises(InputError, match=r"real .*'yes'"):
         metric.update(torch.zeros(2, 3), real="yes")
 
 
@@ -480,12 +480,12 @@ def test_texts_that_are_not_read_have_no_score(kind):
     metric.update([f"a{'a' * i}" for i in range(40)], real=True)
     batch = metric([f"z{'a' * i}" for i in range(10)], real=False)
     assert all(np.isnan(value) for value in plain(batch).values())
-    with pytest.warns(UserWarning, match="sees does not know 100 % of the generated words"):
+    with pytest.warns(UserWarning, match="sees .*100 % of the generated"):
         found = plain(metric.compute())
     assert all(np.isnan(value) for value in found.values())
     again = pickle.loads(pickle.dumps(metric))  # noqa: S301
     again._computed = None
-    with pytest.warns(UserWarning, match="does not know 100 % of the generated words"):
+    with pytest.warns(UserWarning, match="100 % of the generated"):
         again.compute()
 
 
@@ -496,5 +496,5 @@ def test_metrics_that_are_merged_count_together():
     one.update([f"a{'a' * i}" for i in range(20)], real=False)
     other.update([f"z{'a' * i}" for i in range(20)], real=False)
     one.merge_state(other)
-    with pytest.warns(UserWarning, match="sees does not know 50 % of the generated words"):
+    with pytest.warns(UserWarning, match="sees .*50 % of the generated"):
         one.compute()

@@ -126,7 +126,7 @@ def test_comparisons_that_collapse_warn_once_and_again_after_a_recovery(tiny, hu
         first = watching.evaluate(0, good)
     assert first.measured.low > 0.5
     assert first.seconds > 0
-    with pytest.warns(CollapseWarning, match=r"^step 1: recall 0\.00 .* at step 0: what the model"):
+    with pytest.warns(CollapseWarning, match=r"^step 1: recall 0\.00 .*step 0"):
         assert watching.evaluate(1, copies).collapsed
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -165,36 +165,30 @@ def test_a_comparison_that_cannot_be_made_ends_no_training(tiny, human):
 
 def test_what_cannot_be_watched_is_refused(tiny, human):
     good = tiny.texts(110, 2)
-    with pytest.raises(InputError, match=r"^unknown value for against 'bets'; did you mean 'best'"):
+    with pytest.raises(InputError, match=r"against 'bets'.*'best'"):
         monitor(against="bets")
-    with pytest.raises(InputError, match=r"^patience must be a whole number of at least 1; found"):
+    with pytest.raises(InputError, match=r"^patience .*at least 1"):
         monitor(patience=0)
-    with pytest.raises(
-        InputError, match=r"^the reference must have at least 100 samples, .* = 5; found 20$"
-    ):
+    with pytest.raises(InputError, match=r"^the reference .*100 samples.* 20$"):
         Monitor(calipers.Reference(np.zeros((20, 1))))
-    with pytest.raises(InputError, match=r"^reference must be a calipers.Reference, .*found list$"):
+    with pytest.raises(InputError, match=r"^reference .*calipers.Reference.*list$"):
         Monitor(good)
-    with pytest.raises(InputError, match=r"^level must be a number: .*; found None$"):
+    with pytest.raises(InputError, match=r"^level .*None$"):
         Monitor(human, options={"level": None}).evaluate(0, good)
-    with pytest.raises(InputError, match=r"^watch must name a measured score of which higher is"):
+    with pytest.raises(InputError, match=r"^watch .*higher"):
         Monitor(human, ["mmd"], "mmd").evaluate(0, good)
     check_enough("prompts", 60, 2)
-    with pytest.raises(InputError, match=r"^prompts must have at least 60 samples, .*; found 59$"):
+    with pytest.raises(InputError, match=r"^prompts .*60 samples.* 59$"):
         check_enough("prompts", 59, 2)
 
 
 def test_texts_that_are_not_read_are_not_measured_and_end_no_training(tiny, human):
     watching = Monitor(human, patience=1)
     unknown = ["xyzzy plugh"] * 110
-    with pytest.warns(
-        CollapseWarning, match=r"^step 0 was not measured: tfidf does not know 100 %"
-    ):
+    with pytest.warns(CollapseWarning, match="^step 0 .*tfidf .*100 %"):
         assert watching.evaluate(0, unknown) is None
     assert watching.evaluate(1, tiny.texts(110, 2)) is not None
-    with pytest.warns(
-        CollapseWarning, match=r"^step 2 was not measured: .* 110 texts have no word"
-    ):
+    with pytest.warns(CollapseWarning, match="^step 2 .*110 texts"):
         assert watching.evaluate(2, unknown) is None
     assert [each.step for each in watching.evaluations] == [1]
 
@@ -213,7 +207,5 @@ def test_a_reference_that_is_not_read_is_an_error():
 
     texts = [f"w {i}" for i in range(100)]
     reference = calipers.Reference(texts, embedder=Blind(), cache=False)
-    with pytest.raises(
-        InputError, match=r"^the reference cannot be read: blind does not know 100 %"
-    ):
+    with pytest.raises(InputError, match=r"^the reference .*blind .*100 %"):
         Monitor(reference).evaluate(0, texts)

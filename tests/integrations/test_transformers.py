@@ -193,19 +193,17 @@ def test_modes_and_random_numbers_are_put_back_after_an_error(tiny):
 @pytest.mark.slow
 def test_what_is_written_is_checked(tiny, human, prompts, tmp_path):
     trainer = trainer_of(tiny, tmp_path)
-    with pytest.raises(InputError, match=r"^prompts must have at least 100 samples, .* found 30$"):
+    with pytest.raises(InputError, match=r"^prompts .*100 samples.* 30$"):
         watched(trainer, human, prompts[:30])
-    with pytest.raises(InputError, match=r"^every must be a whole number of at least 1; found 0$"):
+    with pytest.raises(InputError, match=r"^every .*at least 1.* 0$"):
         watched(trainer, human, prompts, every=0)
-    with pytest.raises(InputError, match=r"^trainer must be a transformers Trainer; found str$"):
+    with pytest.raises(InputError, match=r"^trainer .*transformers Trainer.*str$"):
         watched("trainer", human, prompts)
-    with pytest.raises(
-        InputError, match=r"^generate must give one text for each of 4 prompts; found 1 of \['int'"
-    ):
+    with pytest.raises(InputError, match=r"^generate .*4 prompts.* 1 of \['int'"):
         write(tiny.model(), prompts[:4], lambda batch: [3])
     trainer.processing_class = trainer.callback_handler.processing_class = None
     watched(trainer, human, prompts)
-    with pytest.raises(InputError, match=r"^the trainer must have its tokenizer as processing_cla"):
+    with pytest.raises(InputError, match=r"tokenizer .*processing_cla"):
         trainer.train()
 
 

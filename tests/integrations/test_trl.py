@@ -86,7 +86,7 @@ def test_completions_are_the_latest_one_of_each_prompt(tiny, human, tmp_path):
     kept.take([[{"role": "user", "content": "a"}]], chat)
     kept.take(["c"], ["last"])
     assert kept.texts == ["3", "x", "last"]
-    with pytest.raises(InputError, match=r"^window must be a whole number of at least 1; found 0$"):
+    with pytest.raises(InputError, match=r"^window .*at least 1.* 0$"):
         Completions(window=0)
-    with pytest.raises(InputError, match=r"^the window of completions must have at least 100 sam"):
+    with pytest.raises(InputError, match=r"^the window .*100 sam"):
         CompletionsCallback(human, kept, trainer=grpo(tiny, tmp_path, ["a"], reward), every=1)

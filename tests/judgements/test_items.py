@@ -131,7 +131,7 @@ def test_lengths() -> None:
     items = make_items([x, y], per_pair=1, shortest=3, longest=3)
     assert [(item.text_a, item.text_b) for item in items] == [("one two three", "1 2 3")]
     assert items.notes == ("x: 1 text left out: fewer than 3 words",)
-    with pytest.raises(InputError, match=r"shortest must not exceed longest \(2\); found 3"):
+    with pytest.raises(InputError, match=r"shortest .*longest \(2\).* 3"):
         make_items([x, y], shortest=3, longest=2)
 
 
@@ -203,7 +203,7 @@ def test_batches_are_without_replacement() -> None:
     assert [len(one.texts) for one in shown] == [10, 10, 10]
     assert len({text for one in shown for text in one.texts}) == 30
     assert shown.notes == ("x: 5 texts left out, too few for a batch of 10",)
-    with pytest.raises(InputError, match="x: has 9 texts to be rated, but a batch is of 10"):
+    with pytest.raises(InputError, match=r"x: has 9 texts .* 10"):
         make_shown(SETS[:1], DIVERSITY, n=9)
 
 

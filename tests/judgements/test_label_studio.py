@@ -189,12 +189,12 @@ def test_bad_exports(
 
 
 def test_bad_files(tmp_path: Path, items: list[Item]) -> None:
-    with pytest.raises(InputError, match="must hold a list of tasks, as Label Studio exports"):
+    with pytest.raises(InputError, match=r"list of tasks.*Label Studio"):
         read_label_studio(exported(tmp_path, {"x": 1}))
     bad = answered(tasks(items)[0], "Tie")
     bad["annotations"][0]["result"][1]["value"] = {"choices": ["Maybe"]}
     path = exported(tmp_path, [bad])
-    with pytest.raises(InputError, match="row 1: sensible must be one of 'Definitely A'"):
+    with pytest.raises(InputError, match=r"row 1: sensible .*'Definitely A'"):
         read_label_studio(path, items)
     with pytest.raises(InputError, match="there is no such file"):
         read_label_studio(tmp_path / "nothing.json")

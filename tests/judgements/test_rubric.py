@@ -87,7 +87,7 @@ def test_a_rubric_is_found_by_its_task_or_its_file(write):
     path = write(TOML)
     assert find_rubric(None, path) == find_rubric("quality", str(path)) == read_rubric(path)
     assert find_rubric(None, QUALITY) is QUALITY
-    with pytest.raises(InputError, match=r"must be that of the rubric 'helpful', which is quality"):
+    with pytest.raises(InputError, match=r"rubric 'helpful'.*quality"):
         find_rubric("pairs", path)
     with pytest.raises(InputError, match="unknown task 'pair'; did you mean"):
         find_rubric("pair")
@@ -179,7 +179,7 @@ def test_files_that_cannot_be(write, tmp_path, monkeypatch):
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(InputError, match=r"folder\.toml: cannot be read"):
         read_rubric(tmp_path / "folder.toml")
-    with pytest.raises(InputError, match="has at most 1,048,576 bytes; this file has more"):
+    with pytest.raises(InputError, match="1,048,576 bytes"):
         read_rubric(write(b"#" * (1 << 20) + b"#"))
     monkeypatch.setitem(__import__("sys").modules, "yaml", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[judge\]'"):

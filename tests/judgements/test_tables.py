@@ -129,13 +129,13 @@ def test_a_row_that_breaks_a_rule_is_named(change: dict[str, object], message: s
 
 
 def test_bad_tables(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no judgements: neither the columns a and b"):
+    with pytest.raises(InputError, match="no judgements"):
         read_judgements([{"x": 1}])
-    with pytest.raises(InputError, match=r"coherence must be a whole number; found 2\.5"):
+    with pytest.raises(InputError, match=r"coherence .*whole number.* 2\.5"):
         read_judgements([{**as_record(RATING), "coherence": 2.5}])
     with pytest.raises(InputError, match=r"has no column 'rater'"):
         read_judgements([{"item": "x", "a": "a", "b": "b", "first": "a", "q": 1}])
-    with pytest.raises(InputError, match=r"judgements are written to a file ending in"):
+    with pytest.raises(InputError, match="file ending in"):
         write_judgements(tmp_path / "judged.xlsx", [PAIR])
     with pytest.raises(InputError, match="a question cannot be called 'rater'"):
         write_judgements(tmp_path / "judged.csv", [], questions=["rater"])
@@ -149,5 +149,5 @@ def test_a_question_may_be_left_out(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"judged{suffix}"
     write_judgements(path, [PAIR, partly])
     assert read_judgements(path) == (PAIR, partly)
-    with pytest.raises(InputError, match="row 1: holds no answer to any question"):
+    with pytest.raises(InputError, match=r"row 1: .*no answer"):
         read_judgements([{**as_record(PAIR), "interesting": "", "sensible": None}])

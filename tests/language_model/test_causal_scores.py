@@ -119,11 +119,11 @@ def test_a_model_without_either_says_so(zoo, tmp_path):
     message = "'bare' has neither a token that begins texts .* so first must be 'skip'; found 'bos'"
     with pytest.raises(InputError, match=message):
         model.score([Passage("The cat")], first="bos")
-    with pytest.raises(InputError, match="first must be 'skip' or 'bos'; found 'none'"):
+    with pytest.raises(InputError, match=r"first .*'skip' or 'bos'.*'none'"):
         model.score([Passage("The cat")], first="none")
     assert len(scores_of(model, ["The cat"])[0])
     assert not model.scores_end
-    with pytest.raises(InputError, match=r"has no token that ends texts .EOS., which should be sc"):
+    with pytest.raises(InputError, match=r"no token .*EOS"):
         model.score([Passage("The cat", ended=True)])
 
 
@@ -184,7 +184,7 @@ def test_a_prompt_stands_before_a_text_in_its_windows(zoo):
     expected = by_windows(zoo, "llama", ids, zoo.LIMIT, 5, first=before)
     assert len(found) == len(ids) - before
     assert np.abs(found - expected).max() < 1e-5
-    with pytest.raises(InputError, match=r"text 2: its prompt has .* leaves no room in the cont"):
+    with pytest.raises(InputError, match="text 2: its prompt"):
         model.score([Passage("a"), Passage(" sings", LONG)])
 
 
@@ -256,7 +256,7 @@ def test_greedy_decoding_puts_all_on_the_likeliest_token(zoo):
 
 @pytest.mark.parametrize("decoding", ["beam=2", "contrastive=0.5,top_k=3", "adversarial=9"])
 def test_searches_have_no_distribution_of_tokens(decoding, zoo):
-    with pytest.raises(InputError, match="gives no distribution of single tokens"):
+    with pytest.raises(InputError, match="distribution of single tokens"):
         zoo.load("gpt2").score([Passage("a")], decoding=Decoding.parse(decoding))
 
 
@@ -311,7 +311,7 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(zoo, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(causal_scoring._Scorer, "score", none)
-    with pytest.raises(InputError, match="not enough memory to score a single text of"):
+    with pytest.raises(InputError, match="memory to score"):
         model.score([Passage(zoo.TEXTS[0])])
 
 
@@ -385,7 +385,7 @@ def test_an_encoder_decoder_is_refused(zoo, tmp_path):
     )
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
     zoo.save_tokenizer(tmp_path / "t5", eos_token="</s>")
-    with pytest.raises(InputError, match="'t5' is no causal language model: it is a t5 model, wh"):
+    with pytest.raises(InputError, match=r"'t5' .*causal"):
         load_causal(str(tmp_path / "t5"), Options(device="cpu"))
 
 
@@ -393,7 +393,7 @@ def test_a_model_without_its_head_that_is_not_tied_is_refused(zoo, tmp_path):
     model = transformers.AutoModel.from_pretrained(zoo.folder("llama"))
     model.save_pretrained(tmp_path)
     zoo.save_tokenizer(tmp_path)
-    with pytest.raises(InputError, match=r"the weights lack 1 tensors, such as lm_head\.weight"):
+    with pytest.raises(InputError, match=r"lack 1 tensors.*lm_head\.weight"):
         load_causal(str(tmp_path), Options(device="cpu"))
 
 
@@ -407,7 +407,7 @@ def test_a_tied_model_saved_without_its_head_is_whole(zoo, tmp_path):
 
 def test_a_folder_without_a_tokenizer_is_refused(zoo, tmp_path):
     zoo.save_model(tmp_path, "gpt2")
-    with pytest.raises(InputError, match="holds a gpt2 model, but no tokenizer"):
+    with pytest.raises(InputError, match=r"gpt2 model.*tokenizer"):
         load_causal(str(tmp_path), Options(device="cpu"))
 
 

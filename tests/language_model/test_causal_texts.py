@@ -351,7 +351,7 @@ class Renamed:
 
 
 def test_a_cache_by_an_unknown_name_is_an_error_and_not_a_slow_way(zoo):
-    with pytest.raises(stepwise.NoCacheError, match=r"no cache by any name .* past_key_values"):
+    with pytest.raises(stepwise.NoCacheError, match=r"cache .*past_key_values"):
         stepwise.StepwiseModel(Renamed(zoo.plain("llama"), takes=False))
     model = stepwise.StepwiseModel(Renamed(zoo.plain("llama"), takes=True))
     with torch.inference_mode(), pytest.raises(stepwise.NoCacheError, match="no 'cache' back"):
@@ -382,7 +382,7 @@ def test_a_model_that_cannot_begin_needs_prompts(zoo, tmp_path):
     zoo.save_tokenizer(tmp_path / "bare")
     model = load_causal(str(tmp_path / "bare"), Options())
     assert written(model, "greedy", [Request(0, "The cat")])[0].finish_reason == "length"
-    with pytest.raises(InputError, match=r"neither .* so sample 5 needs a prompt; found an empty"):
+    with pytest.raises(InputError, match=r"sample 5 .*prompt.*empty"):
         written(model, "greedy", [Request(0, "The cat"), Request(5)])
     zoo.save_tokenizer(tmp_path / "bare", eos_token="</s>")
     model = load_causal(str(tmp_path / "bare"), Options())
@@ -426,13 +426,9 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
         assert found.prompt_tokens == same.prompt_tokens
     made.chat_template = "{{ raise_exception('roles must alternate') }}"
     made.save_pretrained(tmp_path / "chat")
-    with pytest.raises(
-        InputError, match=r"of 'chat' cannot write .* sample 4: roles must alternate"
-    ):
+    with pytest.raises(InputError, match=r"'chat' .*sample 4: .*alternate"):
         written(load_causal(str(tmp_path / "chat"), Options()), "greedy", [Request(4, "", TALK)])
-    with pytest.raises(
-        InputError, match=r"'gpt2' has no chat template, which .* \(sample 4\); give"
-    ):
+    with pytest.raises(InputError, match=r"'gpt2' .*chat template.*\(sample 4\)"):
         written(zoo.load("gpt2"), "greedy", [Request(4, "", TALK)])
 
 
@@ -458,9 +454,7 @@ def test_a_decoding_that_leaves_no_token_names_the_sample(zoo, tmp_path):
     zoo.save(tmp_path, "gpt2", n_positions=600)
     model = load_causal(str(tmp_path), Options(device="cpu"))
     model._tokens.ends = np.array([], dtype=np.int64)
-    with pytest.raises(
-        InputError, match=r"sample 3: .*no_repeat_ngram=1.* leaves no token to choo"
-    ):
+    with pytest.raises(InputError, match=r"sample 3: .*no_repeat_ngram=1"):
         written(model, "no_repeat_ngram=1", [Request(3, "a")], max_tokens=500)
 
 
@@ -498,7 +492,7 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(zoo, monkeypatch):
     monkeypatch.setattr(
         stepwise.StepwiseModel, "start", lambda *given, **how: (_ for _ in ()).throw(MemoryError())
     )
-    with pytest.raises(InputError, match="not enough memory to write a single text of"):
+    with pytest.raises(InputError, match="memory to write"):
         written(model, "ancestral")
 
 
@@ -523,7 +517,7 @@ def test_a_processor_that_transformers_lacks_is_named(monkeypatch):
     from transformers.generation import logits_process
 
     monkeypatch.delattr(logits_process, "TopHLogitsWarper")
-    with pytest.raises(InputError, match=r"'top_h=0.5': transformers .* does not know top_h"):
+    with pytest.raises(InputError, match=r"'top_h=0.5': .*top_h"):
         Processors(Decoding.parse("top_h=0.5"), "cpu")
 
 

@@ -739,7 +739,7 @@ def test_openai_takes_temperature_and_top_p_alone():
         "api.openai.com/v1: this server cannot decode by top_k=4; it takes greedy or temperature "
         "or top_p"
     )
-    with pytest.raises(InputError, match="does not continue a reply that has begun; found the"):
+    with pytest.raises(InputError, match="continue a reply"):
         model.generate([Request(0, "Once", talk)], SAMPLE, max_tokens=4, seed=0)
     assert model.parameters(SAMPLE, 4) == {"max_tokens": 4, "temperature": 1.0, "top_p": 1.0}
 
@@ -799,9 +799,9 @@ def test_what_is_no_server_is_refused(name, options, words):
 
 def test_a_bound_must_be_one():
     for bad in (0, -1, True, 1.5):
-        with pytest.raises(InputError, match="max_requests must be a whole number of at least 1"):
+        with pytest.raises(InputError, match=r"max_requests .*at least 1"):
             load_endpoint("https://h#m", Options(), max_requests=bad)
-    with pytest.raises(InputError, match="max_tokens must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
         load_endpoint("https://h#m", Options()).generate([], SAMPLE, max_tokens=0, seed=0)
 
 
@@ -961,13 +961,13 @@ def test_first_tokens_are_scored_where_a_mark_stands_before_them(make, server):
 
 
 def test_what_a_server_cannot_score_is_refused_unasked(make, server):
-    with pytest.raises(InputError, match="does not tell the whole distribution of a token"):
+    with pytest.raises(InputError, match="whole distribution of a token"):
         make().score([Passage("a b")], decoding=Decoding.parse("top_p=0.9"))
-    with pytest.raises(InputError, match="unknown convention for the first token 'last'"):
+    with pytest.raises(InputError, match="first token 'last'"):
         make().score([Passage("a b")], first="last")
     with pytest.raises(InputError, match="text 2 must be valid Unicode"):
         make().score([Passage("a b"), Passage("\ud800")])
-    with pytest.raises(InputError, match="the token that ends them cannot be scored"):
+    with pytest.raises(InputError, match="token that ends"):
         make().score([Passage("a b", ended=True)])
     assert not make().scores_end
     assert len(make().score([])) == 0

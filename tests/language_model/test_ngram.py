@@ -522,17 +522,17 @@ def test_wrong_requests(news: NGramModel) -> None:
     def ask(decoding: str = "ancestral", tokens: Any = 5, **request: Any) -> None:
         news.generate([Request(0, **request)], Decoding.parse(decoding), max_tokens=tokens, seed=0)
 
-    with pytest.raises(InputError, match="no hidden states, which contrastive search compares"):
+    with pytest.raises(InputError, match=r"hidden states.*contrastive"):
         ask("contrastive=0.6,top_k=4")
-    with pytest.raises(InputError, match="adversarial decoding needs the perplexity"):
+    with pytest.raises(InputError, match=r"adversarial .*perplexity"):
         ask("adversarial")
-    with pytest.raises(InputError, match="max_tokens must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
         ask(tokens=0)
     with pytest.raises(InputError, match="takes no conversation"):
         ask(messages=({"role": "user", "content": "Write."},))
-    with pytest.raises(InputError, match="first must be 'skip' or 'bos'; found 'eos'"):
+    with pytest.raises(InputError, match=r"first .*'skip' or 'bos'.*'eos'"):
         news.score([Passage("a")], first="eos")
-    with pytest.raises(InputError, match="draws no token from a distribution of its own"):
+    with pytest.raises(InputError, match="draws no token"):
         news.score([Passage("a b")], decoding=Decoding.parse("beam=2"))
     with pytest.raises(InputError, match="texts must hold at least one text"):
         fit_ngram([])
@@ -573,7 +573,7 @@ def test_odd_texts(texts: list[str], order: int) -> None:
     scores = model.score([*map(Passage, texts), Passage("new words 新")], first="bos")
     assert np.isfinite(scores.log_probability).all()
     if not model.known:
-        with pytest.raises(InputError, match="fitted on empty texts and has no words to write"):
+        with pytest.raises(InputError, match="empty texts"):
             model.generate([Request(0)], Decoding.parse("adversarial=5"), max_tokens=3, seed=0)
 
 

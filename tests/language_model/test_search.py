@@ -193,7 +193,7 @@ def test_the_random_beginning_is_uniform() -> None:
 
 
 def test_a_target_is_needed() -> None:
-    with pytest.raises(InputError, match="needs the perplexity that it comes close to"):
+    with pytest.raises(InputError, match="needs the perplexity"):
         adversarial_search(
             toy(0), [], Decoding.parse("adversarial"), uniforms(0, 0, 3), choices=np.arange(4)
         )

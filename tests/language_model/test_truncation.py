@@ -199,7 +199,7 @@ def test_greedy_ancestral_and_what_has_no_distribution() -> None:
     np.testing.assert_array_equal(truncated(TOY, Decoding.parse("ancestral")), TOY / TOY.sum())
     for text in ("beam=4", "adversarial=9", "contrastive=0.6,top_k=4"):
         assert not has_distribution(Decoding.parse(text))
-        with pytest.raises(InputError, match="draws no token from a distribution of its own"):
+        with pytest.raises(InputError, match="draws no token"):
             truncated(TOY, Decoding.parse(text))
 
 

@@ -126,5 +126,5 @@ def test_arrays_that_do_not_fit_are_named(arguments, message):
 
 
 def test_weights_that_do_not_fit_are_named():
-    with pytest.raises(InputError, match="weights of texts: row 1 must be 1 finite number"):
+    with pytest.raises(InputError, match=r"weights of texts: row 1 .*1 finite"):
         bert_score([[[1.0]]], [[[1.0]]], text_weights=[[-1.0]])

@@ -70,5 +70,5 @@ def test_a_comparison_gives_both_ends_with_intervals():
 
 
 def test_bands_are_at_least_two():
-    with pytest.raises(InputError, match="bands must be a whole number of at least 2; found 1"):
+    with pytest.raises(InputError, match=r"bands .*at least 2.* 1"):
         recall_by_density(np.eye(5), np.eye(5), bands=1)

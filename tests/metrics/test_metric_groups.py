@@ -93,13 +93,13 @@ def test_groups_of_one_sample_and_one_group():
 
 
 def test_labels_that_do_not_fit():
-    with pytest.raises(InputError, match=r"reference groups must be a list .* NoneType"):
+    with pytest.raises(InputError, match=r"reference groups .*NoneType"):
         metrics.scores_by_group(LINE, LINE, None, k=1)
-    with pytest.raises(InputError, match="reference groups must have one label for each of 4 rows"):
+    with pytest.raises(InputError, match=r"reference groups .*4 rows"):
         metrics.scores_by_group(LINE, LINE, ["a"], k=1)
-    with pytest.raises(InputError, match=r"generated groups must have one label .* found 5"):
+    with pytest.raises(InputError, match=r"generated groups .* 5"):
         metrics.scores_by_group(LINE, LINE, GROUPS, ["a"] * 5, k=1)
-    with pytest.raises(InputError, match=r"1 row\(s\) have none, the first one is row 2"):
+    with pytest.raises(InputError, match=r"1 row\(s\) .*row 2"):
         metrics.scores_by_group(LINE, LINE, ["a", None, "b", "c"], k=1)
 
 

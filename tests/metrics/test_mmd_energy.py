@@ -205,7 +205,7 @@ def test_signature_and_range(name, pair):
 
 @every
 def test_bad_input(name):
-    with pytest.raises(InputError, match="same number of columns; found 2 and 3"):
+    with pytest.raises(InputError, match=r"columns.* 2 and 3"):
         MEASURES[name](np.zeros((4, 2)), np.zeros((4, 3)))
 
 
@@ -213,7 +213,7 @@ def test_bad_options(pair):
     with pytest.raises(InputError, match="did you mean 'gaussian'"):
         mmd(*pair, kernel="gausian")
     for wrong in (0, -1.0, np.inf, "scott", None, True):
-        with pytest.raises(InputError, match="bandwidth must be 'median' or a number above 0"):
+        with pytest.raises(InputError, match=r"bandwidth .*'median' or .*above 0"):
             mmd(*pair, bandwidth=wrong)
 
 
@@ -320,7 +320,7 @@ def test_options(rng):
     )
     cubic = mmd_replicates(x, y, blocks, kernel="polynomial")
     assert cubic.value == kid_replicates(x, y, blocks).value
-    with pytest.raises(InputError, match="bandwidth must be 'median' or a number above 0"):
+    with pytest.raises(InputError, match=r"bandwidth .*'median' or .*above 0"):
         mmd_replicates(x, y, blocks, bandwidth=-1)
     with pytest.raises(InputError, match="did you mean 'gaussian'"):
         mmd_replicates(x, y, blocks, kernel="gausian")

@@ -95,7 +95,7 @@ def test_where_nothing_is_precise_there_is_no_value_and_a_reason(rng):
 
 
 def test_sets_too_small_are_refused():
-    with pytest.raises(InputError, match="k = 4 needs at least 5 samples in each set"):
+    with pytest.raises(InputError, match=r"k = 4 .*5 samples"):
         precise_recall(np.eye(3), np.eye(3))
 
 
@@ -189,7 +189,7 @@ def test_copies_make_it_minus_infinity_and_say_so(rng):
 
 
 def test_k_is_checked(rng):
-    with pytest.raises(InputError, match="k = 4 needs at least 5 samples in each set"):
+    with pytest.raises(InputError, match=r"k = 4 .*5 samples"):
         recall_entropy(np.eye(3), np.eye(3))
 
 

@@ -47,7 +47,7 @@ def test_density_of_a_set_against_itself_is_one_with_open_balls(rng):
 
 
 def test_too_few_samples():
-    with pytest.raises(InputError, match="needs at least 5 samples in each set; the generated"):
+    with pytest.raises(InputError, match=r"5 samples .*generated"):
         metrics.precision_recall(np.zeros((9, 2)), np.zeros((3, 2)))
 
 
@@ -249,13 +249,13 @@ ROWS = np.arange(36.0).reshape(12, 3) ** 2
 
 @every
 def test_arrays_that_do_not_fit(measure):
-    with pytest.raises(InputError, match="same number of columns; found 3 and 2"):
+    with pytest.raises(InputError, match=r"columns.* 3 and 2"):
         measure(ROWS, ROWS[:, :2])
     with pytest.raises(InputError, match="generated must have shape"):
         measure(ROWS, ROWS[:, 0])
     holes = ROWS.copy()
     holes[4, 1] = np.nan
-    with pytest.raises(InputError, match=r"reference must hold finite numbers.* from 1: 5"):
+    with pytest.raises(InputError, match=r"reference .*finite.*from 1: 5"):
         measure(holes, ROWS)
     with pytest.raises(InputError, match="generated must hold real numbers"):
         measure(ROWS, [["a"] * 3] * 12)
@@ -263,9 +263,9 @@ def test_arrays_that_do_not_fit(measure):
 
 @every
 def test_sets_of_one_sample(measure):
-    with pytest.raises(InputError, match="samples in each set; the generated set has 1"):
+    with pytest.raises(InputError, match="generated set has 1"):
         measure(ROWS, ROWS[:1])
-    with pytest.raises(InputError, match="samples in each set; the reference set has 1"):
+    with pytest.raises(InputError, match="reference set has 1"):
         measure(ROWS[:1], ROWS)
 
 

@@ -191,7 +191,7 @@ def test_too_many_pairs_are_refused_with_a_way_out(pair, monkeypatch):
 def test_only_unequal_sizes_need_pot(pair, monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
     assert optimal_transport(*pair).value > 0
-    with pytest.raises(MissingExtraError, match=r"unequal masses .*'calipers\[transport\]'"):
+    with pytest.raises(MissingExtraError, match=r"unequal .*'calipers\[transport\]'"):
         optimal_transport(pair[0], pair[1][:9])
 
 
@@ -205,16 +205,16 @@ def test_signature_and_range(name, pair):
 
 @every
 def test_bad_input(name):
-    with pytest.raises(InputError, match="same number of columns; found 2 and 3"):
+    with pytest.raises(InputError, match=r"columns.* 2 and 3"):
         MEASURES[name](np.zeros((4, 2)), np.zeros((4, 3)))
     with pytest.raises(InputError, match="generated must hold finite numbers"):
         MEASURES[name](np.zeros((4, 2)), np.full((4, 2), np.nan))
 
 
 def test_bad_projections(pair):
-    with pytest.raises(InputError, match="projections must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"projections .*at least 1"):
         sliced_wasserstein(*pair, projections=0)
-    with pytest.raises(InputError, match="seed must be a whole number of at least 0; found -1"):
+    with pytest.raises(InputError, match=r"seed .*at least 0.* -1"):
         sliced_wasserstein(*pair, seed=-1)
 
 
@@ -428,7 +428,7 @@ def test_the_inception_score_keeps_its_range():
 
 
 def test_rows_that_sum_to_less_than_one_are_refused():
-    with pytest.raises(InputError, match=r"row 1 \(counted from 1\) sums to 0.9"):
+    with pytest.raises(InputError, match=r"row 1 .*0\.9"):
         inception_score([[0.5, 0.4], [0.5, 0.5]])
     with pytest.raises(InputError, match=r"within 0\.001"):
         inception_score([[0.5, 0.502]])

@@ -85,7 +85,7 @@ def test_a_median_cost_of_zero_is_said():
     costs[3, :3] = costs[:3, 3] = 1
     cells = transport.Cells(np.full(4, 0.25), np.full(4, 0.25), costs, {})
     assert epsilon_of(costs, "median") == 0.5
-    with pytest.raises(NoPlanError, match="at least half of the cells lie in one place"):
+    with pytest.raises(NoPlanError, match="half of the cells"):
         _values(cells, 0.0)
 
 
@@ -150,9 +150,9 @@ def test_a_regularisation_of_any_kind_of_number(pair, kind):
 
 def test_bad_input(pair):
     for wrong in (0, -1.0, np.nan, "mean", None, True):
-        with pytest.raises(InputError, match="regularisation must be 'median' or a number above 0"):
+        with pytest.raises(InputError, match=r"regularisation .*'median' or .*above 0"):
             entropic_transport(*pair, regularisation=wrong)
-    with pytest.raises(InputError, match="found 160 and 120 labels for 160 and 5 rows"):
+    with pytest.raises(InputError, match=r"160 and 120 labels .*160 and 5 rows"):
         quantised_transport_score(pair[0], pair[1][:5], quantise(*pair, buckets=5))
 
 
@@ -295,9 +295,9 @@ def test_signature(six_columns):
 
 
 def test_bad_input_of_a_frontier(six_columns, histograms):
-    with pytest.raises(InputError, match="constant c must be above 0 and finite; found 0"):
+    with pytest.raises(InputError, match=r"constant c .*above 0 .* 0"):
         mauve_ot(*six_columns, c=0)
-    with pytest.raises(InputError, match="regularisation must be 'median' or a number above 0"):
+    with pytest.raises(InputError, match=r"regularisation .*'median' or .*above 0"):
         mauve_ot(*six_columns, regularisation=-1)
     with pytest.raises(InputError, match="did you mean 'barycentric'"):
         transport_frontier(*histograms, interpolation="barycenter")

@@ -75,7 +75,7 @@ def test_a_failed_write_leaves_the_old_file_and_names_the_reason(tmp_path, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match=r"scores\.json: cannot be written: No space left"):
+    with pytest.raises(InputError, match=r"scores\.json: .*No space left"):
         write_text_atomically(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["scores.json"]
@@ -214,7 +214,7 @@ def test_an_interrupt_leaves_no_trace(tmp_path, monkeypatch):
 def test_a_full_device_is_told():
     if not os.path.exists("/dev/full"):
         pytest.skip("no such device here")
-    with pytest.raises(InputError, match="/dev/full: cannot be written: No space left"):
+    with pytest.raises(InputError, match=r"/dev/full: .*No space left"):
         write_text_atomically("/dev/full", "text")
 
 

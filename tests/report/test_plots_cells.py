@@ -45,12 +45,12 @@ def test_systems_stand_below_each_other_on_one_scale(report):
 
 def test_what_is_not_explained_is_told_with_its_reason(report):
     data = report("a", views=("meaning", "form"))
-    with pytest.raises(InputError, match=r"no topics of the system 'a' by the view 'form'$"):
+    with pytest.raises(InputError, match=r"topics .*'a' .*'form'$"):
         cells_plot(data, view="form").figure()
     data["explanations"]["a"]["meaning"] |= {"topics": [], "notes": ["too few samples"]}
-    with pytest.raises(InputError, match="by the view 'meaning': too few samples"):
+    with pytest.raises(InputError, match=r"'meaning': .*few samples"):
         cells_plot(data).figure()
-    with pytest.raises(InputError, match="unknown regions 'topic'; did you mean 'topics'"):
+    with pytest.raises(InputError, match=r"regions 'topic'.*'topics'"):
         cells_plot(data, regions="topic").figure()
     with pytest.raises(InputError, match="limit must be at least 1; found 0"):
         cells_plot(data, limit=0).figure()

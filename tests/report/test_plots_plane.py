@@ -305,7 +305,7 @@ def test_what_cannot_be_drawn_is_said(data, options, message):
 def test_two_scores_that_no_system_has_together(data):
     for place, system in enumerate(data["comparison"]["systems"]):
         del system["scores"]["form.recall" if place else "form.precision"]
-    with pytest.raises(InputError, match="no system has both 'recall' and 'precision' by form"):
+    with pytest.raises(InputError, match="'recall' and 'precision' by form"):
         plane_plot(data, view="form").axes()
 
 

@@ -57,9 +57,7 @@ def test_looking_things_up(comparison):
     assert len(comparison) == 1
     with pytest.raises(InputError, match="unknown system 'model_b'"):
         comparison["model_b"]
-    with pytest.raises(
-        InputError, match=r"unknown score of .* 'precison'; did you mean 'precision'"
-    ):
+    with pytest.raises(InputError, match=r"score of .* 'precison'.*'precision'"):
         system["precison"]
 
 
@@ -106,28 +104,28 @@ def test_saving_over_an_older_file_is_all_or_nothing(comparison, tmp_path, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np.lib.format, "write_array", full)
-    with pytest.raises(CalipersError, match=r"run\.zip: cannot be written: No space left"):
+    with pytest.raises(CalipersError, match=r"run\.zip: .*No space left"):
         comparison.save(path)
     assert path.read_bytes() == b"older"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.zip"]
 
 
 def test_saving_where_there_is_no_folder(comparison, tmp_path):
-    with pytest.raises(CalipersError, match="cannot be written: No such file or directory"):
+    with pytest.raises(CalipersError, match="written: No such file"):
         comparison.save(tmp_path / "nowhere" / "run.zip")
 
 
 def test_loading_what_is_no_comparison(comparison, tmp_path):
-    with pytest.raises(InputError, match=r"gone\.zip: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"gone\.zip: .*No such file"):
         Comparison.load(tmp_path / "gone.zip")
     text = tmp_path / "text.zip"
     text.write_text("no zip")
-    with pytest.raises(InputError, match=r"text\.zip: is not a comparison saved by calipers"):
+    with pytest.raises(InputError, match=r"text\.zip: .*not a comparison"):
         Comparison.load(text)
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("hello.txt", "hello")
-    with pytest.raises(InputError, match="is not a comparison saved by calipers"):
+    with pytest.raises(InputError, match="not a comparison saved"):
         Comparison.load(other)
 
 
@@ -422,7 +420,7 @@ def test_what_cannot_be_explained_says_why(explained):
     with pytest.raises(InputError, match=r"view of 'narrow' 'form'"):
         explained["narrow"].explain("form")
     alone = calipers.results.SystemResult(explained["narrow"].summary, {}, {})
-    with pytest.raises(InputError, match="narrow: cannot be explained without its samples"):
+    with pytest.raises(InputError, match=r"narrow: .*without its samples"):
         alone.explain()
 
 
@@ -539,5 +537,5 @@ def test_a_map_that_does_not_fit_its_samples_is_refused(explained, tmp_path):
         for name in old.namelist():
             if name != "map/wording/3.npy":
                 new.writestr(name, old.read(name))
-    with pytest.raises(InputError, match=r"bad\.zip: .*the map of 'wording' has not a place"):
+    with pytest.raises(InputError, match=r"bad\.zip: .*map of 'wording'"):
         Comparison.load(tmp_path / "bad.zip")

@@ -81,9 +81,7 @@ def test_one_number_in_place_of_an_object(comparison: Comparison) -> None:
     numbers = [each["value"] for each in comparison.inspect_records(value="in_support")]
     assert set(numbers) <= {0, 1}
     assert np.mean(numbers) == pytest.approx(comparison.systems[0]["precision"].value)
-    with pytest.raises(
-        InputError, match=r"unknown value of the samples of 'stories' 'in_suport'; "
-    ):
+    with pytest.raises(InputError, match="'stories' 'in_suport'"):
         comparison.inspect_records(value="in_suport")
 
 
@@ -118,7 +116,7 @@ def test_views_seeds_and_cut_sets() -> None:
         assert [each["value"]["form.distance"] for each in found] == pytest.approx(rows)
         assert "text" not in found[0]["metadata"]["nearest_reference"]
     assert [each["id"] for each in records[0]] == [each["id"] for each in records[1]]
-    with pytest.raises(InputError, match=r"file must be from 0 to 1, the files of 'm'; found 2"):
+    with pytest.raises(InputError, match=r"file .*0 to 1.*'m'.* 2"):
         result.inspect_records("m", file=2)
 
 
@@ -135,22 +133,22 @@ def test_files_are_whole_lists_or_lines(comparison: Comparison, tmp_path: Path) 
     lines = (tmp_path / "a.jsonl").read_text().splitlines()
     assert json.dumps([json.loads(line) for line in lines]) == json.dumps(records)
     assert json.dumps(json.loads((tmp_path / "a.json").read_text())) == json.dumps(records)
-    with pytest.raises(InputError, match=r"path must name a file ending in \.json or \.jsonl; fo"):
+    with pytest.raises(InputError, match=r"path .*\.json or \.jsonl"):
         write_records(records, tmp_path / "a.csv")
 
 
 def test_what_has_no_records_says_why() -> None:
     texts = list(read_samples(LOG))
     other = calipers.compare(texts, texts[::-1], embedder="tfidf")
-    with pytest.raises(InputError, match=r"which only its logs have \(\.eval or \.json\); compare"):
+    with pytest.raises(InputError, match=r"\.eval or \.json"):
         other.inspect_records()
     two = calipers.compare(texts, {"a": LOG, "b": LOG}, embedder="tfidf", metrics=["mauve_star"])
-    with pytest.raises(InputError, match=r"system must name one of the 2 systems: 'a', 'b'"):
+    with pytest.raises(InputError, match=r"system .*2 systems: 'a', 'b'"):
         two.inspect_records()
-    with pytest.raises(InputError, match=r"no value of single samples was measured; let --metrics"):
+    with pytest.raises(InputError, match=r"single samples.*--metrics"):
         two.inspect_records("a")
     choices = calipers.compare(texts, LOG, embedder="tfidf", field="messages[*].content")
-    with pytest.raises(InputError, match=r"several samples have the id 'story-1' in epoch 1"):
+    with pytest.raises(InputError, match="'story-1' in epoch 1"):
         choices.inspect_records()
 
 
@@ -235,7 +233,5 @@ def test_texts_that_were_not_read_have_no_values() -> None:
     others = [f"w{row % 7} v{row % 5}" for row in range(30)]
     options = {"metrics": "precision", "level": None, "floor": False}
     found = calipers.compare(others, LOG, embedder="tfidf", **options)
-    with pytest.raises(
-        InputError, match=r"^stories: has no values of single samples: tfidf does not know 100 % of"
-    ):
+    with pytest.raises(InputError, match=r"^stories: .*tfidf .*100 %"):
         found.inspect_records()

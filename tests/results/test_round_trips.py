@@ -308,7 +308,7 @@ def test_json_of_every_command_is_read(result, tmp_path):
 def test_another_kind_is_named(tmp_path):
     path = tmp_path / "run.zip"
     sweep().save(path)
-    with pytest.raises(InputError, match=r"run\.zip: holds a result of the kind 'sweep', not 'com"):
+    with pytest.raises(InputError, match=r"run\.zip: .*'sweep'"):
         Comparison.load(path)
 
 
@@ -549,9 +549,9 @@ def test_every_result_is_a_data_frame_long_or_wide(result):
 
 
 def test_a_result_without_values_of_samples_says_so():
-    with pytest.raises(InputError, match=r"^a sweep has no values for each sample; leave per_sam"):
+    with pytest.raises(InputError, match=r"^a sweep .*per_sam"):
         sweep().to_frame(per_sample=True)
-    with pytest.raises(InputError, match=r"^wide and per_sample exclude each other; give one of t"):
+    with pytest.raises(InputError, match=r"^wide and per_sample"):
         comparison().to_frame(per_sample=True, wide=True)
 
 

@@ -109,14 +109,14 @@ def test_what_is_not_finite_is_left_out(comparison: Comparison) -> None:
     assert "uncertainty" not in each["score_details"]
     none = with_scores(comparison, value=math.nan)
     for make in (every_eval_ever, lambda found: hub_results(found, benchmark="a/b")):
-        with pytest.raises(InputError, match=r"^org/a: has no score that is a finite number$"):
+        with pytest.raises(InputError, match=r"^org/a: .*finite"):
             make(none)  # type: ignore[operator]
 
 
 def test_files(comparison: Comparison, record: dict[str, Any], tmp_path: Path) -> None:
     write_every_eval_ever(record, tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text()) == record
-    with pytest.raises(InputError, match=r"path must name a file ending in \.yaml or \.yml; found"):
+    with pytest.raises(InputError, match=r"path .*\.yaml or \.yml"):
         write_hub_results(hub_results(comparison, benchmark="me/b"), tmp_path / "a.json")
 
 
@@ -124,12 +124,12 @@ def test_wrong_choices(comparison: Comparison) -> None:
     with pytest.raises(InputError, match="unknown relationship 'friend'"):
         every_eval_ever(comparison, relationship="friend")  # type: ignore[arg-type]
     for benchmark in ("stories", "a/b/c", "a b/c", ""):
-        with pytest.raises(InputError, match=r"benchmark must name a data set of the Hub as org/n"):
+        with pytest.raises(InputError, match=r"benchmark .*org/n"):
             hub_results(comparison, benchmark=benchmark)
     (system,) = comparison.systems
     other = replace(system, summary=replace(system.summary, name="b"))
     two = replace(comparison, systems=(system, other))
-    with pytest.raises(InputError, match="system must name one of the 2 systems: 'org/a', 'b'"):
+    with pytest.raises(InputError, match=r"system .*2 systems: 'org/a', 'b'"):
         every_eval_ever(two)
     assert every_eval_ever(two, "b", model="org/b")["model_info"]["id"] == "org/b"
 

@@ -67,12 +67,10 @@ def test_a_folder_and_a_pattern_are_the_shards_of_one_set(memory: Any) -> None:
 
 def test_shards_must_be_complete_and_alike(memory: Any) -> None:
     put(memory, "/bucket/x-00000-of-00002.parquet", ROWS)
-    with pytest.raises(InputError, match=r"^memory://bucket: lacks shard 1 of 2, by the names"):
+    with pytest.raises(InputError, match=r"^memory://bucket: .*shard 1 of 2"):
         read_samples("memory://bucket")
     put(memory, "/bucket/x-00001-of-00002.parquet", [{"other": "a", "n": 1}])
-    with pytest.raises(
-        InputError, match=r"x-00000-of-00002.parquet has 'text', 'topic' and 'n', a"
-    ):
+    with pytest.raises(InputError, match=r"x-00000-of-00002.parquet .*'text', 'topic' and 'n'"):
         read_samples("memory://bucket")
 
 
@@ -108,7 +106,7 @@ def test_generated_systems_and_their_seeds(memory: Any) -> None:
     assert [list(samples) for samples in systems[1].sets] == [TEXTS[1:], TEXTS[2:]]
     put(memory, "/bucket/x-0-of-2.parquet", ROWS)
     put(memory, "/bucket/x-1-of-2.parquet", ROWS)
-    with pytest.raises(InputError, match=r"give the folder that holds them: m=memory:///bucket$"):
+    with pytest.raises(InputError, match=r"m=memory:///bucket$"):
         read_systems(["m=memory://bucket/*-of-2.parquet"])
 
 
@@ -157,18 +155,14 @@ def test_what_cannot_be_read(memory: Any, address: str, message: str) -> None:
 
 def test_no_parquet_behind_an_address(memory: Any) -> None:
     put(memory, "/bucket/a.parquet", b"nothing of the kind")
-    with pytest.raises(
-        InputError, match=r"^memory://bucket/a.parquet: cannot be read as a parquet"
-    ):
+    with pytest.raises(InputError, match=r"^memory://bucket/a.parquet: .*parquet"):
         read_samples("memory://bucket/a.parquet")
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    with pytest.raises(
-        MissingExtraError, match=r"^s3://bucket/a.parquet: cannot be read: Install s"
-    ):
+    with pytest.raises(MissingExtraError, match=r"^s3://bucket/a.parquet: .*Install s"):
         read_samples("s3://bucket/a.parquet")
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(MissingExtraError, match=r"^s3://bucket/a.parquet needs the package 'fsspe"):
+    with pytest.raises(MissingExtraError, match=r"^s3://bucket/a.parquet .*'fsspe"):
         read_samples("s3://bucket/a.parquet")

@@ -124,7 +124,7 @@ def test_half_a_surrogate_pair_is_named_by_its_row():
     builder = StringBuilder(lambda number, problem: sample_error("a", number, problem))
     for number, value in enumerate(["x", "a\ud800"], 5):
         builder.append(number, value)
-    with pytest.raises(InputError, match="a: sample 6: holds half of a surrogate pair"):
+    with pytest.raises(InputError, match=r"a: sample 6: .*surrogate"):
         builder.finish()
 
 

@@ -98,7 +98,7 @@ def test_digits_are_images_when_divided_by_16() -> None:
     samples = as_sample_set(digits / 16)
     assert (len(samples), samples[0].shape) == (1797, (8, 8, 3))
     np.testing.assert_allclose(samples[5][..., 0], digits[5] / 16 * 255, atol=0.5)
-    with pytest.raises(InputError, match=r"run from 0 to 16; divide by .* such as images / 16"):
+    with pytest.raises(InputError, match=r"0 to 16.*images / 16"):
         as_sample_set(digits)
 
 
@@ -221,7 +221,7 @@ def test_refuses_what_is_no_image(array: Any, message: str) -> None:
 
 
 def test_one_image_is_no_set() -> None:
-    with pytest.raises(InputError, match="this is one image; give a list of several"):
+    with pytest.raises(InputError, match=r"one image.*list"):
         as_sample_set(Image.fromarray(COLOUR[0]))
 
 
@@ -248,7 +248,7 @@ def test_npy_and_npz(tmp_path: Path) -> None:
     assert grouped.groups.tolist() == list("010101")
     assert grouped.content_hash == images_of(GREY).content_hash
     np.save(tmp_path / "b.npy", GREY / 2.0)
-    with pytest.raises(InputError, match=r"b\.npy: an array of shape \(6, 4, 5\) holds images"):
+    with pytest.raises(InputError, match=r"b\.npy: .*\(6, 4, 5\)"):
         read_samples(tmp_path / "b.npy")
 
 

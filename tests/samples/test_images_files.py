@@ -204,9 +204,9 @@ def test_files_that_changed_or_vanished(folder: Callable[..., Path]) -> None:
     noise().save(base / "b.png")
     (base / "c.png").unlink()
     assert samples[0].shape == (4, 6, 3)
-    with pytest.raises(InputError, match=r"b\.png: has changed since .*: its content differs"):
+    with pytest.raises(InputError, match=r"b\.png: .*content"):
         samples[1]
-    with pytest.raises(InputError, match=r"c\.png: has changed since .*: there is no such file"):
+    with pytest.raises(InputError, match=r"c\.png: .*no such file"):
         list(samples.take(np.array([0, 2])))
 
 

@@ -92,7 +92,7 @@ def test_fields_group_and_cluster_are_those_of_a_sample() -> None:
     targets = read_samples(EVAL, field="target")
     assert set(targets) == {"wave", "oak"}
     assert len(targets) == 27  # all but the one with an error
-    with pytest.raises(InputError, match=r"sample 1: .*there is no field 'place'.*'topic'"):
+    with pytest.raises(InputError, match=r"sample 1: .*'place'.*'topic'"):
         read_samples(EVAL, field="metadata.place")
 
 
@@ -168,11 +168,11 @@ def test_logs_without_output_say_why(write_eval: Zip, tmp_path: Path) -> None:
         "log.eval: no sample holds an output; 1 sample with an error left out (sample 1: too many "
         "requests); 1 sample without output left out (sample 2)"
     )
-    with pytest.raises(InputError, match=r"the log of inspect holds no samples; had its run begun"):
+    with pytest.raises(InputError, match=r"inspect .*no samples"):
         read_samples(write_eval())
     path = tmp_path / "log.json"
     path.write_text(json.dumps({"version": 2, "status": "success", "eval": {}, "samples": None}))
-    with pytest.raises(InputError, match=r"log\.json: .*holds no samples; was only its header"):
+    with pytest.raises(InputError, match=r"log\.json: .*no samples"):
         read_samples(path)
 
 
@@ -228,7 +228,7 @@ ONE = "samples/1_epoch_1.json"
 
 def test_other_methods_and_encryption_are_refused(write_eval: Zip) -> None:
     path = write_eval(sample(), method=zipfile.ZIP_LZMA)
-    with pytest.raises(InputError, match=r"packed by method 14 of the zip format; known are 0 "):
+    with pytest.raises(InputError, match=r"method 14 .*known are 0"):
         read_samples(path)
     path = write_eval(sample())
     patched(path, ONE, flags=1)
@@ -260,7 +260,7 @@ def test_zstd_in_several_frames(tmp_path: Path) -> None:
 def test_parts_that_hold_more_or_less_than_they_claim(tmp_path: Path) -> None:
     content = json.dumps(sample(text="word " * 50)).encode()
     for size in (len(content) - 1, len(content) + 1):
-        with pytest.raises(InputError, match=r"is damaged: .* with another checksum than claimed"):
+        with pytest.raises(InputError, match="checksum"):
             read_samples(zstd_log(tmp_path / "log.eval", content, size))
 
 
@@ -276,9 +276,7 @@ def test_all_parts_together_are_held_to_what_a_packed_file_may_hold(
 ) -> None:
     path = write_eval(*(sample(number, "word " * 99) for number in range(9)))
     monkeypatch.setattr("calipers.samples.source.MAX_DECOMPRESSED", 5_000)
-    with pytest.raises(
-        InputError, match=r"log\.eval: holds more than 5,000 bytes when decompressed"
-    ):
+    with pytest.raises(InputError, match=r"log\.eval: .*5,000 bytes"):
         read_samples(path)
 
 
@@ -301,26 +299,22 @@ def test_other_zips_and_broken_parts(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("calipers.json", "{}")
-    with pytest.raises(
-        InputError, match=r"is no log of inspect: a zip without samples/\*\.json; it"
-    ):
+    with pytest.raises(InputError, match=r"samples/\*\.json"):
         read_samples(path)
     with zipfile.ZipFile(path, "w") as file:
         file.writestr(ONE, '{"id": 1,')
-    with pytest.raises(InputError, match=r"its part 'samples/1_epoch_1\.json' is broken JSON: "):
+    with pytest.raises(InputError, match=r"'samples/1_epoch_1\.json' .*JSON"):
         read_samples(path)
     whole = bytearray(EVAL.read_bytes())
     whole[1500:1600] = bytes(100)
     path.write_bytes(whole)
-    with pytest.raises(InputError, match=r"is no log of inspect, or is damaged: "):
+    with pytest.raises(InputError, match="no log of inspect"):
         read_samples(path)
 
 
 def test_zstd_needs_pyarrow(monkeypatch: pytest.MonkeyPatch, write_eval: Zip) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        MissingExtraError, match=r"stories\.eval: a log packed by zstd needs the pa"
-    ):
+    with pytest.raises(MissingExtraError, match=r"stories\.eval: .*zstd"):
         read_samples(EVAL)
     assert len(read_samples(write_eval(sample()))) == 1
     assert len(read_samples(JSON)) == 3

@@ -253,7 +253,5 @@ def test_wrong_samples_of_every_eval_ever(write_rows: Write, row: Any, message: 
 
 def test_scores_of_every_eval_ever_are_no_samples(write: Write) -> None:
     scores = {"schema_version": "0.3.0", "model_info": {}, "evaluation_results": [{"a": 1}]}
-    with pytest.raises(
-        InputError, match=r"holds scores of Every Eval Ever, and no samples; give t"
-    ):
+    with pytest.raises(InputError, match=r"Every Eval Ever.*no samples"):
         read_samples(write("a.json", json.dumps(scores)))

@@ -95,16 +95,14 @@ def test_a_column_and_labels_may_be_named(make: Make) -> None:
 
 @pytest.mark.parametrize("make", MAKES)
 def test_a_table_without_the_column_is_refused_with_its_columns(make: Make) -> None:
-    with pytest.raises(
-        InputError, match=r"^reference: row 1: there is no field 'foo'; the fields are 'text', 't"
-    ):
+    with pytest.raises(InputError, match=r"^reference: row 1: .*'foo'.*'text', 't"):
         as_sample_set(make(COLUMNS), name="reference", field="foo")
     with pytest.raises(
         InputError,
-        match=r"^samples: no field has a common name .* the fields are 'foo' and 'bar'; choose",
+        match=r"^samples: .*'foo' and 'bar'",
     ):
         as_sample_set(make({"foo": TEXTS, "bar": TEXTS}))
-    with pytest.raises(InputError, match=r"^reference: no row has a group 'foo' \(row 1: there is"):
+    with pytest.raises(InputError, match=r"^reference: .*'foo' \(row 1: "):
         as_sample_set(make(COLUMNS), name="reference", group="foo")
 
 
@@ -120,7 +118,7 @@ def test_the_column_that_was_found_is_known_with_what_else_it_could_be(make: Mak
 
 @pytest.mark.parametrize("make", [_pandas, _polars, _lazy, _arrow, _dataset, _dicts])
 def test_a_missing_text_is_refused_with_its_row(make: Make) -> None:
-    with pytest.raises(InputError, match=r"^samples: row 2: the field 'text' must be a string, bu"):
+    with pytest.raises(InputError, match=r"^samples: row 2: .*'text' .*string"):
         as_sample_set(make({"text": ["a", None, "b"], "n": [1, 2, 3]}))
 
 
@@ -139,7 +137,7 @@ def test_a_column_of_vectors_holds_embeddings(make: Make) -> None:
     np.testing.assert_array_equal(samples.vectors, MATRIX)
     assert samples.groups is not None
     assert samples.groups.tolist() == list("abab")
-    with pytest.raises(InputError, match=r"has no column 'foo'; it has 'text', 'embedding' and 't"):
+    with pytest.raises(InputError, match=r"'foo'.*'text', 'embedding' and 't"):
         as_sample_set(table, field="embedding", cluster="foo")
 
 
@@ -174,7 +172,7 @@ def test_a_frame_of_an_unknown_kind_that_holds_no_rows_yet() -> None:
     class Relation:
         def collect(self) -> None: ...
 
-    with pytest.raises(InputError, match=r"^x: is a \w+.Relation, which .* give its .collect\(\)$"):
+    with pytest.raises(InputError, match=r"^x: .*Relation.*\.collect\(\)$"):
         as_sample_set(Relation(), name="x")
 
 
@@ -199,8 +197,7 @@ def test_a_dict_is_no_set_and_the_splits_are_named() -> None:
     splits = datasets.DatasetDict({"train": _dataset(COLUMNS), "test": _dataset(COLUMNS)})
     with pytest.raises(
         InputError,
-        match=r"^reference: must be one set of samples; found a DatasetDict of 'train' and 'test': "
-        r"give one of them, such as \['train'\]$",
+        match=r"^reference: .*DatasetDict of 'train' and 'test'.*\['train'\]$",
     ):
         as_sample_set(splits, name="reference")
     with pytest.raises(InputError, match="found an empty dict"):
@@ -209,18 +206,14 @@ def test_a_dict_is_no_set_and_the_splits_are_named() -> None:
 
 @pytest.mark.parametrize("make", [_pandas, Polars, _dataset])
 def test_a_list_of_tables_is_no_set(make: Make) -> None:
-    with pytest.raises(
-        InputError, match=r"^x: must be one set .* whole \w+; for several systems gi"
-    ):
+    with pytest.raises(InputError, match=r"^x: .*whole \w+"):
         as_sample_set([make(COLUMNS)] * 2, name="x")
 
 
 def test_generators_are_read() -> None:
     assert list(as_sample_set(text for text in TEXTS)) == TEXTS
     assert list(as_sample_set(dict(row) for row in ROWS)) == TEXTS
-    with pytest.raises(
-        InputError, match=r"^x: row 2: there is no field 'text'; the fields are 'f'"
-    ):
+    with pytest.raises(InputError, match=r"^x: row 2: .*'text'.*'f'"):
         as_sample_set([{"text": "a"}, {"f": "b"}], name="x")
 
 
@@ -228,9 +221,7 @@ def test_a_table_of_an_unknown_kind() -> None:
     class Relation:
         def __arrow_c_stream__(self) -> None: ...
 
-    with pytest.raises(
-        InputError, match=r"a table of a kind that is not known \(.*Relation\); giv"
-    ):
+    with pytest.raises(InputError, match=r"kind .*Relation\)"):
         as_sample_set(Relation())
 
 
@@ -298,12 +289,10 @@ def test_arrays_of_other_libraries(array: Any) -> None:
 
 def test_vectors_one_by_one_must_be_of_one_length() -> None:
     np.testing.assert_array_equal(as_sample_set([*Jax(MATRIX)]).vectors, MATRIX)
-    with pytest.raises(
-        InputError, match=r"^vectors: sample 2: must be a vector of 3 numbers, as the first; its sh"
-    ):
+    with pytest.raises(InputError, match=r"^vectors: sample 2: .*3 numbers"):
         as_sample_set([np.ones(3), np.ones(4)])
 
 
 def test_an_array_that_cannot_leave_its_device() -> None:
-    with pytest.raises(InputError, match=r"^vectors: cannot be read as an array: .*"):
+    with pytest.raises(InputError, match=r"^vectors: .*array"):
         as_sample_set(Exchanged(MATRIX, device=2))

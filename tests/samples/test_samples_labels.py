@@ -128,9 +128,9 @@ def test_labels_for_samples_that_are_there() -> None:
     assert grouped.groups.tolist() == ["a", "b", "b", "a"]
     assert grouped.content_hash == samples.content_hash
     assert grouped.take(np.array([3, 1])).groups.tolist() == ["a", "b"]
-    with pytest.raises(InputError, match="v: groups must have one value for each of the 4 samples"):
+    with pytest.raises(InputError, match=r"v: groups .*4 samples"):
         samples.with_groups("abc")
-    with pytest.raises(InputError, match=r"missing for 2 of 4 samples \(values 1 and 4\)"):
+    with pytest.raises(InputError, match=r"2 of 4 samples .*1 and 4"):
         samples.with_groups([None, "a", "b", ""])
 
 
@@ -234,9 +234,9 @@ def test_clusters_stay_with_their_samples() -> None:
     ):
         assert kept.clusters is not None
         assert kept.clusters.tolist() == ["2", "1", "b"]
-    with pytest.raises(InputError, match="clusters must have one value for each of the 5 samples"):
+    with pytest.raises(InputError, match=r"clusters .*each of the 5 samples"):
         samples.with_clusters(["a"])
-    with pytest.raises(InputError, match="clusters are missing for 1 of 5 samples"):
+    with pytest.raises(InputError, match=r"clusters .*1 of 5 samples"):
         samples.with_clusters(["a", "a", None, "b", "b"])
 
 
@@ -280,7 +280,7 @@ def test_the_field_is_for_all_files(write: Write) -> None:
 
 def test_same_name_twice(write: Write) -> None:
     first, second = write("one/out.txt", "a"), write("two/out.jsonl", '"b"')
-    with pytest.raises(InputError, match="two generated systems have the name 'out'") as caught:
+    with pytest.raises(InputError, match=r"two generated .*'out'") as caught:
         read_systems([str(first), str(second)])
     assert str(first) in str(caught.value)
     assert str(second) in str(caught.value)

@@ -73,7 +73,7 @@ def test_without_a_limit_half_of_what_is_free_may_be_taken(
     monkeypatch.setattr(memory, "free_memory", lambda: 40_000)
     assert budget().limit == 20_000
     (tmp_path / "a.txt").write_text(LINE * 500)
-    with pytest.raises(InputError, match=r"20\.0 kB may be taken \(half of what was free\)"):
+    with pytest.raises(InputError, match=r"20\.0 kB .*half"):
         read_samples(tmp_path / "a.txt")
     monkeypatch.setattr(memory, "free_memory", lambda: None)
     assert budget().limit == 8 * 2**30
@@ -361,7 +361,7 @@ def test_a_limit_above_the_usual_one_allows_more_of_a_compressed_file(
 ) -> None:
     monkeypatch.setattr("calipers.samples.source.MAX_DECOMPRESSED", 10_000)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a"}\n' * 5000))
-    with pytest.raises(InputError, match=r"more than 10,000 bytes .* allow more with --max-memory"):
+    with pytest.raises(InputError, match=r"10,000 bytes .*--max-memory"):
         read_samples(tmp_path / "a.jsonl.gz")
     with memory_limit("1MB"):
         assert len(read_samples(tmp_path / "a.jsonl.gz")) == 5000
@@ -377,6 +377,6 @@ def test_the_limit_holds_for_comparisons(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(LINE * 5000)
     with (
         calipers.memory_limit("100kB"),
-        pytest.raises(InputError, match=r"100\.0 kB may be taken as --max-memory says"),
+        pytest.raises(InputError, match=r"100\.0 kB .*--max-memory"),
     ):
         calipers.measure_texts(str(tmp_path / "a.txt"))

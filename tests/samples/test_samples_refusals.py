@@ -386,9 +386,7 @@ def test_headers_of_numpy_are_held_against_the_file(
         ("a.npz", packed.getvalue()),
     ):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(
-            InputError, match=f"{name}: cannot be read as a NumPy file: .*{message}"
-        ):
+        with pytest.raises(InputError, match=f"{name}: .*NumPy file: .*{message}"):
             read_samples(tmp_path / name)
     assert not recwarn.list
 
@@ -477,5 +475,5 @@ def test_odd_answers_of_a_batch(write_rows: Any) -> None:
 @pytest.mark.parametrize("option", ["field", "group"])
 def test_an_index_of_thousands_of_digits(write_rows: Any, option: str, index: str) -> None:
     path = write_rows("a.jsonl", [{"text": "a", "many": ["b"]}])
-    with pytest.raises(InputError, match=r"^field 'many.*has an index of .* digits; .* at most 18"):
+    with pytest.raises(InputError, match=r"^field 'many.*index .*18"):
         read_samples(path, **{option: f"many[{index}]"})

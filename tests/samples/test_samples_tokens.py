@@ -253,11 +253,9 @@ def test_refuses_what_is_no_token_id(lists: Any, message: str) -> None:
 
 
 def test_texts_and_ids_do_not_mix() -> None:
-    with pytest.raises(
-        InputError, match="texts: sample 2: must be a string, but it is a list of 1"
-    ):
+    with pytest.raises(InputError, match=r"texts: sample 2: .*list"):
         as_sample_set(["a", [1]])
-    with pytest.raises(InputError, match="tokens: sample 2: must be a list of token ids"):
+    with pytest.raises(InputError, match=r"tokens: sample 2: .*token ids"):
         as_sample_set([[1], "a"])
 
 

@@ -76,7 +76,7 @@ def test_refuses_what_is_no_embedding(array: Any, message: str) -> None:
 def test_names_the_rows_that_are_not_finite() -> None:
     array = np.zeros((9000, 700), np.float32)
     array[[0, 5000, 8999], [3, 0, 699]] = np.nan, np.inf, -np.inf
-    with pytest.raises(InputError, match="NaN or infinite values in 3 of 9,000 rows: rows 1, 5001"):
+    with pytest.raises(InputError, match="3 of 9,000 rows: rows 1, 5001"):
         vectors_of(array)
     array[:, 0] = np.nan
     with pytest.raises(InputError, match=r"rows 1, 2, 3, 4, 5 and 8,995 more$"):
@@ -131,9 +131,9 @@ def test_npz_takes_the_only_array_or_the_named_one(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "two.npz", a=MATRIX, b=MATRIX + 1)
     np.testing.assert_array_equal(read_samples(tmp_path / "one.npz").vectors, MATRIX)
     np.testing.assert_array_equal(read_samples(tmp_path / "two.npz", field="b").vectors, MATRIX + 1)
-    with pytest.raises(InputError, match="several arrays, 'a' and 'b'; choose one with --field"):
+    with pytest.raises(InputError, match=r"'a' and 'b'.*--field"):
         read_samples(tmp_path / "two.npz")
-    with pytest.raises(InputError, match="no array 'c'; the arrays are 'a' and 'b'"):
+    with pytest.raises(InputError, match=r"'c'.*'a' and 'b'"):
         read_samples(tmp_path / "two.npz", field="c")
 
 
@@ -185,7 +185,7 @@ def test_claims_of_a_huge_array(tmp_path: Path) -> None:
 def test_npz_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "MAX_DECOMPRESSED", 1000)
     np.savez_compressed(tmp_path / "a.npz", a=np.zeros((100, 10)))
-    with pytest.raises(InputError, match="more than 1,000 bytes when decompressed"):
+    with pytest.raises(InputError, match="1,000 bytes"):
         read_samples(tmp_path / "a.npz")
 
 

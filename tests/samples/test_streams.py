@@ -148,26 +148,26 @@ def test_a_data_set_without_a_length_is_refused() -> None:
         def __getitem__(self, place: int) -> str:
             return "a"
 
-    with pytest.raises(InputError, match=r"^x: is a Endless without a length; give it one"):
+    with pytest.raises(InputError, match=r"^x: .*Endless .*length"):
         as_sample_set(Endless(), name="x")
 
 
 @KINDS
 def test_a_list_of_data_sets_is_no_set(make: Make) -> None:
-    with pytest.raises(InputError, match=r"^x: must be one set .* is a whole \w+; for several sys"):
+    with pytest.raises(InputError, match=r"^x: .*whole \w+"):
         as_sample_set([make(TEXTS)] * 2, name="x")
 
 
 @KINDS
 def test_a_row_without_the_column_is_named(make: Make) -> None:
     rows = [{"image": torch.tensor(IMAGES[n]), "n": n} for n in range(3)]
-    with pytest.raises(InputError, match=r"^x: has no column 'topic'; it has 'image' and 'n'"):
+    with pytest.raises(InputError, match=r"^x: .*'topic'.*'image' and 'n'"):
         as_sample_set(make(rows), group="topic", name="x")
 
 
 def test_a_later_row_without_the_column_is_named() -> None:
     rows = [{"image": torch.tensor(IMAGES[0]), "n": 1}, {"other": 1}]
-    with pytest.raises(InputError, match=r"^x: row 2: has no 'image'; it has 'other'"):
+    with pytest.raises(InputError, match=r"^x: row 2: .*'image'.*'other'"):
         as_sample_set(rows, name="x")
 
 
@@ -191,7 +191,7 @@ def test_streamed_data_sets_of_hugging_face() -> None:
         np.testing.assert_array_equal(found.vectors, MATRIX)
         assert found.clusters is not None
     splits = datasets.IterableDatasetDict({"train": streamed, "test": streamed})
-    with pytest.raises(InputError, match=r"found a IterableDatasetDict of 'train' and 'test'"):
+    with pytest.raises(InputError, match="IterableDatasetDict of 'train' and 'test'"):
         as_sample_set(splits, name="reference")
     shuffled = streamed.map(lambda row: {"text": row["text"].upper()}).take(2)
     assert list(as_sample_set(shuffled)) == ["TEXT 0", "TEXT 1"]

@@ -84,7 +84,7 @@ def test_addresses_that_cannot_be_are_refused_without_their_credentials(bad, mes
 
 
 def test_a_model_typed_in_another_encoding_is_refused():
-    with pytest.raises(InputError, match="the model's name must be valid Unicode; found"):
+    with pytest.raises(InputError, match=r"model's name .*Unicode"):
         read_name(f"{OPENAI}#m\udcff", None)
 
 
@@ -93,7 +93,7 @@ def test_a_name_holds_the_address_or_the_model_alone():
     assert read_name("a/b:c", OPENAI) == (read_address(OPENAI), "a/b:c")
     assert read_name("a#b", OPENAI)[1] == "a#b"
     for bare in (OPENAI, f"{OPENAI}#", f"{OPENAI}# "):
-        with pytest.raises(InputError, match=r"api\.openai\.com/v1: name the model behind a '#'"):
+        with pytest.raises(InputError, match=r"api\.openai\.com/v1: .*'#'"):
             read_name(bare, None)
     with pytest.raises(InputError, match="given twice"):
         read_name(f"{OPENAI}#m", OPENAI)

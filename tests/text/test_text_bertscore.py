@@ -223,7 +223,7 @@ def test_a_baseline_file_is_read_by_its_layer(comma, tmp_path):
     path.write_text("\n".join(comma.join(row) for row in rows))
     expected = score(TEXTS, OTHERS, baseline=[0.1, 0.2, 0.15])
     assert np.array_equal(score(TEXTS, OTHERS, baseline=str(path)), expected)
-    with pytest.raises(InputError, match=r"has no row for layer 3; its layers are 5, 4"):
+    with pytest.raises(InputError, match=r"layer 3.* 5, 4"):
         score(TEXTS, OTHERS, baseline=path, layer=3)
 
 
@@ -288,14 +288,14 @@ def test_what_does_not_fit_is_named(options, message):
 
 
 def test_one_row_has_no_other_to_be_shuffled_with():
-    with pytest.raises(InputError, match="baseline 'shuffled' needs at least 2 rows"):
+    with pytest.raises(InputError, match=r"'shuffled' .*2 rows"):
         bert_score(["one"], ["two"], baseline="shuffled")
 
 
 def test_a_file_that_is_no_baseline_is_named(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="must have the columns LAYER, P, R, F; found A, B"):
+    with pytest.raises(InputError, match=r"LAYER, P, R, F; .*A, B"):
         bert_score(TEXTS, OTHERS, baseline=path)
 
 

@@ -289,7 +289,7 @@ def test_bad_options(options, message):
 
 @pytest.mark.parametrize("threads", [0, -1, "a", 1.5])
 def test_threads_of_corpus_bleu_are_a_whole_number(threads):
-    with pytest.raises(InputError, match="threads must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"threads .*at least 1"):
         corpus_match_bleu(["a"], ["a"], tokenizer="whitespace", threads=threads)
 
 

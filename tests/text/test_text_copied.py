@@ -170,14 +170,14 @@ def test_the_record_is_readable_and_equal_by_its_numbers():
 
 @pytest.mark.parametrize("least", [0, -1, 1.5, "ten", True])
 def test_least_must_be_a_whole_number(least):
-    with pytest.raises(InputError, match="least must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"least .*at least 1"):
         copied_spans(["a"], ["a"], least=least)
 
 
 def test_bad_input():
     with pytest.raises(InputError, match="unknown value for over 'max'"):
         longest(["a"], ["a"], over="max")
-    with pytest.raises(InputError, match="references must hold at least one text"):
+    with pytest.raises(InputError, match=r"references .*at least one text"):
         longest(["a"], [])
     apart = tokenise(["a"], tokenizer="whitespace") + tokenise(["a"], tokenizer="whitespace")
     with pytest.raises(InputError, match="tokenised together"):
@@ -320,9 +320,9 @@ def test_options_out_of_range(options, words):
 
 
 def test_bad_sets():
-    with pytest.raises(InputError, match="references must hold at least one text"):
+    with pytest.raises(InputError, match=r"references .*at least one text"):
         measured(["a"], [])
-    with pytest.raises(InputError, match="texts must hold strings only; row 2 is 3"):
+    with pytest.raises(InputError, match=r"texts .*strings.*row 2 is 3"):
         measured(["a", 3], ["a"])
     apart = tokenise(["a"], tokenizer="whitespace") + tokenise(["a"], tokenizer="whitespace")
     with pytest.raises(InputError, match="tokenised together"):

@@ -68,7 +68,7 @@ def test_a_single_text_has_no_spread():
 
 
 def test_a_misspelt_unit():
-    with pytest.raises(InputError, match="unknown value for unit 'word'; did you mean 'words'"):
+    with pytest.raises(InputError, match=r"unit 'word'.*'words'"):
         mean_length(["a"], unit="word")
 
 
@@ -148,7 +148,7 @@ def test_shuffling_words_over_texts_changes_nothing():
 
 
 def test_top_must_leave_a_line():
-    with pytest.raises(InputError, match="top must be a whole number of at least 2; found 1"):
+    with pytest.raises(InputError, match=r"top .*at least 2.* 1"):
         zipf(["a b"], top=1)
 
 

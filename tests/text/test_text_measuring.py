@@ -253,9 +253,7 @@ def test_bad_texts(statistic, texts, message):
 
 
 def test_an_unknown_tokenizer():
-    with pytest.raises(
-        InputError, match="unknown tokenizer 'whitespac'; did you mean 'whitespace'"
-    ):
+    with pytest.raises(InputError, match=r"tokenizer 'whitespac'.*'whitespace'"):
         text.distinct(["a"], tokenizer="whitespac")
 
 

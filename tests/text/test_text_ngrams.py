@@ -126,7 +126,7 @@ def test_texts_shorter_than_the_order_have_none(texts):
 
 @pytest.mark.parametrize("order", [0, -1, 1.5, "2", None, True])
 def test_the_order_is_a_whole_number_from_one(order):
-    with pytest.raises(InputError, match="order must be a whole number from 1 to 100; found"):
+    with pytest.raises(InputError, match=r"order .*1 to 100"):
         as_corpus(["a b"], "whitespace").ngrams(order)
 
 
@@ -195,14 +195,12 @@ def test_no_ngram_reaches_over_the_end_of_a_text():
 
 @pytest.mark.parametrize("order", [0, -1, 1.5, True, "2", 101, 10**30])
 def test_an_order_that_is_no_sensible_number(order):
-    with pytest.raises(
-        InputError, match=f"order must be a whole number from 1 to 100; found {order!r}"
-    ):
+    with pytest.raises(InputError, match=f"order .*1 to 100.* {order!r}"):
         distinct(["a"], order=order)
 
 
 def test_a_misspelt_level():
-    with pytest.raises(InputError, match="unknown value for per 'sampel'; did you mean 'sample'"):
+    with pytest.raises(InputError, match=r"per 'sampel'.*'sample'"):
         distinct(["a"], per="sampel")
 
 
@@ -248,7 +246,7 @@ def test_adjusted_distinct_does_not_fall_with_length_where_distinct_does():
 
 @pytest.mark.parametrize("vocabulary", [1, 0, -3, 2.5])
 def test_a_vocabulary_that_is_too_small(vocabulary):
-    with pytest.raises(InputError, match="vocabulary must be a whole number of at least 2"):
+    with pytest.raises(InputError, match=r"vocabulary .*at least 2"):
         expectation_adjusted_distinct(["a"], vocabulary=vocabulary)
 
 

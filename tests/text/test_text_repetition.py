@@ -326,7 +326,7 @@ def test_empty_texts_alone_have_no_value():
 
 
 def test_a_limit_must_be_a_length():
-    with pytest.raises(InputError, match="limit must be a whole number of at least 1; found 0"):
+    with pytest.raises(InputError, match=r"limit .*at least 1.* 0"):
         non_termination(["a"], limit=0)
 
 

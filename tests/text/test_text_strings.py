@@ -300,7 +300,7 @@ def test_kernel_options_out_of_range(call, message):
 
 def test_a_text_with_too_many_pairs_of_equal_tokens_is_refused_at_once():
     one, other = tokenise(["the " * 100_000], ["a b c"], tokenizer="whitespace")
-    with pytest.raises(InputError, match=r"one of 100,000 tokens has 10,000,000,000. Cut long"):
+    with pytest.raises(InputError, match=r"100,000 tokens .*10,000,000,000"):
         SubsequenceKernel().distances(one, other)
 
 

@@ -111,9 +111,9 @@ def test_what_is_no_list_of_strings_is_refused(texts, message):
 
 
 def test_messages_name_the_side():
-    with pytest.raises(InputError, match=r"^references must hold strings only; row 1 is 5"):
+    with pytest.raises(InputError, match=r"^references .*strings.*row 1 is 5"):
         as_corpora(["a"], [5], "whitespace")
-    with pytest.raises(InputError, match=r"^set 2 of texts must hold at least one text"):
+    with pytest.raises(InputError, match=r"^set 2 .*at least one text"):
         tokenise(["a"], [], tokenizer="whitespace")
     with pytest.raises(InputError, match="at least one list of texts"):
         tokenise()
@@ -133,7 +133,7 @@ def test_corpora_are_held_against_each_other_only_if_their_words_share_numbers()
     for together in (as_corpora, join):
         with pytest.raises(InputError, match="must be tokenised together"):
             together(first, stranger)
-    with pytest.raises(InputError, match="must both be lists of strings, or both corpora"):
+    with pytest.raises(InputError, match=r"both .*lists of strings"):
         as_corpora(first, ["b"])
 
 
@@ -294,7 +294,7 @@ def test_unknown_names_say_where_was_looked(name, message):
 
 def test_files_that_are_no_tokenizer(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(InputError, match=r"tokenizer\.json: not a file that describes a tokenizer"):
+    with pytest.raises(InputError, match=r"tokenizer\.json: not a file"):
         find_tokenizer(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty: holds no tokenizer\.json"):
@@ -302,7 +302,7 @@ def test_files_that_are_no_tokenizer(tmp_path):
 
 
 def test_word_pieces_need_valid_unicode():
-    with pytest.raises(InputError, match=r"^texts, row 3: .* character 2 is the lone surrogate"):
+    with pytest.raises(InputError, match=r"^texts, row 3: .*character 2 .*surrogate"):
         as_corpus(["a", "b", "c\udc80"], "minilm")
 
 
@@ -317,7 +317,7 @@ def test_what_sacrebleu_would_download_is_refused(tmp_path, monkeypatch):
             find_tokenizer(name)
     monkeypatch.setattr(word_tokenizers, "find_spec", lambda name: name)
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
-    with pytest.raises(InputError, match=f"needs the file {tmp_path}.*downloads nothing; fetch"):
+    with pytest.raises(InputError, match=f"{tmp_path}.*downloads nothing"):
         find_tokenizer("flores200")
 
 
@@ -357,7 +357,7 @@ def test_a_tokenizer_must_return_one_list_for_each_text(change, returned):
         def split(self, texts):
             return [["a"]] * (len(texts) + change)
 
-    with pytest.raises(InputError, match=f"must return one list of tokens for each; {returned}"):
+    with pytest.raises(InputError, match=f"one list of tokens for each.*{returned}"):
         as_corpus(["a", "b"], Wrong())
 
 
@@ -454,7 +454,7 @@ def test_a_tokenizer_that_gives_up_names_the_rows(monkeypatch):
 
     tokenizer = NltkTokenizer()
     monkeypatch.setattr(tokenizer, "_tokenize", slow)
-    with pytest.raises(Exception, match="rows 1 to 2: the tokenizer gave up: too long"):
+    with pytest.raises(Exception, match=r"rows 1 to 2: .*too long"):
         remembered(tokenizer, ["a,", "b"])
 
 

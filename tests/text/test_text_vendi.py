@@ -82,7 +82,7 @@ def test_many_texts_are_scored_without_the_whole_spectrum(monkeypatch):
     assert found == pytest.approx(known, rel=1e-9)
     with pytest.raises(InputError, match="at most 50 texts; found 120"):
         vendi_score(texts, tokenizer="whitespace")
-    with pytest.raises(InputError, match="truncate must be at most 10 for more than 50 texts"):
+    with pytest.raises(InputError, match=r"truncate .*at most 10 .*50 texts"):
         vendi_score(texts, tokenizer="whitespace", truncate=11)
     assert vendi_score(["a b c"] * 120, tokenizer="whitespace").value == pytest.approx(1)
 

@@ -149,7 +149,7 @@ def test_ties_count_half_a_win_or_nothing():
     assert fit_bradley_terry(tied, ties="half").scores == pytest.approx(
         [50 * np.log(3), -50 * np.log(3)]
     )
-    with pytest.raises(InputError, match="ties were dropped, and keeping them may connect"):
+    with pytest.raises(InputError, match="ties were dropped"):
         fit_bradley_terry(tied, ties="drop")
 
 
@@ -272,10 +272,10 @@ def test_laws_where_judgements_tie(seed, n):
 def test_bad_options():
     good = preferences([[0, 3], [1, 0]])
     for level in (0, 1, float("nan")):
-        with pytest.raises(InputError, match="level must lie between 0 and 1, found"):
+        with pytest.raises(InputError, match=r"level .*0 and 1"):
             fit_bradley_terry(good, level=level)
     for scale in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(InputError, match="scale must be a number above 0, found"):
+        with pytest.raises(InputError, match=r"scale .*above 0"):
             fit_bradley_terry(good, scale=scale)
     with pytest.raises(InputError, match="unknown way to split ties 'hlf'"):
         fit_bradley_terry(good, ties="hlf")
@@ -503,20 +503,20 @@ def test_a_bad_row_is_named(row, words):
 
 
 def test_what_could_be_read_two_ways_is_an_error():
-    with pytest.raises(InputError, match="a system cannot be called 'Tie': that is an answer"):
+    with pytest.raises(InputError, match="called 'Tie'"):
         counted([("x", "Tie", "x")])
-    with pytest.raises(InputError, match="row 1: the answer 'slightly a' could mean the column"):
+    with pytest.raises(InputError, match="row 1: the answer 'slightly a'"):
         counted([("x", "a", "slightly a")])
-    with pytest.raises(InputError, match="row 1: the answer 'a' could mean the column 'a' or"):
+    with pytest.raises(InputError, match="row 1: the answer 'a'"):
         counted([("x", "A", "a")])
-    with pytest.raises(InputError, match="row 2: the answer 3 is not read as a step"):
+    with pytest.raises(InputError, match="row 2: the answer 3"):
         counted([("1", "2", 1), ("1", "2", 3)])
 
 
 def test_columns_and_names_must_fit():
     with pytest.raises(InputError, match="found 1, 2 and 1"):
         count_preferences(["x"], ["y", "z"], ["a"])
-    with pytest.raises(InputError, match="row 1: unknown system 'gtp2'; did you mean 'gpt2'"):
+    with pytest.raises(InputError, match=r"row 1: .*'gtp2'.*'gpt2'"):
         counted([("gtp2", "x", "a")], names=["gpt2", "x"])
     with pytest.raises(InputError, match="'x' stands there twice"):
         counted([("x", "y", "a")], names=["x", "y", "x"])
@@ -561,5 +561,5 @@ def test_ties_that_cannot_be_split():
     half = Preferences(("x", "y"), np.zeros((2, 2)), [[0, 0.5], [0.5, 0]])
     with pytest.raises(InputError, match="only where they are whole numbers"):
         split_ties(half, "random")
-    with pytest.raises(InputError, match="unknown way to split ties 'halves'; did you mean 'half'"):
+    with pytest.raises(InputError, match=r"split ties 'halves'.*'half'"):
         split_ties(half, "halves")

@@ -153,9 +153,9 @@ def test_reasons_and_refusals():
     assert ceiling(none).interval is None
     constant = ratings_ceiling(*columns(np.ones((4, 3))))
     assert "scores that differ" in constant.reason
-    with pytest.raises(InputError, match="unknown kind of correlation 'kendall'"):
+    with pytest.raises(InputError, match="correlation 'kendall'"):
         ceiling(two, correlation="kendall")
-    with pytest.raises(InputError, match="splits must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"splits .*at least 1"):
         ceiling(two, splits=0)
     with pytest.raises(InputError, match="ratings must be finite"):
         ratings_ceiling([0, 1], None, [1.0, math.nan])

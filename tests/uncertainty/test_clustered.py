@@ -318,7 +318,7 @@ def test_refusals():
     fit = fit_bradley_terry(pairs.preferences)
     with pytest.raises(InputError, match="at least 2 clusters, found 1"):
         clustered_covariance(fit, pairs, np.zeros(120))
-    with pytest.raises(InputError, match="one label for each of the 120 judgements"):
+    with pytest.raises(InputError, match="each of the 120 judgements"):
         clustered_covariance(fit, pairs, [1, 2])
     with pytest.raises(InputError, match=r"it has 120, pairs 60"):
         clustered_covariance(fit, pairs.select(np.arange(60)))

@@ -142,15 +142,15 @@ def test_matrix_says_why_a_cell_is_empty():
 def test_bad_input():
     with pytest.raises(InputError, match="found 2 and 3 of them"):
         spearman([1, 2], [1, 2, 3])
-    with pytest.raises(InputError, match=r"b must have the shape \(systems,\), found \(1, 3\)"):
+    with pytest.raises(InputError, match=r"b .*\(systems,\), .*\(1, 3\)"):
         pearson([1, 2, 3], [[1, 2, 3]])
     with pytest.raises(InputError, match="a must be numbers"):
         spearman(["high", "low"], [1, 2])
-    with pytest.raises(InputError, match="level must lie between 0 and 1, found 95"):
+    with pytest.raises(InputError, match=r"level .*0 and 1, .* 95"):
         spearman([1, 2, 3], [1, 2, 3], level=95)
-    with pytest.raises(InputError, match="unknown kind of correlation 'spearmann'"):
+    with pytest.raises(InputError, match="correlation 'spearmann'"):
         correlation_matrix([[1, 2]], kind="spearmann")
-    with pytest.raises(InputError, match=r"values must have the shape \(systems, metrics\)"):
+    with pytest.raises(InputError, match=r"values .*\(systems, metrics\)"):
         correlation_matrix([1, 2, 3])
 
 

@@ -117,9 +117,9 @@ def test_alpha_is_one_of_full_agreement_and_near_none_of_chance():
 def test_alpha_refusals_and_reasons():
     assert "two raters" in krippendorff_alpha([[1, NAN], [NAN, 2]]).reason
     assert "nothing to disagree" in krippendorff_alpha([[1, 1], [1, 1]]).reason
-    with pytest.raises(InputError, match="unknown kind of ratings 'ordnal'; did you mean"):
+    with pytest.raises(InputError, match="kind of ratings 'ordnal'"):
         krippendorff_alpha([[1, 2]], kind="ordnal")
-    with pytest.raises(InputError, match=r"the shape \(raters, items\), found \(2,\)"):
+    with pytest.raises(InputError, match=r"\(raters, items\), .*\(2,\)"):
         krippendorff_alpha([1, 2])
     with pytest.raises(InputError, match="must be finite"):
         krippendorff_alpha([[1, math.inf]])
@@ -249,7 +249,7 @@ def test_circles_by_hand():
     others = pairs(*[row for row in rows if row[3] != "cy"])
     assert intransitive_share(others, group=np.zeros(9)).interval[0] == 0
     assert intransitive_share(others, group=np.zeros(9)).total == 1
-    with pytest.raises(InputError, match="one label for each of the 12 judgements"):
+    with pytest.raises(InputError, match="each of the 12 judgements"):
         intransitive_share(pairs(*rows), group=[1])
 
 
@@ -360,9 +360,9 @@ def test_intervals_cover():
 def test_answers_that_all_turn_with_the_sides_are_refused():
     first = [("x", "y", "a", "r", "a", "1"), ("x", "y", "b", "r", "b", "1")]
     second = [("x", "z", "b", "r", "a", "2"), ("x", "z", "a", "r", "b", "2")]
-    with pytest.raises(InputError, match=r"in the only pair the answer turns round .*always for"):
+    with pytest.raises(InputError, match=r"only pair .*always for"):
         check_more_than_sides(pairs(*first))
-    with pytest.raises(InputError, match=r"in all 2 pairs .* are swapped, so the answers tell not"):
+    with pytest.raises(InputError, match=r"all 2 pairs .*swapped"):
         check_more_than_sides(pairs(*first, *second))
     stays = [("x", "y", "a", "r", "a", "3"), ("x", "y", "a", "r", "b", "3")]
     tied = [("x", "y", "tie", "r", "a", "3"), ("x", "y", "tie", "r", "b", "3")]

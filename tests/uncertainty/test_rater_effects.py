@@ -206,7 +206,7 @@ def test_a_judge_who_always_takes_the_first_is_refused():
     rng = np.random.default_rng(9)
     pairs = crowd(rng, np.array([0.8, 0.0, -0.8]), np.ones(1), np.zeros(1), -2.0, 90)
     for sign, side in ((1, "first"), (-1, "second")):
-        with pytest.raises(InputError, match=f"for the text shown {side}: no finite side bias"):
+        with pytest.raises(InputError, match=f"shown {side}: .*finite"):
             fit_rater_effects(replace(pairs, outcome=sign * pairs.first))
     # Beside people it is one of them, and gets a large bias
     pairs = crowd(rng, np.array([0.8, 0.0, -0.8]), np.ones(6), np.zeros(6), -2.0, 40)

@@ -391,7 +391,7 @@ def test_extremes_stay_numbers_in_order(value, error, level):
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, 1.5, np.nan, True, "0.95", None, [0.9]])
 def test_refuses_what_is_no_level(level):
-    with pytest.raises(InputError, match=r"level must lie between 0 and 1, such as 0.95; found"):
+    with pytest.raises(InputError, match=r"level .*0 and 1"):
         check_level(level)
     with pytest.raises(InputError, match="level must lie between 0 and 1"):
         confidence_interval(0.5, moving(0.1), level=level)

@@ -186,11 +186,11 @@ def test_inputs_are_left_as_they_are(name, apart):
 def test_bad_rows(name, apart):
     broken = apart[0].copy()
     broken[3, 1] = np.nan
-    with pytest.raises(InputError, match=r"reference must hold finite numbers .* from 1: 4"):
+    with pytest.raises(InputError, match=r"reference .*finite .*from 1: 4"):
         TESTS[name](broken, apart[1])
-    with pytest.raises(InputError, match="same number of columns; found 4 and 2"):
+    with pytest.raises(InputError, match=r"columns.* 4 and 2"):
         TESTS[name](apart[0], apart[1][:, :2])
-    with pytest.raises(InputError, match=r"generated must have shape .* found \(80,\)"):
+    with pytest.raises(InputError, match=r"generated .*shape .*\(80,\)"):
         TESTS[name](apart[0], apart[1][:, 0])
 
 
@@ -356,7 +356,7 @@ def test_classifier_of_rows_that_are_all_alike():
 def test_number_of_folds(rng):
     x, y = rng.standard_normal((2, 12, 2))
     assert "|folds:3|" in classifier_test(x, y, folds=3, permutations=9).signature
-    with pytest.raises(InputError, match="folds must be a whole number of at least 2; found 1"):
+    with pytest.raises(InputError, match=r"folds .*at least 2.* 1"):
         classifier_test(x, y, folds=1)
 
 

@@ -279,9 +279,9 @@ def test_one_prompt_alone_has_no_mmd():
 def test_refuses_what_numbers_no_prompts(name):
     rng = np.random.default_rng(7)
     x, y, numbers = answered(rng, 10)
-    with pytest.raises(InputError, match=r"prompts must be two arrays.*found int"):
+    with pytest.raises(InputError, match=r"prompts .*two arrays.*int"):
         TESTS[name](x, y, prompts=3)
-    with pytest.raises(InputError, match=r"prompts of the generated set must be 10 whole numbers"):
+    with pytest.raises(InputError, match=r"prompts of the generated set .* 10"):
         TESTS[name](x, y, prompts=(numbers[0], numbers[1][:5]))
     with pytest.raises(InputError, match=r"found float64 of shape \(10,\)"):
         TESTS[name](x, y, prompts=(numbers[0] + 0.5, numbers[1]))
