@@ -19,7 +19,7 @@ def test_a_port_that_is_taken_is_refused():
 @pytest.mark.parametrize(
     ("host", "port", "says"),
     [
-        ("127.0.0.1", 70_000, "port must be a whole number from 0 to 65,535; found 70000"),
+        ("127.0.0.1", 70_000, "port .*from 0 to 65,535.* 70000"),
         ("127.0.0.1", -1, "found -1"),
         ("nowhere.invalid", 0, "host nowhere.invalid, port 0: cannot be listened on"),
         ("x" * 300, 0, "cannot be listened on"),

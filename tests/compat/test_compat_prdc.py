@@ -66,11 +66,11 @@ def test_nothing_is_printed(capsys):
 @pytest.mark.parametrize(
     ("real", "fake", "k", "message"),
     [
-        (np.eye(5), np.eye(5), 0, "nearest_k must be a whole number of at least 1; found 0"),
-        (np.eye(5), np.eye(5), 2.5, "nearest_k must be a whole number of at least 1; found 2.5"),
+        (np.eye(5), np.eye(5), 0, "nearest_k .*at least 1.* 0"),
+        (np.eye(5), np.eye(5), 2.5, "nearest_k .*at least 1.* 2.5"),
         (np.eye(5), np.eye(5)[:3], 3, "the generated set has 3"),
-        (np.eye(5), np.eye(4), 1, "the same number of columns; found 5 and 4"),
-        (np.full((5, 2), np.nan), np.eye(5)[:, :2], 1, "real_features must hold finite numbers"),
+        (np.eye(5), np.eye(4), 1, "the same number of columns.* 5 and 4"),
+        (np.full((5, 2), np.nan), np.eye(5)[:, :2], 1, "real_features .*finite numbers"),
     ],
 )
 def test_bad_input_is_refused(real, fake, k, message):

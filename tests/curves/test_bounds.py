@@ -178,15 +178,15 @@ def test_the_frontier_integral_as_a_divergence_is_that_of_the_frontier():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n": 2}, "n must be a whole number of at least 3; found 2"),
-        ({"m": 0}, "m must be a whole number of at least 3; found 0"),
-        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ({"k": 2.5}, "k must be a whole number of at least 1; found 2.5"),
-        ({"smoothing": "good-turing"}, "adds one constant to every count.*found 'good-turing'"),
-        ({"smoothing": "laplac"}, "unknown smoothing 'laplac'; did you mean 'laplace'"),
-        ({"smoothing": -1.0}, "a pseudo-count must be a number of at least 0; found -1"),
+        ({"n": 2}, "n .*at least 3.* 2"),
+        ({"m": 0}, "m .*at least 3.* 0"),
+        ({"k": 0}, "k .*at least 1.* 0"),
+        ({"k": 2.5}, "k .*at least 1.* 2.5"),
+        ({"smoothing": "good-turing"}, "adds one constant to every count.* 'good-turing'"),
+        ({"smoothing": "laplac"}, "smoothing 'laplac'.*'laplace'"),
+        ({"smoothing": -1.0}, "a pseudo-count .*number of at least 0.* -1"),
         ({"smoothing": float("nan")}, "a pseudo-count must be"),
-        ({"smoothing": None}, "a pseudo-count must be a number of at least 0; found None"),
+        ({"smoothing": None}, "a pseudo-count .*number of at least 0.* None"),
         ({"smoothing": True}, "a pseudo-count must be"),
     ],
 )
@@ -199,11 +199,11 @@ def test_bad_settings_are_named(options, message):
     ("reference", "generated", "message"),
     [
         ([0.5, 0.4], HALF, "reference must sum to 1; found 0.9"),
-        (HALF, [1.5, -0.5], "generated must hold probabilities.*cell 2 has -0.5"),
-        (HALF, [float("nan"), 1], "generated must hold probabilities.*cell 1 has nan"),
+        (HALF, [1.5, -0.5], "generated .*probabilities.*cell 2 has -0.5"),
+        (HALF, [float("nan"), 1], "generated .*probabilities.*cell 1 has nan"),
         ([[0.5, 0.5]], HALF, "reference must be a list.*shape"),
         ([], HALF, "reference must be a list"),
-        ("ab", HALF, "reference must be a list of probabilities"),
+        ("ab", HALF, "reference .*list of probabilities"),
         (HALF, [1.0], "over the same cells; found 2 and 1"),
     ],
 )
@@ -326,11 +326,11 @@ def test_every_divergence_is_either_covered_or_refused():
 @pytest.mark.parametrize(
     ("divergence", "message"),
     [
-        ("frontier_integrl", "unknown divergence 'frontier_integrl'; did you mean 'frontier_int"),
+        ("frontier_integrl", "divergence 'frontier_integrl'.*'frontier_int"),
         ("frontier_integral=0.3", "'frontier_integral' takes no weight"),
         ("interpolated_kl", "takes a weight in \\(0, 1\\)"),
         ("interpolated_kl=1", "between 0 and 1"),
-        (KL.interpolated(0.3), "constants of a divergence.*found 'kl|0.3'"),
+        (KL.interpolated(0.3), "constants of a divergence.* 'kl|0.3'"),
         (Divergence("le_cam", KL.generator, 1.0, np.inf), "constants.*found 'le_cam'"),
     ],
 )
@@ -459,11 +459,11 @@ def test_cells_grow_with_the_cube_root():
     [
         (lambda: quantisation_bound("kl", k=4), r"kl has no bound: f\*\(0\) is infinite"),
         (lambda: quantisation_bound("reverse_kl", k=4), r"no bound: f\(0\) is infinite"),
-        (lambda: quantisation_bound("le_cam", k=1), "k must be a whole number of at least 2"),
-        (lambda: recommended_cells(0), "n must be a whole number of at least 1; found 0"),
+        (lambda: quantisation_bound("le_cam", k=1), "k .*at least 2"),
+        (lambda: recommended_cells(0), "n .*at least 1.* 0"),
         (lambda: recommended_cells(5, 1.5), "m must be a whole number"),
-        (lambda: expected_missing_mass([0.2], n=3), "distribution must sum to 1; found 0.2"),
-        (lambda: expected_missing_mass([1.0], n=0), "n must be a whole number of at least 1"),
+        (lambda: expected_missing_mass([0.2], n=3), "distribution .*1.* 0.2"),
+        (lambda: expected_missing_mass([1.0], n=0), "n .*at least 1"),
         (lambda: total_bound("kl", n=10, k=4), "do not cover kl"),
     ],
 )

@@ -147,7 +147,7 @@ def test_smoothing_does_not_reach_the_pr_curve():
     [
         (([1, -1], [1, 1]), "reference set must not be negative"),
         (([1, 1], [0.5, 1]), "generated set must be whole numbers"),
-        (([0, 0], [1, 1]), "reference set must hold at least one sample"),
+        (([0, 0], [1, 1]), "reference set .*at least one sample"),
         (([1, 1, 1], [1, 1]), "same cells; found 3 and 2"),
         (([1, np.nan], [1, 1]), "reference set must be finite"),
         (([[1, 1]], [1, 1]), "a list of counts"),

@@ -169,7 +169,7 @@ def test_own_generators():
     [
         (lambda t: np.where(t < 5, (t - 1) ** 2, 8 + t), r"convex; at t = (4.9|5.0)\d+ it lies"),
         (lambda t: -t * np.log(t), "convex; at t = "),
-        (lambda t: t**2, "must be 0 at t = 1; found f\\(1\\) = 1"),
+        (lambda t: t**2, r"0 at t = 1.* f\(1\) = 1"),
         (lambda t: np.where(t > 2, np.nan, 0), "it is not at t = 2.0"),
         (lambda t: 1.0, "one value for each t"),
     ],
@@ -182,10 +182,10 @@ def test_own_generators_that_are_none(f, words):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("chi", "unknown divergence 'chi'; did you mean 'chi2'"),
+        ("chi", "divergence 'chi'.*'chi2'"),
         ("interpolated_kl", r"takes a weight in \(0, 1\), as interpolated_kl=0.3"),
         ("interpolated_kl=x", "takes a weight"),
-        ("interpolated_kl=1", "must lie between 0 and 1, both left out; found 1"),
+        ("interpolated_kl=1", "between 0 and 1.* 1"),
         ("skew_jensen_shannon=nan", "must lie between 0 and 1"),
         ("kl=0.3", "'kl' takes no weight"),
     ],

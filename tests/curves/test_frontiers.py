@@ -307,11 +307,11 @@ def test_extreme_ratios_stay_finite():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"grid": 0}, "grid must be a whole number of at least 1"),
+        ({"grid": 0}, "grid .*at least 1"),
         ({"grid": 2.5}, "grid must be a whole number"),
         ({"grid": []}, "grid must hold mixture weights"),
         ({"grid": ["a"]}, "grid must hold mixture weights"),
-        ({"grid": [0.1, 1.0]}, "must lie between 0 and 1, both left out; found 1"),
+        ({"grid": [0.1, 1.0]}, "between 0 and 1.* 1"),
         ({"points": "both"}, "unknown value for points 'both'"),
         ({"divergence": "kll"}, "did you mean 'kl'"),
     ],

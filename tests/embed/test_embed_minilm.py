@@ -283,8 +283,8 @@ def test_what_pins_a_vector_is_in_the_signature(embedder):
     ("texts", "message"),
     [
         (["fine", 7], "text 2 must be a string; found int"),
-        ([None], "text 1 must be a string; found NoneType"),
-        (["ok", "bad \ud800"], r"text 2 must be valid Unicode; found '\\ud800' at character 5"),
+        ([None], "text 1 .*string.* NoneType"),
+        (["ok", "bad \ud800"], r"text 2 .*valid Unicode.* '\\ud800' at character 5"),
     ],
 )
 def test_what_is_no_text_is_named(embedder, texts, message):

@@ -560,9 +560,9 @@ def test_safetensors_say_what_they_are(tmp_path):
     ("name", "message"),
     [
         ("x.npy", "holds one array, not 2; name one view"),
-        ("x.txt", r"must end in \.npy, \.npz, \.safetensors; found '\.txt'"),
+        ("x.txt", r"\.npy, \.npz, \.safetensors.* '\.txt'"),
         ("x", "found no suffix"),
-        ("no/x.npz", "cannot be written: No such file or directory"),
+        ("no/x.npz", "No such file or directory"),
     ],
 )
 def test_what_cannot_be_written_leaves_nothing(tmp_path, name, message):

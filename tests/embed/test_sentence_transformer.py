@@ -343,7 +343,7 @@ def test_a_dense_layer_is_what_the_library_makes_of_its_settings(tmp_path):
             {"max_seq_length": "x"},
             "must be a whole number .*found 'x'",
         ),
-        ("2_Dense/config.json", {"out_features": 9}, "out_features x in_features, 9x32; found 16x"),
+        ("2_Dense/config.json", {"out_features": 9}, "out_features x in_features, 9x32.* 16x"),
         ("modules.json", None, r"needs code of its own \(mine.Special\), .*--trust-remote-code"),
     ],
 )
@@ -388,12 +388,12 @@ class Harmful:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "cannot be read as a file of torch|is damaged"),
-        (b"\x80\x02" + b"(" * 100_000, "cannot be read as a file of torch|is damaged"),
+        (b"", "a file of torch|is damaged"),
+        (b"\x80\x02" + b"(" * 100_000, "a file of torch|is damaged"),
         (b"PK\x03\x04" + bytes(200), "cannot be read as a file of torch"),
         (pickle.dumps(Harmful()), "holds something else than tensors"),
         (pickled({"linear.weight": Harmful()}), "holds something else than tensors"),
-        (pickled([1, 2]), "must hold tensors by their names; found a list of 2 items"),
+        (pickled([1, 2]), "tensors by their names.* list of 2 items"),
         (pickled({"linear.weight": 3}), "found the string 'linear.weight' with the int 3"),
         (pickled({1: torch.zeros(2)}), "found the int 1 with a value of type Tensor"),
         (pickled({"a": torch.eye(2).to_sparse()}), "'a' is one of the layout torch.sparse_coo"),
@@ -413,7 +413,7 @@ def test_pickled_files_that_hold_anything_else_are_told(content, message, base, 
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("modules.json", "[" * 100_000, "cannot be read as JSON: it is nested too deeply"),
+        ("modules.json", "[" * 100_000, "JSON: it is nested too deeply"),
         ("tokenizer_config.json", {"model_max_length": {"a": 1}}, "must be a finite number; found"),
         (
             "tokenizer_config.json",

@@ -197,12 +197,12 @@ def test_other_weights_make_another_revision(folders, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layer": 7}, "layer must be 1 to 6, the layers of the model; found 7"),
-        ({"max_length": 2}, "max_length must be 3 to 512, the most that the model reads; found 2"),
-        ({"max_length": 513}, "the most that the model reads; found 513"),
+        ({"layer": 7}, "layer .*1 to 6.* 7"),
+        ({"max_length": 2}, "max_length .*3 to 512.* 2"),
+        ({"max_length": 513}, "the most that the model reads.* 513"),
         ({"model": "minilmm"}, "'minilmm' is not on this machine, and nothing may be downloaded"),
         ({"model": "no/such/folder"}, r"no/such/folder: there is no such folder \(/"),
-        ({"model": 7}, "model must be 'minilm', a folder or a name on the hub; found 7"),
+        ({"model": 7}, "model .*'minilm', a folder or a name on the hub.* 7"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
     ],
 )

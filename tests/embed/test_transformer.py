@@ -235,9 +235,9 @@ def test_a_limit_on_length_is_the_tokenizers_unless_a_person_asks(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layer": 4}, "layer must be 1 to 3, the layers of the model; found 4"),
-        ({"max_length": 25}, "max_length must be 3 to 24, the most that the model reads; found 25"),
-        ({"max_length": 2}, "max_length must be 3 to 24, the most that the model reads; found 2"),
+        ({"layer": 4}, "layer .*1 to 3.* 4"),
+        ({"max_length": 25}, "max_length .*3 to 24.* 25"),
+        ({"max_length": 2}, "max_length .*3 to 24.* 2"),
     ],
 )
 def test_what_the_model_cannot_do_is_said(options, message, roberta):
@@ -248,9 +248,9 @@ def test_what_the_model_cannot_do_is_said(options, message, roberta):
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ([np.array([1, 2]), np.array([3, 14])], r"sample 2: token ids must be 0 to 13.*d 14 at p"),
-        ([np.array([-1])], r"sample 1: token ids must be 0 to 13, .* roberta knows; found -1"),
-        ([[1.5]], "sample 1: must be a text or a list of token ids; found list"),
+        ([np.array([1, 2]), np.array([3, 14])], "sample 2: token ids .*0 to 13.*d 14 at p"),
+        ([np.array([-1])], "sample 1: token ids .*0 to 13, .* roberta knows.* -1"),
+        ([[1.5]], "sample 1: .*text or a list of token ids.* list"),
         (["a", 3], "text 2 must be a string; found int"),
         (["a", "\ud800"], "text 2 must be valid Unicode"),
     ],

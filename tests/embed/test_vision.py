@@ -393,7 +393,7 @@ def test_pickled_weights_are_read_only_when_asked(folders, tmp_path, images):
 @pytest.mark.parametrize(
     ("kind", "options", "words"),
     [
-        ("vit", {"layer": 4}, r"layer: the model 'vit' has 3 layers; found 4"),
+        ("vit", {"layer": 4}, "layer: the model 'vit' has 3 layers.* 4"),
         ("vit", {"pooling": "last"}, r"must be 'cls', 'mean' or 'max'"),
         ("siglip", {"pooling": "cls"}, r"'siglip' has no class token there"),
         ("resnet", {"pooling": "cls"}, r"'resnet' has no class token there"),
@@ -429,7 +429,7 @@ def test_an_image_that_cannot_be_prepared_is_told_by_its_size(folders, images, m
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        ("a text", r"image 2 must be an array of uint8 .* found 'a text'"),
+        ("a text", "image 2 .*array of uint8 .* 'a text'"),
         (np.zeros((4, 4), np.uint8), r"found an array of uint8 with the shape \(4, 4\)"),
         (np.zeros((4, 4, 3)), r"found an array of float64"),
         (np.zeros((0, 4, 3), np.uint8), r"shape \(0, 4, 3\)"),

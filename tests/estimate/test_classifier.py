@@ -271,13 +271,13 @@ def test_pins_say_how_it_was_made(rng):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"model": "boost"}, "unknown value for model 'boost'; did you mean 'boosted'"),
-        ({"folds": 1}, "folds must be a whole number of at least 2; found 1"),
-        ({"folds": 5}, "folds = 5 needs at least 5 samples in each set; the generated set has 4"),
-        ({"seed": -1}, "seed must be a whole number of at least 0"),
-        ({"penalty": 0}, "penalty must be a number above 0; found 0"),
-        ({"penalty": np.nan}, "penalty must be a number above 0; found nan"),
-        ({"penalty": "l2"}, "penalty must be a number above 0; found 'l2'"),
+        ({"model": "boost"}, "model 'boost'.*'boosted'"),
+        ({"folds": 1}, "folds .*at least 2.* 1"),
+        ({"folds": 5}, "folds = 5 .*5 samples.*the generated set has 4"),
+        ({"seed": -1}, "seed .*at least 0"),
+        ({"penalty": 0}, "penalty .*number above 0.* 0"),
+        ({"penalty": np.nan}, "penalty .*number above 0.* nan"),
+        ({"penalty": "l2"}, "penalty .*number above 0.* 'l2'"),
     ],
 )
 def test_options_out_of_range_are_refused(options, words):
@@ -339,9 +339,9 @@ def test_the_discriminator_is_not_fooled_by_sizes(rng):
     [
         ((3, 50), {}, "4 samples in each set, and 5 to train on; the reference set has 3"),
         ((50, 6), {}, "and 5 to train on; the generated set has 6"),
-        ((50, 50), {"parts": 1}, "parts must be a whole number of at least 2; found 1"),
-        ((50, 50), {"folds": 1}, "folds must be a whole number of at least 2; found 1"),
-        ((50, 50), {"seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ((50, 50), {"parts": 1}, "parts .*at least 2.* 1"),
+        ((50, 50), {"folds": 1}, "folds .*at least 2.* 1"),
+        ((50, 50), {"seed": -1}, "seed .*at least 0.* -1"),
     ],
 )
 def test_bad_input_of_the_discriminator(rng, sizes, options, message):

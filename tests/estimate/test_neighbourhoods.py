@@ -237,8 +237,8 @@ def test_the_distance_is_symmetric_to_the_bit_and_the_same_in_every_kernel(rng, 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ({"k": 5}, "k = 5 needs at least 6 samples in each set; the reference set has 5"),
+        ({"k": 0}, "k .*at least 1.* 0"),
+        ({"k": 5}, "k = 5 .*6 samples.*the reference set has 5"),
         ({"k": 2, "ties": "half"}, "unknown value for ties 'half'"),
     ],
 )
@@ -251,13 +251,13 @@ def test_bad_options(options, words):
 @pytest.mark.parametrize(
     ("generated", "words"),
     [
-        (np.zeros(5), r"generated must have shape \(samples, dimensions\); found \(5,\)"),
-        (np.zeros((5, 3)), "same number of columns; found 2 and 3"),
+        (np.zeros(5), r"generated .*shape \(samples, dimensions\).* \(5,\)"),
+        (np.zeros((5, 3)), "same number of columns.* 2 and 3"),
         (np.full((5, 2), np.nan), r"5 row\(s\) do not, counted from 1: 1, 2, 3, 4, 5"),
         (np.array([[0, 1], [2, np.inf]]), r"1 row\(s\) do not, counted from 1: 2"),
-        (np.array([["a", "b"]]), "must hold real numbers; found dtype <U1"),
-        (np.array([[object(), 1]]), "must hold real numbers; found dtype object"),
-        (np.zeros((0, 2)), r"at least one row and one column; found \(0, 2\)"),
+        (np.array([["a", "b"]]), "real numbers.* dtype <U1"),
+        (np.array([[object(), 1]]), "real numbers.* dtype object"),
+        (np.zeros((0, 2)), r"at least one row and one column.* \(0, 2\)"),
     ],
 )
 def test_bad_arrays(generated, words):
@@ -420,9 +420,9 @@ def test_tensors_come_without_gradients_and_half_precision_once():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([[1.0, 2.0], [3.0]], "x cannot be read as an array of numbers"),
-        (np.ma.masked_equal([[1.0, 2.0], [3.0, 4.0]], 2), "x must have no masked values; found 1"),
-        (np.array([["a", "b"]]), "x must hold real numbers; found dtype <U1"),
+        ([[1.0, 2.0], [3.0]], "x .*an array of numbers"),
+        (np.ma.masked_equal([[1.0, 2.0], [3.0, 4.0]], 2), "x .*no masked values.* 1"),
+        (np.array([["a", "b"]]), "x .*real numbers.* dtype <U1"),
     ],
 )
 def test_what_is_no_array_of_numbers_is_refused(given, message):

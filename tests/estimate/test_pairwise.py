@@ -279,12 +279,12 @@ def test_further_supports_say_that_they_were_not_measured():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: neighbourhoods_from(p, k=0), "k must be a whole number of at least 1; found 0"),
+        (lambda p: neighbourhoods_from(p, k=0), "k .*at least 1.* 0"),
         (lambda p: neighbourhoods_from(p, k_max=-1), "k_max must be a whole number"),
         (lambda p: neighbourhoods_from(p, k=8), "k = 8 needs at least 9 .* generated set has 8"),
         (lambda p: neighbourhoods_from(p, ties="half"), "unknown value for ties 'half'"),
         (lambda p: neighbourhoods_from(p, threads=0), "threads must be a whole number"),
-        (lambda p: knn_ratios_from(p, k=17), "k must be at most 16, the number of other samples"),
+        (lambda p: knn_ratios_from(p, k=17), "k .*at most 16"),
         (lambda p: knn_ratios_from(p, k=1.5), "k must be a whole number"),
     ],
 )

@@ -84,14 +84,14 @@ def test_histograms_as_weighted_samples():
     ("arguments", "words"),
     [
         (([0.0, np.nan], [0.0]), "the reference side has NaN in row 2"),
-        (([-np.inf], [0.0]), "a reference sample must have some likelihood.*row 1"),
-        (([0.0], [0.0, np.inf]), "a generated sample must have some likelihood.*row 2"),
+        (([-np.inf], [0.0]), "a reference sample .*some likelihood.*row 1"),
+        (([0.0], [0.0, np.inf]), "a generated sample .*some likelihood.*row 2"),
         (([], [0.0]), "reference side must be a list"),
         (([[0.0]], [0.0]), "one for each sample; found \\(1, 1\\)"),
         ((["x"], [0.0]), "reference side must be real numbers"),
         (([1 + 2j], [0.0]), "reference side must be real numbers"),
         (([[0.0], [1.0, 2.0]], [0.0]), "reference side cannot be read"),
-        (([0.0, 1.0], [0.0], [0.5, 0.6]), "shares that sum to 1; found 2 with sum 1.1"),
+        (([0.0, 1.0], [0.0], [0.5, 0.6]), "shares that sum to 1.* 2 with sum 1.1"),
         (([0.0, 1.0], [0.0], [1.0]), "2 shares"),
         (([0.0, 1.0], [0.0], [-0.5, 1.5]), "2 shares"),
     ],
@@ -243,10 +243,10 @@ def test_automatic_k_is_the_papers_at_its_size():
 @pytest.mark.parametrize(
     ("k", "words"),
     [
-        (0, "k must be a whole number of at least 1; found 0"),
+        (0, "k .*at least 1.* 0"),
         (2.5, "k must be a whole number"),
         ("all", "k must be a whole number"),
-        (7, "k must be at most 6, the number of other samples in both sets; found 7"),
+        (7, "k .*at most 6.* 7"),
     ],
 )
 def test_a_k_that_cannot_be_is_refused(k, words):
@@ -520,9 +520,9 @@ def test_two_modes_are_one_to_it(rng):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"draws": 0}, "draws must be a whole number of at least 1; found 0"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"dimensions": 0}, "dimensions must be a whole number of at least 1; found 0"),
+        ({"draws": 0}, "draws .*at least 1.* 0"),
+        ({"seed": -1}, "seed .*at least 0.* -1"),
+        ({"dimensions": 0}, "dimensions .*at least 1.* 0"),
     ],
 )
 def test_options_out_of_range_are_refused(options, words):
@@ -588,14 +588,14 @@ def test_probabilities_may_lie_above_one_by_rounding():
         (([-1, np.nan], [-1, -1]), ([-1], [-1]), "reference samples under P' .* row 2 with nan"),
         (([-1], [-1]), ([-1], [INF]), "generated samples under Q .* row 1 with inf"),
         (([-1, -2, 0.5], [-1] * 3), ([-1], [-1]), r"at most 0; 1 row\(s\) .* row 3 with 0.5"),
-        (([-1], [-1, -2]), ([-1], [-1]), "reference must have as many .* found 1 and 2"),
-        (([-1], [-1]), ([-1, -2], [-1]), "generated must have as many .* found 2 and 1"),
-        (([], []), ([-1], [-1]), r"must be a list, one for each sample; found shape \(0,\)"),
+        (([-1], [-1, -2]), ([-1], [-1]), "reference .*as many .* 1 and 2"),
+        (([-1], [-1]), ([-1, -2], [-1]), "generated .*as many .* 2 and 1"),
+        (([], []), ([-1], [-1]), r"list, one for each sample.* shape \(0,\)"),
         (([[-1]], [[-1]]), ([-1], [-1]), r"found shape \(1, 1\)"),
-        ((["a"], [-1]), ([-1], [-1]), "reference samples under P' must be numbers"),
+        ((["a"], [-1]), ([-1], [-1]), "reference samples under P' .*numbers"),
         (([-1, -INF], [-1, -1]), ([-1], [-1]), "possible under P'.* the first is row 2"),
-        (([-1], [-1]), ([-1], [-INF]), "generated samples must be possible under Q.* row 1"),
-        ([-1, -2, -3], ([-1], [-1]), "reference must be a pair of lists.* found a list of 3"),
+        (([-1], [-1]), ([-1], [-INF]), "generated samples .*possible under Q.* row 1"),
+        ([-1, -2, -3], ([-1], [-1]), "reference .*pair of lists.* list of 3"),
         (np.zeros((2, 4)), ([-1], [-1]), "reference must be a pair of lists"),
     ],
 )

@@ -101,15 +101,15 @@ def test_conditions_are_read_from_a_file(tmp_path, name, text):
     [
         ("gate.toml", "fail_if = ", r"gate\.toml: is not valid TOML: "),
         ("gate.json", "[", r"gate\.json: is not valid JSON: "),
-        ("gate.toml", "level = 0.9\nfail_if = ['a < 1']", "must hold the list fail_if and nothing"),
+        ("gate.toml", "level = 0.9\nfail_if = ['a < 1']", "the list fail_if and nothing"),
         (
             "gate.toml",
             "fail_if = 'a < 1'",
-            "must hold the list fail_if and nothing else, such as f",
+            "the list fail_if and nothing else, such as f",
         ),
-        ("gate.toml", "fail_if = []", "must hold the list fail_if and nothing else"),
+        ("gate.toml", "fail_if = []", "the list fail_if and nothing else"),
         ("gate.toml", "#" * (LARGEST + 1), r"a file of conditions has at most 1,000,000 bytes"),
-        ("gate.toml", None, r"gate\.toml: cannot be read: No such file"),
+        ("gate.toml", None, r"gate\.toml: .*No such file"),
     ],
 )
 def test_files_that_hold_no_conditions_are_refused(tmp_path, name, text, message):

@@ -164,11 +164,11 @@ def test_metrics_by_name_and_view(reference, generated):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        (3, "metrics must be a list of keys, or one string; found 3"),
-        ([3], "metrics must be strings such as 'form.recall'; found 3"),
-        (["precison"], "unknown metric 'precison'; did you mean 'precision'"),
+        (3, "metrics .*list of keys, or one string.* 3"),
+        ([3], "metrics .*strings such as 'form.recall'.* 3"),
+        (["precison"], "metric 'precison'.*'precision'"),
         (["shape.precision"], "unknown view 'shape'"),
-        (["precision:5"], "metric 'precision' takes no option; found 'precision:5'$"),
+        (["precision:5"], "metric 'precision' takes no option.* 'precision:5'$"),
         (["near_copies:train"], r"takes no option; .*; a training set \(--train FILE, train=...\)"),
         (
             ["recall:group=x"],
@@ -281,13 +281,13 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
+        ({"k": 0}, "k .*at least 1.* 0"),
         ({"k": 200}, "good: k = 200 needs at least 201 samples in every set; it has 120"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
+        ({"seed": -1}, "seed .*at least 0.* -1"),
+        ({"max_samples": 1}, "max_samples .*at least 2.* 1"),
         ({"ties": "half"}, "unknown value for ties 'half'"),
-        ({"buckets": 1}, "buckets must be 'auto'.* or a whole number from 2; found 1"),
-        ({"embedder": "minilmm"}, "no embedder 'minilmm'; did you mean 'minilm'"),
+        ({"buckets": 1}, "buckets .*'auto'.* or a whole number from 2.* 1"),
+        ({"embedder": "minilmm"}, "no embedder 'minilmm'.*'minilm'"),
     ],
 )
 def test_bad_options(reference, generated, change, words):

@@ -201,9 +201,9 @@ def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n": 0}, "n must be a whole number of at least 1; found 0"),
-        ({"decoding": "top_p=1.5"}, "top_p must be above 0 and at most 1; found '1.5'"),
-        ({"decoding": "temperature=0"}, "temperature must be a number above 0"),
+        ({"n": 0}, "n .*at least 1.* 0"),
+        ({"decoding": "top_p=1.5"}, "top_p .*above 0 and at most 1.* '1.5'"),
+        ({"decoding": "temperature=0"}, "temperature .*number above 0"),
         ({"decoding": "beam=4,temperature=0.5"}, "beam and temperature cannot be combined"),
         ({"prompts": ["a b"], "prompt_words": 2}, "no text has more than 2 words"),
         ({"prompts": [" "]}, "empty"),
@@ -213,7 +213,7 @@ def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
         ({"decoding": "adversarial"}, "give them with --reference FILE"),
         ({"output": "out.txt"}, "to a file ending in .jsonl"),
         ({"output": "nowhere/out.jsonl"}, "there is no folder"),
-        ({"price": "cheap"}, "price must be two numbers such as 0.15,0.60; found 'cheap'"),
+        ({"price": "cheap"}, "price .*two numbers such as 0.15,0.60.* 'cheap'"),
     ],
 )
 def test_bad_input_is_one_sentence(options: dict[str, Any], words: str) -> None:

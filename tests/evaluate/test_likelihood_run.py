@@ -379,7 +379,7 @@ def test_what_was_kept_takes_the_place_of_the_model(tmp_path):
         (MODEL[::-1], {}, "of other texts .sets of 60, 60., not of these 60"),
         (MODEL, {"first_token": "bos"}, "was made with --first-token skip"),
         (MODEL, {"stride": 3}, "was made without --stride"),
-        (MODEL, {"decoding": "top_k=1"}, "was made with no decoding; found --decoding top_k=1"),
+        (MODEL, {"decoding": "top_k=1"}, "was made with no decoding.* --decoding top_k=1"),
     ],
 )
 def test_what_does_not_fit_the_file_is_refused(tmp_path, texts, options, message):
@@ -466,22 +466,22 @@ class Liar(ThreeWords):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": ""}, "model must be the name of a language model"),
+        ({"model": ""}, "model .*the name of a language model"),
         ({"model": 3}, "found 3"),
         ({"generator": ThreeWords()}, "generator .--generator. compares two models"),
         ({"metrics": "mauve:model"}, "needs a reference and the model that wrote the texts"),
-        ({"metrics": "perplexty"}, "unknown likelihood metric 'perplexty'; did you mean 'perpl"),
+        ({"metrics": "perplexty"}, "likelihood metric 'perplexty'.*'perpl"),
         ({"metrics": "self_bleu"}, "calipers text measures it, without a language model"),
         ({"metrics": "recall"}, "it measures embeddings, as calipers compare does"),
-        ({"metrics": ""}, "metrics must name at least one likelihood metric; found none"),
+        ({"metrics": ""}, "metrics .*at least one likelihood metric.* none"),
         ({"decoding": "beam=4"}, "decoding must choose each token from a distribution"),
-        ({"decoding": "top_p=2"}, "top_p must be above 0 and at most 1; found '2'"),
+        ({"decoding": "top_p=2"}, "top_p .*above 0 and at most 1.* '2'"),
         ({"first_token": "eos"}, "unknown value for first_token 'eos'"),
-        ({"stride": 0}, "stride must be a whole number of at least 1; found 0"),
-        ({"log_probabilities": "x.txt"}, "must name a file that ends in .npz; found 'x.txt'"),
+        ({"stride": 0}, "stride .*at least 1.* 0"),
+        ({"log_probabilities": "x.txt"}, "file that ends in .npz.* 'x.txt'"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"model": Liar()}, "generated: the model 'three-words' must score every text"),
-        ({"given_prompt": 1}, "given_prompt must be True or False; found 1"),
+        ({"given_prompt": 1}, "given_prompt .*True or False.* 1"),
     ],
 )
 def test_bad_input_is_one_sentence(options, message):

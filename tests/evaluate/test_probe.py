@@ -240,8 +240,8 @@ def test_look_ups(texts):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"changes": "shuffle_words"}, "unknown change 'shuffle_words'; did you mean 'word_shuf"),
-        ({"changes": []}, "changes must name at least one change; found none"),
+        ({"changes": "shuffle_words"}, "change 'shuffle_words'.*'word_shuf"),
+        ({"changes": []}, "changes .*at least one change.* none"),
         ({"metrics": "frechet_distance"}, "'frechet_distance' does not lie between 0 and 1"),
         ({"metrics": "vendi"}, "'vendi' does not lie between 0 and 1"),
         ({"metrics": "form.recall"}, "names the view 'form', but a probe computes every view"),

@@ -360,12 +360,12 @@ def test_a_judge_and_people_who_rated_the_same_texts():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"q": "maybe"}, r"row 2: q must be one of 'definitely a', .*--truth-column"),
+        ({"q": "maybe"}, "row 2: q .*one of 'definitely a', .*--truth-column"),
         ({"rater": ""}, "row 2: the name of the rater is missing"),
         ({"first": "left"}, "row 2: which was shown first must be"),
         ({"b": "zz"}, "row 2: unknown system 'zz'"),
         ({"item": "1"}, "row 2: the item '1' compares 'c' with 'b', but 'a' with 'b'"),
-        ({"rater_kind": "x"}, "row 2: rater_kind must be 'person' or 'model'"),
+        ({"rater_kind": "x"}, "row 2: rater_kind .*'person' or 'model'"),
     ],
 )
 def test_a_bad_row_is_named(change, message):

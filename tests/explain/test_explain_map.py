@@ -197,10 +197,10 @@ def test_umap_that_is_not_installed(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([], {}, "at least one set of samples; found none"),
-        ([np.ones((2, 3)), np.ones((2, 4))], {}, r"same number of columns; found \[3, 4\]"),
+        ([], {}, "at least one set of samples.* none"),
+        ([np.ones((2, 3)), np.ones((2, 4))], {}, r"same number of columns.* \[3, 4\]"),
         ([np.ones((2, 3)), np.full((2, 3), np.nan)], {}, "set 2 must hold finite numbers"),
-        ([np.ones(3)], {}, r"set 1 must have shape \(samples, dimensions\)"),
+        ([np.ones(3)], {}, r"set 1 .*shape \(samples, dimensions\)"),
         ([np.ones((2, 3))], {"method": "tsne"}, "unknown method of a map 'tsne'"),
     ],
 )

@@ -216,21 +216,21 @@ def test_rows_may_come_ready(evidence, world):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"reference_texts": ["a"]}, r"reference_texts must have one entry for each of the 160"),
-        ({"generated_texts": "one text"}, r"of the 120 generated vectors; found 'one text'"),
-        ({"realism": 0.5}, r"of the 120 generated vectors; found 0.5"),
-        ({"realism": np.ones(3)}, r"realism must have one entry for each of the 120 generated"),
-        ({"generated_cells": np.zeros(120)}, r"generated_cells must hold whole numbers; .*float64"),
-        ({"reference_cells": np.full(160, -1)}, r"reference_cells must be at least 0; found -1"),
-        ({"cells": 3}, r"reference_cells must be at least 0 and below 3; found 0 to 1"),
-        ({"neighbours": {"covered": [True]}}, r"covered of the reference must have one entry"),
+        ({"reference_texts": ["a"]}, "reference_texts .*one entry for each of the 160"),
+        ({"generated_texts": "one text"}, "of the 120 generated vectors.* 'one text'"),
+        ({"realism": 0.5}, "of the 120 generated vectors.* 0.5"),
+        ({"realism": np.ones(3)}, "realism .*one entry for each of the 120 generated"),
+        ({"generated_cells": np.zeros(120)}, "generated_cells .*whole numbers; .*float64"),
+        ({"reference_cells": np.full(160, -1)}, "reference_cells .*at least 0.* -1"),
+        ({"cells": 3}, "reference_cells .*at least 0 and below 3.* 0 to 1"),
+        ({"neighbours": {"covered": [True]}}, "covered of the reference .*one entry"),
         (
             {"neighbours": {"nearest_reference": np.full(120, 160)}},
-            r"nearest_reference must be at least 0 and below 160; found 160 to 160",
+            "nearest_reference .*at least 0 and below 160.* 160 to 160",
         ),
-        ({"projection": "pca"}, r"projection must be 'none' or 'union'; found 'pca'"),
-        ({"distance": "manhattan"}, r"distance must be 'euclidean' or 'cosine'; found 'manh"),
-        ({"reference_vectors": np.zeros((0, 2))}, r"samples on both sides; found 0 and 120"),
+        ({"projection": "pca"}, "projection .*'none' or 'union'.* 'pca'"),
+        ({"distance": "manhattan"}, "distance .*'euclidean' or 'cosine'.* 'manh"),
+        ({"reference_vectors": np.zeros((0, 2))}, "samples on both sides.* 0 and 120"),
     ],
 )
 def test_evidence_that_does_not_fit_is_refused(evidence, changed, message):

@@ -350,21 +350,21 @@ def test_images_by_name_and_by_module():
 @pytest.mark.parametrize(
     ("options", "samples", "message"),
     [
-        ({}, ["a text"], "texts need an embedder, such as embedder='minilm'; found none"),
-        ({"embedder": "minilm"}, "a text", "a batch must be a list of texts; found one text"),
-        ({}, [[float("nan")]], "vectors must be finite; a batch holds NaN or infinity"),
+        ({}, ["a text"], "texts need an embedder, such as embedder='minilm'.* none"),
+        ({"embedder": "minilm"}, "a text", "a batch .*list of texts.* one text"),
+        ({}, [[float("nan")]], "vectors .*finite; a batch holds NaN or infinity"),
         ({}, [1.0, 2.0], r"found the shape \(2,\)"),
         ({"embedder": "tfidf"}, ["a b"], "fitted to a whole reference, so it cannot read batches"),
         ({"embedder": "pixels:size=2"}, torch.zeros(2, 2), "images must have the shape"),
         (
             {"embedder": "pixels:size=2"},
             torch.full((1, 3, 2, 2), 7.0),
-            "images of floats must lie between 0 and 1",
+            "images of floats .*0 and 1",
         ),
         (
             {"embedder": "pixels:size=2"},
             torch.ones((1, 3, 2, 2), dtype=torch.int32),
-            "images must be uint8 or floats from 0 to 1; found torch.int32",
+            "images .*uint8 or floats from 0 to 1.* torch.int32",
         ),
         ({"embedder": "minilm", "view": "colour"}, ["a"], "view must be one of meaning, form"),
     ],

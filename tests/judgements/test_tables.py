@@ -114,12 +114,12 @@ def test_what_a_person_holds_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"first": "left"}, "row 1: first must be 'a' or 'b'; found the string 'left'"),
-        ({"sensible": "yes"}, "row 1: sensible must be one of 'definitely a', .* found the string"),
-        ({"rater_kind": "robot"}, "rater_kind must be 'person' or 'model'; found the string"),
+        ({"first": "left"}, "row 1: first .*'a' or 'b'.* the string 'left'"),
+        ({"sensible": "yes"}, "row 1: sensible .*one of 'definitely a', .* the string"),
+        ({"rater_kind": "robot"}, "rater_kind .*'person' or 'model'.* the string"),
         ({"rater": ""}, "rater must be a name; found blank"),
-        ({"repeat": -1}, "repeat must be a whole number of at least 0; found -1"),
-        ({"seconds": -1}, "seconds must not be below 0; found -1"),
+        ({"repeat": -1}, "repeat .*at least 0.* -1"),
+        ({"seconds": -1}, "seconds must not be below 0.* -1"),
         ({"b": "gpt2 xl"}, "'gpt2 xl' is compared with itself"),
     ],
 )

@@ -440,7 +440,7 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
             r"sample 9: its prompt of \d+ tokens and 5 more .* than the context of 'gpt2', 48 tok",
         ),
         ([Request(0, "a")], "greedy", 48, r"sample 0: its prompt of 1 tokens and 48 more"),
-        ([Request(0, "a")], "greedy", 0, "max_tokens must be a whole number of at least 1; f"),
+        ([Request(0, "a")], "greedy", 0, "max_tokens .*at least 1; f"),
         ([Request(0, "a")], "adversarial", 5, "needs the perplexity that it comes close to, as"),
         ([Request(0, "\ud800")], "greedy", 5, "must be valid Unicode"),
     ],

@@ -494,12 +494,12 @@ def test_adversarial_texts_have_the_perplexity_that_is_asked_for(wide: NGramMode
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("order=7", "order of the n-gram model must be a whole number from 1 to 5; found '7'"),
+        ("order=7", "order of the n-gram model .*from 1 to 5.* '7'"),
         ("order=0", "found '0'"),
         ("order=two", "found 'two'"),
         ("order", "found ''"),
         ("order=2,order=3", "gives order twice"),
-        ("ordr=3", "unknown option of the n-gram model 'ordr'; did you mean 'order'"),
+        ("ordr=3", "unknown option of the n-gram model 'ordr'.*'order'"),
     ],
 )
 def test_wrong_options(text: str, message: str) -> None:

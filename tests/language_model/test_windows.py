@@ -40,9 +40,9 @@ def test_without_a_limit_a_text_is_one_window():
 @pytest.mark.parametrize(
     ("stride", "context", "message"),
     [
-        (0, 8, "stride must be a whole number of at least 1 and at most 7, one less .*found 0"),
+        (0, 8, "stride .*at least 1 and at most 7, one less .* 0"),
         (8, 8, "found 8"),
-        (0, None, "stride must be a whole number of at least 1; found 0"),
+        (0, None, "stride .*at least 1.* 0"),
     ],
 )
 def test_a_stride_that_leaves_a_token_without_context_is_refused(stride, context, message):

@@ -140,7 +140,7 @@ def test_range_and_signature(rng):
     [
         ([[0.5, 0.5], [0.6, 0.6]], r"row 2 \(counted from 1\) sums to 1.2"),
         ([[0.5, 0.5], [1.5, -0.5]], r"must not be negative; row 2 \(counted from 1\) holds -0.5"),
-        ([0.5, 0.5], r"must have shape \(samples, dimensions\)"),
+        ([0.5, 0.5], r"shape \(samples, dimensions\)"),
         ([[np.nan, 1.0]], "must hold finite numbers"),
     ],
 )

@@ -163,16 +163,16 @@ def test_sets_that_are_all_noise_have_no_value():
 @pytest.mark.parametrize(
     ("arrays", "options", "words"),
     [
-        ((np.zeros((1, 2)), np.eye(2)), {}, "at least 2 samples in each set; the reference set ha"),
+        ((np.zeros((1, 2)), np.eye(2)), {}, "2 samples.*the reference set ha"),
         ((np.eye(2), np.zeros((1, 2))), {}, "the generated set has 1"),
-        ((np.eye(2), np.eye(3)), {}, "the same number of columns; found 2 and 3"),
+        ((np.eye(2), np.eye(3)), {}, "the same number of columns.* 2 and 3"),
         ((np.eye(2), np.full((2, 2), np.nan)), {}, "generated must hold finite numbers"),
-        ((np.eye(2), np.eye(2)), {"alpha": 0}, r"alpha must be a share in \(0, 1\); found 0"),
+        ((np.eye(2), np.eye(2)), {"alpha": 0}, r"alpha .*share in \(0, 1\).* 0"),
         ((np.eye(2), np.eye(2)), {"alpha": 1.0}, r"found 1.0"),
         ((np.eye(2), np.eye(2)), {"alpha": float("nan")}, "found nan"),
         ((np.eye(2), np.eye(2)), {"alpha": "0.1"}, "found '0.1'"),
-        ((np.eye(2), np.eye(2)), {"repeats": 0}, "repeats must be a whole number of at least 1"),
-        ((np.eye(2), np.eye(2)), {"seed": -1}, "seed must be a whole number of at least 0"),
+        ((np.eye(2), np.eye(2)), {"repeats": 0}, "repeats .*at least 1"),
+        ((np.eye(2), np.eye(2)), {"seed": -1}, "seed .*at least 0"),
     ],
 )
 def test_bad_input_is_refused(arrays, options, words):

@@ -153,12 +153,12 @@ def test_what_the_score_says_of_itself():
         (lambda: vendi_score([[np.nan]]), "embeddings must hold finite numbers"),
         (lambda: vendi_score([[1.0], [0.0]]), r"no rows that are all zero.* first is row 2"),
         (lambda: rke([[1.0], [0.0]]), r"no rows that are all zero.* first is row 2"),
-        (lambda: vendi_score([[1.0]], q=-1), "q must be a number from 0 to infinity; found -1"),
-        (lambda: vendi_score([[1.0]], q=np.nan), "q must be a number from 0 to infinity"),
+        (lambda: vendi_score([[1.0]], q=-1), "q .*number from 0 to infinity.* -1"),
+        (lambda: vendi_score([[1.0]], q=np.nan), "q .*number from 0 to infinity"),
         (lambda: vendi_score([[1.0]], q="1"), "found '1'"),
-        (lambda: vendi_score([[1.0]], truncate=0), "truncate must be a whole number of at least 1"),
+        (lambda: vendi_score([[1.0]], truncate=0), "truncate .*at least 1"),
         (lambda: vendi_score([[1.0]], threads=0), "threads must be a whole number"),
-        (lambda: rke([[1.0]], bandwidth=0), "bandwidth must be a number above 0, or None; found 0"),
+        (lambda: rke([[1.0]], bandwidth=0), "bandwidth .*number above 0, or None.* 0"),
     ],
 )
 def test_bad_input(call, message):

@@ -104,7 +104,7 @@ JUDGING = {"reference": "human", "systems": ["a"], "settings": {}, "judges": {},
 @pytest.mark.parametrize(
     ("name", "data", "options", "words"),
     [
-        ("plain", {}, {}, "unknown plot 'plain'; did you mean 'plane'"),
+        ("plain", {}, {}, "plot 'plain'.*'plane'"),
         ("plane", RANKING, {}, "is a ranking; the plot 'plane' takes a comparison"),
         ("plane", {"a": 1}, {}, "cannot be drawn"),
         ("plane", 3, {}, "cannot be drawn"),

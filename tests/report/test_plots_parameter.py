@@ -82,9 +82,9 @@ def test_undefined_scores_leave_a_gap_and_no_interval_is_no_band(report):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"metrics": ["recal"]}, "unknown metric 'recal'; did you mean 'recall'"),
+        ({"metrics": ["recal"]}, "metric 'recal'.*'recall'"),
         ({"metrics": []}, "at least one metric; found none"),
-        ({"view": "from"}, "unknown view 'from'; did you mean 'form'"),
+        ({"view": "from"}, "view 'from'.*'form'"),
     ],
 )
 def test_parameters_are_checked(report, options, words):
@@ -149,11 +149,11 @@ def test_a_mapping_gives_places_and_leaves_out_what_it_does_not_name():
         ({"x": "views"}, r"the setting 'views' is \['meaning'\]"),
         ({"x": "shared"}, "the setting 'shared' is True"),
         ({"x": "kk"}, "unknown x 'kk'; did you mean 'k'"),
-        ({"x": {"greedi": 1.0}}, "unknown system 'greedi'; did you mean 'greedy'"),
+        ({"x": {"greedi": 1.0}}, "system 'greedi'.*'greedy'"),
         ({"x": {"greedy": float("nan")}}, "x of the system 'greedy' is nan"),
         ({"x": "name", "system": "a-1e999"}, "the number in 'a-1e999' is inf"),
-        ({"x": "k", "by": "famly"}, "unknown by 'famly'; did you mean 'family'"),
-        ({"x": "k", "system": "gredy"}, "unknown system 'gredy'; did you mean 'greedy'"),
+        ({"x": "k", "by": "famly"}, "by 'famly'.*'family'"),
+        ({"x": "k", "system": "gredy"}, "system 'gredy'.*'greedy'"),
     ],
 )
 def test_what_cannot_be_placed_is_told(options, words):

@@ -165,7 +165,7 @@ def test_lists_of_texts_in_tables(package: str, tmp_path: Path) -> None:
         ),
         (
             [{"id": 1, "generations": ["a"]}, {"id": 2, "generations": ["b", 3]}],
-            r"line 2: the field 'generations\[\*\]' must be a string, but it is the int 3",
+            r"line 2: the field 'generations\[\*\]' .*string.*int 3",
         ),
     ],
 )
@@ -243,7 +243,7 @@ def test_samples_of_every_eval_ever_in_parquet(tmp_path: Path) -> None:
     ("row", "message"),
     [
         ({"a": 1}, "line 2: has no 'evaluation_id', 'input', 'interaction_type' and 'sample_id', "),
-        (evaluated(1, output={"raw": [3]}), "line 2: its texts must be strings, but they are a l"),
+        (evaluated(1, output={"raw": [3]}), "line 2: its texts .*strings.*l"),
     ],
 )
 def test_wrong_samples_of_every_eval_ever(write_rows: Write, row: Any, message: str) -> None:

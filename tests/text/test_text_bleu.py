@@ -269,17 +269,17 @@ def test_one_long_text_beside_short_ones():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
-        ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
+        ({"order": 0}, "order .*from 1 to 100.* 0"),
+        ({"order": 101}, "order .*from 1 to 100.* 101"),
         ({"order": 2.0}, "found 2.0"),
-        ({"threads": 0}, "threads must be a whole number of at least 1; found 0"),
-        ({"threads": "a"}, "threads must be a whole number of at least 1; found 'a'"),
-        ({"average": "pairs"}, "unknown value for average 'pairs'; did you mean 'pairwise'"),
-        ({"sample": 4}, "sample must be at most 3, the texts to draw from; found 4"),
-        ({"others": 3}, "others must be at most 2, the texts less one; found 3"),
+        ({"threads": 0}, "threads .*at least 1.* 0"),
+        ({"threads": "a"}, "threads .*at least 1.* 'a'"),
+        ({"average": "pairs"}, "average 'pairs'.*'pairwise'"),
+        ({"sample": 4}, "sample .*at most 3.* 4"),
+        ({"others": 3}, "others .*at most 2.* 3"),
         ({"others": 1, "sample": 3}, "sample must be at most 2"),
-        ({"sample": 0}, "sample must be a whole number of at least 1; found 0"),
-        ({"sample": 1, "seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ({"sample": 0}, "sample .*at least 1.* 0"),
+        ({"sample": 1, "seed": -1}, "seed .*at least 0.* -1"),
     ],
 )
 def test_bad_options(options, message):

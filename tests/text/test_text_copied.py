@@ -308,10 +308,10 @@ def test_novelty_of_scripts_emoji_and_surrogates():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
-        ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
+        ({"order": 0}, "order .*from 1 to 100.* 0"),
+        ({"order": 101}, "order .*from 1 to 100.* 101"),
         ({"order": 2.5}, "found 2.5"),
-        ({"of": "token"}, "unknown value for of 'token'; did you mean 'tokens'"),
+        ({"of": "token"}, "of 'token'.*'tokens'"),
     ],
 )
 def test_options_out_of_range(options, words):

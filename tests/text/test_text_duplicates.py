@@ -215,16 +215,16 @@ class TestBands:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
-        ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
-        ({"threshold": 0}, "threshold must be above 0 and at most 1; found 0"),
+        ({"order": 0}, "order .*from 1 to 100.* 0"),
+        ({"order": 101}, "order .*from 1 to 100.* 101"),
+        ({"threshold": 0}, "threshold .*above 0 and at most 1.* 0"),
         ({"threshold": 1.5}, "found 1.5"),
         ({"threshold": math.nan}, "found nan"),
         ({"threshold": "high"}, "found 'high'"),
         ({"threshold": 0.01}, "128 permutations would miss 28% of the pairs of similarity 0.01"),
         ({"permutations": 0}, "permutations must be a whole number"),
-        ({"permutations": 10_000}, "permutations must be at most 4,096; found 10,000"),
-        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"permutations": 10_000}, "permutations .*at most 4,096.* 10,000"),
+        ({"seed": -1}, "seed .*at least 0"),
         ({"seed": 2**32}, "seed must be at most 4,294,967,295"),
     ],
 )

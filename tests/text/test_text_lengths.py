@@ -213,10 +213,10 @@ def test_lone_surrogates_are_packed_too():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"codec": "gz"}, "unknown value for codec 'gz'; did you mean 'gzip'"),
-        ({"level": 10}, "level must be at most 9 for the codec 'gzip'; found 10"),
-        ({"codec": "zstd", "level": 23}, "level must be at most 22 for the codec 'zstd'; found 23"),
-        ({"level": 0}, "level must be a whole number of at least 1; found 0"),
+        ({"codec": "gz"}, "codec 'gz'.*'gzip'"),
+        ({"level": 10}, "level .*at most 9 for the codec 'gzip'.* 10"),
+        ({"codec": "zstd", "level": 23}, "level .*at most 22 for the codec 'zstd'.* 23"),
+        ({"level": 0}, "level .*at least 1.* 0"),
     ],
 )
 def test_refuses(options, message):

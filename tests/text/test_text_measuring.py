@@ -241,10 +241,10 @@ def test_degenerate_sets_give_a_number_or_a_reason(statistic, texts):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ([], "texts must hold at least one text; found none"),
-        (["a", None], "texts must hold strings only; row 2 is None"),
+        ([], "texts .*at least one text.* none"),
+        (["a", None], "texts .*strings only; row 2 is None"),
         (["a", b"b"], "row 2 is b'b', of type bytes"),
-        ("a text", "texts must be a list of strings; found a single string"),
+        ("a text", "texts .*list of strings.* single string"),
     ],
 )
 def test_bad_texts(statistic, texts, message):

@@ -159,9 +159,9 @@ def test_signature_of_repetition_names_the_rule():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"copies": 1}, "copies must be a whole number of at least 2; found 1"),
-        ({"longest": 0}, "longest must be a whole number of at least 1; found 0"),
-        ({"longest": "any"}, "longest must be a whole number of at least 1; found 'any'"),
+        ({"copies": 1}, "copies .*at least 2.* 1"),
+        ({"longest": 0}, "longest .*at least 1.* 0"),
+        ({"longest": "any"}, "longest .*at least 1.* 'any'"),
     ],
 )
 def test_repetition_refuses(options, message):

@@ -121,15 +121,15 @@ def test_empty_and_foreign_texts_are_kept_in_place():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "ngramm"}, "unknown value for kernel 'ngramm'; did you mean 'ngram'"),
-        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
-        ({"k": 9}, "k = 9 needs at least 10 samples in each set; the reference set has 8"),
+        ({"kernel": "ngramm"}, "kernel 'ngramm'.*'ngram'"),
+        ({"k": 0}, "k .*at least 1.* 0"),
+        ({"k": 9}, "k = 9 .*10 samples.*the reference set has 8"),
         ({"mauve_k": 1.5}, "mauve_k must be a whole number"),
         ({"order": 0}, "order must be a whole number"),
-        ({"kernel": "subsequence", "decay": 2}, "decay must be above 0 and at most 1; found 2"),
-        ({"sample": 9}, "sample must be at most the number of references, 8; found 9"),
+        ({"kernel": "subsequence", "decay": 2}, "decay .*above 0 and at most 1.* 2"),
+        ({"sample": 9}, "sample .*at most the number of references, 8.* 9"),
         ({"sample": 0}, "sample must be a whole number"),
-        ({"sample": 5, "seed": -1}, "seed must be a whole number of at least 0"),
+        ({"sample": 5, "seed": -1}, "seed .*at least 0"),
         ({"tokenizer": "nltkk"}, "did you mean 'nltk'"),
     ],
 )
@@ -285,10 +285,10 @@ def test_tokens_far_apart_still_count_for_less():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: NgramKernel(0), "order must be a whole number from 1 to 100; found 0"),
+        (lambda: NgramKernel(0), "order .*from 1 to 100.* 0"),
         (lambda: SubsequenceKernel(2.5), "order must be a whole number"),
         (lambda: SubsequenceKernel(21), "order must be at most 20; found 21"),
-        (lambda: SubsequenceKernel(decay=0), "decay must be above 0 and at most 1; found 0"),
+        (lambda: SubsequenceKernel(decay=0), "decay .*above 0 and at most 1.* 0"),
         (lambda: SubsequenceKernel(decay=1.1), "decay must be above 0 and at most 1"),
         (lambda: SubsequenceKernel(decay=np.nan), "decay must be above 0 and at most 1"),
     ],

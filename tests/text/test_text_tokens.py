@@ -85,10 +85,10 @@ def test_any_iterable_of_strings_will_do(texts):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("one text", r"texts must be a list of strings; found a single string: .*\[text\]"),
+        ("one text", r"texts .*list of strings.* single string: .*\[text\]"),
         (b"bytes", "found a single bytes object"),
-        ([], "texts must hold at least one text; found none"),
-        (iter(()), "texts must hold at least one text; found none"),
+        ([], "texts .*at least one text.* none"),
+        (iter(()), "texts .*at least one text.* none"),
         (["a", None], "strings only; row 2 is None$"),
         (["a", "b", 3], "strings only; row 3 is 3, of type int"),
         (pd.Series(["a", None]), "row 2 is nan, of type float"),
@@ -96,11 +96,11 @@ def test_any_iterable_of_strings_will_do(texts):
         ([["a"]], r"row 1 is \['a'\], of type list"),
         ({"a": 1}, "in a fixed order; found a dict"),
         ({"a"}, "in a fixed order; found a set"),
-        (None, "must be a list of strings; found None"),
-        (7, "must be a list of strings; found 7, of type int"),
+        (None, "list of strings.* None"),
+        (7, "list of strings.* 7, of type int"),
         (
             np.array([["a"]]),
-            r"one dimension, a text in each row; found a ndarray of shape \(1, 1\)",
+            r"one dimension, a text in each row.* ndarray of shape \(1, 1\)",
         ),
         (pd.DataFrame({"a": ["x"]}), "found a DataFrame of shape .*: choose one column"),
     ],
@@ -275,9 +275,9 @@ def test_a_tokenizer_from_the_cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nltkk", "unknown tokenizer 'nltkk'; did you mean 'nltk'"),
+        ("nltkk", "tokenizer 'nltkk'.*'nltk'"),
         ("hf:", "give a name or folder after hf:"),
-        ("NLTK", "unknown tokenizer 'NLTK'; did you mean 'nltk'"),
+        ("NLTK", "tokenizer 'NLTK'.*'nltk'"),
         (
             "nowhere/at-all",
             "no folder or file .*nowhere/at-all; one in the .* is written hf:nowhere",
@@ -339,10 +339,10 @@ def test_a_tokenizer_of_ones_own():
 @pytest.mark.parametrize(
     ("tokenizer", "message"),
     [
-        (lambda text: text, r"texts, row 1: .* must return a list of strings; it returned 'a b'"),
-        (lambda text: [1], r"row 1: .* must return a list of strings; it returned \[1\]"),
+        (lambda text: text, "texts, row 1: .* list of strings; it returned 'a b'"),
+        (lambda text: [1], r"row 1: .* list of strings; it returned \[1\]"),
         (lambda text: None, "it returned None"),
-        (7, "tokenizer must be a name, an object .* or a function .*; found 7"),
+        (7, "tokenizer .*name, an object .* or a function .* 7"),
         (None, "tokenizer must be a name"),
     ],
 )

@@ -133,15 +133,15 @@ def test_foreign_texts_and_broken_ones():
     [
         (lambda: vendi_score([]), "at least one text; found none"),
         (lambda: vendi_score([1]), "strings only"),
-        (lambda: vendi_score(["a"], q=-1), "q must be a number from 0 to infinity; found -1"),
+        (lambda: vendi_score(["a"], q=-1), "q .*number from 0 to infinity.* -1"),
         (lambda: vendi_score(["a"], truncate=0), "truncate must be a whole number"),
-        (lambda: vendi_score(["a"], orders=()), "orders must hold at least one length"),
-        (lambda: rke(["a"], orders=(0,)), "every one of orders must be a whole number"),
+        (lambda: vendi_score(["a"], orders=()), "orders .*at least one length"),
+        (lambda: rke(["a"], orders=(0,)), "every one of orders .*whole number"),
         (lambda: vendi_score(["a"], threads=0), "threads must be a whole number"),
         (lambda: rke(["a"], threads=0), "threads must be a whole number"),
         (lambda: rke(["a"], bandwidth=1.0), "a bandwidth needs embeddings"),
         (lambda: vendi_score(["a"], embeddings=np.eye(2)), r"one row for each text, 1; found"),
-        (lambda: vendi_score(["a"], embeddings=3.0), r"one row for each text, 1; found shape \(\)"),
+        (lambda: vendi_score(["a"], embeddings=3.0), r"one row for each text, 1.* shape \(\)"),
     ],
 )
 def test_bad_input(call, message):

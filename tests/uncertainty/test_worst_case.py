@@ -159,12 +159,12 @@ def test_equal_means_have_no_plain_correlation_but_a_worst_one():
 @pytest.mark.parametrize(
     ("given_", "words"),
     [
-        (([1, 2], [1, 2, 3], [1, 2, 3]), "one value for each system, found 2, 3 and 3"),
-        (([1, np.nan, 3], [1, 1, 1], [1, 2, 3]), "means must be finite, found nan for system.* 2"),
-        (([1, 2, 3], [1, 1, np.inf], [1, 2, 3]), "deviations must be finite, found inf"),
-        (([1, 2, 3], [1, -0.5, 1], [1, 2, 3]), "not be negative, found -0.5 for system number 2"),
+        (([1, 2], [1, 2, 3], [1, 2, 3]), "one value for each system.* 2, 3 and 3"),
+        (([1, np.nan, 3], [1, 1, 1], [1, 2, 3]), "means .*finite.* nan for system.* 2"),
+        (([1, 2, 3], [1, 1, np.inf], [1, 2, 3]), "deviations .*finite.* inf"),
+        (([1, 2, 3], [1, -0.5, 1], [1, 2, 3]), "not be negative.* -0.5 for system number 2"),
         (([1, 2, 3], [1, 1, 1], ["x", 2, 3]), "truth must be numbers"),
-        (([[1, 2, 3]], [1, 1, 1], [1, 2, 3]), r"means must have the shape \(systems,\), found"),
+        (([[1, 2, 3]], [1, 1, 1], [1, 2, 3]), r"means .*the shape \(systems,\), found"),
     ],
 )
 def test_bad_input(given_, words):
