@@ -21,7 +21,7 @@ def test_a_port_that_is_taken_is_refused():
     [
         ("127.0.0.1", 70_000, "port .*from 0 to 65,535.* 70000"),
         ("127.0.0.1", -1, "found -1"),
-        ("nowhere.invalid", 0, "host nowhere.invalid, port 0: cannot be listened on"),
+        ("nowhere.invalid", 0, "host nowhere.invalid, port 0: "),
         ("x" * 300, 0, "cannot be listened on"),
         ("192.0.2.1", 0, "host 192.0.2.1, port 0: cannot be listened on: "),
     ],

@@ -56,7 +56,7 @@ def test_a_folder_that_is_not_there(tmp_path):
     ("content", "says"),
     [
         (b"", "is no study that calipers annotate made"),
-        (b"a text\n" * 300, "is no study, or is damaged: file is not a database"),
+        (b"a text\n" * 300, ".*file is not a database"),
     ],
 )
 def test_a_file_that_is_no_study_is_refused_and_kept(tmp_path, content, says):
@@ -90,7 +90,7 @@ def changed(path, *statements):
 @pytest.mark.parametrize(
     ("statement", "says"),
     [
-        ("PRAGMA user_version = 9", "is a study of version 9, but this Calipers reads version 1"),
+        ("PRAGMA user_version = 9", "version 9, .*version 1"),
         ("CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM shown; END", "other tables"),
         ("DROP INDEX shown_of_item", "other tables"),
         ("DELETE FROM study WHERE name = 'key'", "is damaged: key is None"),

@@ -40,9 +40,9 @@ def test_annotators_are_numbered_or_named(study):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (0, "annotators must be a number from 1 to 2,000, or names; found 0"),
+        (0, "annotators .*1 to 2,000.* 0"),
         (MOST_ANNOTATORS + 1, "found 2001"),
-        ([], "annotators must be a number or names; found none"),
+        ([], "annotators .* none"),
         (["ada", "ada"], "two annotators are named 'ada'"),
         ([""], "must have 1 to 80 characters; found ''"),
         (["x" * 81], "must have 1 to 80 characters"),

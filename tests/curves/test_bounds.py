@@ -182,7 +182,7 @@ def test_the_frontier_integral_as_a_divergence_is_that_of_the_frontier():
         ({"m": 0}, "m .*at least 3.* 0"),
         ({"k": 0}, "k .*at least 1.* 0"),
         ({"k": 2.5}, "k .*at least 1.* 2.5"),
-        ({"smoothing": "good-turing"}, "adds one constant to every count.* 'good-turing'"),
+        ({"smoothing": "good-turing"}, "adds one constant.* 'good-turing'"),
         ({"smoothing": "laplac"}, "smoothing 'laplac'.*'laplace'"),
         ({"smoothing": -1.0}, "a pseudo-count .*number of at least 0.* -1"),
         ({"smoothing": float("nan")}, "a pseudo-count must be"),
@@ -306,9 +306,9 @@ def test_a_divergence_may_be_given_itself():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("kl", "infinite where the reference has mass and the generated set none"),
-        ("reverse_kl", "infinite where the generated set has mass and the reference none"),
-        ("chi2", "infinite where the reference has mass and the generated set none"),
+        ("kl", "reference has mass and the generated set none"),
+        ("reverse_kl", "generated set has mass and the reference none"),
+        ("chi2", "reference has mass and the generated set none"),
         ("squared_hellinger", "steeper than any multiple of log 1/t"),
         ("total_variation", "corner at 1"),
     ],

@@ -183,7 +183,7 @@ def test_own_generators_that_are_none(f, words):
     ("name", "words"),
     [
         ("chi", "divergence 'chi'.*'chi2'"),
-        ("interpolated_kl", r"takes a weight in \(0, 1\), as interpolated_kl=0.3"),
+        ("interpolated_kl", r"\(0, 1\), as interpolated_kl=0.3"),
         ("interpolated_kl=x", "takes a weight"),
         ("interpolated_kl=1", "between 0 and 1.* 1"),
         ("skew_jensen_shannon=nan", "must lie between 0 and 1"),

@@ -142,17 +142,17 @@ POOL = "sentence_transformers.models.Pooling"
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (drop("config.json"), r"gpt: the folder of a model .*config\.json.* none"),
-        (adapter, "found none; it holds an adapter: merge it into its base model"),
+        (drop("config.json"), r"gpt: .*config\.json.* none"),
+        (adapter, "adapter: merge"),
         (put("config.json", b"{"), r"config\.json: .*JSON"),
         (put("config.json", b"\xff"), r"config\.json: .*JSON"),
         (put("config.json", b"[]"), "JSON object.* list"),
         (put("config.json", b"{}"), "the model_type, .* None"),
         (drop("tokenizer.json"), "holds a gpt2 model, but no tokenizer"),
         (drop("model.safetensors"), r"holds no weights: .* model\.safetensors"),
-        (pickle_only, r"are pickled \(pytorch_model\.bin\) .*--allow-pickle \(allow_pickle=True"),
-        (flax_only, r"holds no weights: .*; flax_model\.msgpack is of a kind that is not read"),
-        (divided, "incomplete: 1 of 2 files are missing, such as model-00002-of-00002"),
+        (pickle_only, r"\(pytorch_model\.bin\) .*--allow-pickle \(allow_pickle=True"),
+        (flax_only, r"no weights: .*; flax_model\.msgpack"),
+        (divided, "1 of 2 files .*model-00002-of-00002"),
         (outside, r"incomplete: 1 of 1 files are missing"),
         (cut, r"model\.safetensors: damaged: by its header .* 1\d\d bytes.* 1\d\d"),
         (put("model.safetensors", b""), "damaged, or no safetensors file"),
@@ -160,7 +160,7 @@ POOL = "sentence_transformers.models.Pooling"
         (put("model.safetensors", b"\x02" + bytes(7) + b"[]"), "damaged, or no safetensors"),
         (
             put("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1"),
-            "a pointer of Git LFS, not the weights themselves; fetch them with: git lfs pull",
+            "Git LFS, .*git lfs pull",
         ),
         (put("modules.json", b"{}"), "the modules of a sentence-transformers model"),
         (put("modules.json", b'[{"path": ""}]'), "module 1 .*'type' and a 'path'"),
@@ -812,11 +812,11 @@ def test_a_cut_connection_is_taken_up_where_it_broke(site, monkeypatch):
 @pytest.mark.parametrize(
     ("refusal", "message"),
     [
-        ((404, "RepoNotFound"), "no model 'x/y': there is no folder /.*, and no public model"),
-        ((401, "RepoNotFound"), "no model 'x/y': .*for a private one, log in with: hf auth login"),
-        ((403, "GatedRepo"), "accept its terms at http.*/x/y; do that, then log in"),
-        ((401, "GatedRepo"), "accept its terms at http.*/x/y; do that, then log in"),
-        ((401, None), r"refuses access \(401\)|no public model of that name"),
+        ((404, "RepoNotFound"), "no model 'x/y': .*folder /.*public model"),
+        ((401, "RepoNotFound"), "no model 'x/y': .*hf auth login"),
+        ((403, "GatedRepo"), "accept its terms at http.*/x/y"),
+        ((401, "GatedRepo"), "accept its terms at http.*/x/y"),
+        ((401, None), r"\(401\)|no public model of that name"),
         ((403, None), r"refuses access \(403\): check the token"),
         ((500, None), "answers with error 500; try again later"),
     ],
@@ -874,13 +874,13 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("./nowhere", r"\./nowhere: there is no such folder \(/.*nowhere\); give the folder"),
+        ("./nowhere", r"\./nowhere: .* \(/.*nowhere\)"),
         ("/no/where", "/no/where: there is no such folder"),
         ("a/b/c", "a/b/c: there is no such folder"),
-        ("two words", "is neither a folder on this machine nor a possible name on the hub"),
-        ("x/..", "neither a folder on this machine nor a possible name"),
-        ("gpt2@v1", "neither a folder on this machine nor a possible name"),
-        ("a" * 97, "neither a folder on this machine nor a possible name"),
+        ("two words", "folder .*name on the hub"),
+        ("x/..", "neither a folder .*name"),
+        ("gpt2@v1", "neither a folder .*name"),
+        ("a" * 97, "neither a folder .*name"),
     ],
 )
 def test_what_can_be_no_model_is_not_looked_for(name, message, site):

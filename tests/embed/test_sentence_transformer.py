@@ -344,7 +344,7 @@ def test_a_dense_layer_is_what_the_library_makes_of_its_settings(tmp_path):
             "must be a whole number .*found 'x'",
         ),
         ("2_Dense/config.json", {"out_features": 9}, "out_features x in_features, 9x32.* 16x"),
-        ("modules.json", None, r"needs code of its own \(mine.Special\), .*--trust-remote-code"),
+        ("modules.json", None, r"\(mine.Special\), .*--trust-remote-code"),
     ],
 )
 def test_settings_that_cannot_be_are_named(file, changes, message, base, tmp_path):

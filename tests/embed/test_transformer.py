@@ -703,8 +703,8 @@ def test_only_sentence_models_read_long_texts_to_their_end_unasked(plan, length,
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("WhisperConfig", r"'odd' gives no states of all layers .*: .*input_(features|ids)"),
-        ("CanineConfig", r"'odd' \(canine\) holds no table with a vector for each token"),
+        ("WhisperConfig", "'odd' gives no states .*: .*input_(features|ids)"),
+        ("CanineConfig", r"'odd' \(canine\) .*no table"),
     ],
 )
 def test_models_that_do_not_read_tokens_are_refused(name, message, tmp_path):

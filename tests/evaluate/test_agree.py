@@ -258,17 +258,17 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
     [
         ({"embedders": []}, "needs at least two.* 0: no embedder"),
         ({"embedders": 3}, "embedders .*list of embedders.* 3"),
-        ({"embedders": [3]}, "embedders .*names such as 'minilm', choices or embedders"),
+        ({"embedders": [3]}, "embedders .*'minilm'"),
         ({"embedders": ["minilm", "minilm"]}, "the embedder 'minilm' is given twice"),
         ({"metrics": "left.recall"}, "'left.recall' names the view 'left'"),
-        ({"metrics": "text.self_bleu"}, "it does not depend on the embedder; use calipers text"),
+        ({"metrics": "text.self_bleu"}, "embedder; use calipers text"),
         ({"metrics": "recal"}, "metric 'recal'.*'recall'"),
         ({"metrics": ""}, "metrics .*at least one metric"),
         ({"k": 0}, "k must be"),
         ({"k": 60}, "k = 60 needs at least 61 samples"),
         ({"generated": ["1 2 3"] * 60}, "needs at least two systems.* 'generated' only"),
         ({"generated": {}}, "at least one system"),
-        ({"reference": np.ones((60, 3))}, "reference: holds vectors; agree embeds the samples"),
+        ({"reference": np.ones((60, 3))}, "reference: .*vectors"),
     ],
 )
 def test_bad_input(sets, stubs, change, message):

@@ -169,10 +169,10 @@ def test_metrics_by_name_and_view(reference, generated):
         (["precison"], "metric 'precison'.*'precision'"),
         (["shape.precision"], "unknown view 'shape'"),
         (["precision:5"], "metric 'precision' takes no option.* 'precision:5'$"),
-        (["near_copies:train"], r"takes no option; .*; a training set \(--train FILE, train=...\)"),
+        (["near_copies:train"], r"takes no option; .*\(--train FILE, train=...\)"),
         (
             ["recall:group=x"],
-            r"takes no option; .*; a field of groups \(--group FIELD, group=...\)",
+            r"takes no option; .*\(--group FIELD, group=...\)",
         ),
         ([], "at least one metric"),
     ],
@@ -282,7 +282,7 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
     ("change", "words"),
     [
         ({"k": 0}, "k .*at least 1.* 0"),
-        ({"k": 200}, "good: k = 200 needs at least 201 samples in every set; it has 120"),
+        ({"k": 200}, "good: k = 200 .*201 samples.* 120"),
         ({"seed": -1}, "seed .*at least 0.* -1"),
         ({"max_samples": 1}, "max_samples .*at least 2.* 1"),
         ({"ties": "half"}, "unknown value for ties 'half'"),

@@ -215,9 +215,9 @@ def test_metrics_by_view_and_of_any_k_only(reference, generated):
         ({"metrics": 3}, "metrics .*list of keys, or one string.* 3"),
         ({"metrics": [3]}, "metrics .*strings such as 'form.recall'.* 3"),
         ({"metrics": "precison"}, "metric 'precison'.*'precision'"),
-        ({"metrics": "mauve"}, "metric 'mauve' cannot be computed in a sweep over k"),
+        ({"metrics": "mauve"}, "metric 'mauve' .*over k"),
         ({"metrics": "from.recall"}, "unknown view 'from'"),
-        ({"values": [1, 130]}, "k = 130 needs at least 131 samples in every set; reference has"),
+        ({"values": [1, 130]}, "k = 130 .*131 samples .*reference has"),
         ({"values": [5, 6], "over": "n", "max_samples": 4}, "130, cut to 4 samples"),
     ],
 )
@@ -291,8 +291,8 @@ def test_the_largest_paper_size_needs_few_values():
 @pytest.mark.parametrize(
     ("over", "values", "message"),
     [
-        ("k", (1, 20), "k = 20 needs at least 21 samples in every set; s0 has 20 samples"),
-        ("n", (10, 21), "n = 21 needs 21 samples in every set; s0 has 20 samples"),
+        ("k", (1, 20), "k = 20 .*21 samples .*s0 has 20"),
+        ("n", (10, 21), "n = 21 .*s0 has 20"),
         ("n", (4, 20), r"n .*at least k \+ 1 = 5.* 4"),
     ],
 )

@@ -108,8 +108,8 @@ def test_a_training_set_brings_its_own(sides, rng):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        ("text", "use no embeddings; compute them with calipers text"),
-        ("self_bleu,distinct", "self_bleu, distinct: these metrics use no embeddings"),
+        ("text", "no embeddings.*calipers text"),
+        ("self_bleu,distinct", "self_bleu, distinct: .*no embeddings"),
         ("precision,text.self_blue", "text metric 'self_blue'.*'self_bleu'"),
         ("precision,text.bleu", "needs a reference for each row"),
         ("precision,text.novelty:train", "needs a training set"),

@@ -94,9 +94,9 @@ def test_as_good_as_the_best_that_is_known() -> None:
     ("n", "opponents", "message"),
     [
         (1, None, "need at least two systems, found 1"),
-        (5, 5, "opponents .*at most 4, as there are 5 systems.* 5"),
-        (5, 1, "opponents .*at least 2, since with 1 the 5 systems fall apart"),
-        (5, 3, "opponents .*even where the number of systems is odd .*; 2 or 4 will do"),
+        (5, 5, "opponents .*at most 4.* 5"),
+        (5, 1, "opponents .*at least 2"),
+        (5, 3, "opponents .*odd .*2 or 4"),
         (5, 0, "opponents .*at least 1"),
     ],
 )

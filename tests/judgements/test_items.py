@@ -141,22 +141,22 @@ def test_lengths() -> None:
         ([system("x")], {}, "need at least two systems, found 1"),
         ([system("x"), system("x")], {}, "two systems are called 'x'"),
         (SETS, {"per_pair": 0}, "per_pair .*at least 1"),
-        (SETS, {"pairs": [("x", "z")]}, "pairs: 'z' is no system; the systems are 'x', 'human'"),
+        (SETS, {"pairs": [("x", "z")]}, "pairs: 'z' .*'x', 'human'"),
         (
             [system("x"), system("y", prompts=[f"other {row}" for row in range(N)])],
             {},
-            "x and y cannot be compared: there is no prompt that both continue",
+            "x and y .*no prompt",
         ),
         (
             [system("x"), system("x").renamed("y")],
             {},
-            "x and y cannot be compared: all 40 texts that they share are equal",
+            "x and y .*all 40 texts .*equal",
         ),
-        (SETS, {"shortest": 99}, "no prompt that both continue with texts of at least 99 words"),
+        (SETS, {"shortest": 99}, "no prompt .*at least 99 words"),
         (
             [system("x"), SampleSet.from_vectors(np.eye(3), name="v")],
             {},
-            "v: judgements need texts, but this set holds embeddings",
+            "v: .*texts.*embeddings",
         ),
     ],
 )

@@ -168,10 +168,10 @@ def test_a_project_made_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"data": {"item": "nope"}}, "row 1: the item the string 'nope' is none of this study, "),
+        ({"data": {"item": "nope"}}, "row 1: .*'nope' "),
         ({"data": None}, "row 1: has no data; found null"),
         ({"annotations": {}}, "no task has annotations"),
-        ({"annotations": [3]}, "row 1: an annotation .*object with a list of results"),
+        ({"annotations": [3]}, "row 1: .*list of results"),
         (
             {"data": {"left_system": "x", "right_system": "x"}},
             "row 1: 'x' is compared with itself",

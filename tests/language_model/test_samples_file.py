@@ -257,7 +257,7 @@ def test_texts_of_any_characters_come_back(path):
     [
         ("out.json", "to a file ending in .jsonl"),
         ("nowhere/out.jsonl", "there is no folder"),
-        ("folder.jsonl", "samples are written to a file, but this is a folder"),
+        ("folder.jsonl", "samples .*folder"),
     ],
 )
 def test_places_that_no_samples_can_be_written_to(tmp_path, name, said):

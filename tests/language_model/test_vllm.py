@@ -149,10 +149,10 @@ def test_texts_are_asked_for_with_everything_said(vllm, zoo):
     [
         ("beam=3", "vLLM is asked for samples and greedy texts only"),
         ("contrastive=0.6,top_k=4", "samples and greedy texts only"),
-        ("typical=0.9", "vLLM does not know typical; it knows repetition_penalty, temperature"),
+        ("typical=0.9", "vLLM .* typical; .* repetition_penalty, temperature"),
         ("greedy,no_repeat_ngram=3", "vLLM does not know no_repeat_ngram"),
-        ("top_p=0.9,top_k=40", "in this order, and not as the decoding is written"),
-        ("top_p=0.9,repetition_penalty=1.2", "in this order, and not as the decoding is written"),
+        ("top_p=0.9,top_k=40", "in this order"),
+        ("top_p=0.9,repetition_penalty=1.2", "in this order"),
     ],
 )
 def test_what_vllm_cannot_follow_is_refused(decoding, message, vllm):

@@ -143,7 +143,7 @@ def test_a_mapping_gives_places_and_leaves_out_what_it_does_not_name():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"x": "name"}, "reads the last number in a name; 'greedy' has none"),
+        ({"x": "name"}, "last number in a name; 'greedy'"),
         ({"x": "words"}, "the median length of 'greedy' has no value"),
         ({"x": "match_length"}, "the setting 'match_length' has no value"),
         ({"x": "views"}, r"the setting 'views' is \['meaning'\]"),

@@ -88,7 +88,7 @@ def test_the_zip_is_sound_before_it_is_changed(load, members):
         (CELL_COUNT, np.array([], int), "cell_count of 'a' has 0 entries"),
         (CELLS, np.full(N, 100), "generated_cells of 'a' names cells"),
         (VECTORS, np.ones((N, 2)), r"vectors of 'a' by 'wording' has shape \(110, 2\)"),
-        (VECTORS, np.ones((3, 2)), "explanations/wording.json is not of these samples"),
+        (VECTORS, np.ones((3, 2)), "explanations/wording.json"),
         (VECTORS, np.ones(N), "vectors of 'a' by 'wording' has dtype float64 and shape"),
         (CLUSTERS, np.ones(3, int), r"'a' has vectors, texts or ids of \[3, 110\] samples"),
         (CLUSTERS, np.full(N, -1), "clusters of 'a' holds numbers from -1"),
@@ -96,8 +96,8 @@ def test_the_zip_is_sound_before_it_is_changed(load, members):
         (FRONTIER, np.ones((25, 2)), r"curve 'frontier' of 'a' has shape \(25, 2\)"),
         (FRONTIER, np.ones((25, 3), complex), "curve 'frontier' of 'a' has dtype complex"),
         (ERRORS, np.ones((3, 3)), r"errors of curve 'frontier' of 'a' has shape \(3, 3\)"),
-        (MAP, np.full((N, 2), np.nan), "map of 'wording' holds places that are no finite"),
-        (MAP, np.full((N, 2), "x"), "map of 'wording' holds places that are no finite"),
+        (MAP, np.full((N, 2), np.nan), "map of 'wording' .*finite"),
+        (MAP, np.full((N, 2), "x"), "map of 'wording' .*finite"),
     ],
 )
 def test_arrays_that_do_not_fit_are_named(load, name, array, words):

@@ -187,7 +187,7 @@ def _score(data):
         (lambda d: _score(d).update(sources=["seed"]), "is damaged"),
         (
             lambda d: _score(d)["sources"].update(seed={}),
-            r"scores\.recall\.sources\.seed is {}, not a number",
+            r"scores\.recall\.sources\.seed is {}",
         ),
         (lambda d: _score(d).update(approximate="no"), "approximate is 'no', neither true nor"),
         (lambda d: _score(d)["floor"].pop("value"), "recall.floor lacks 'value'"),

@@ -157,11 +157,11 @@ def test_lists_of_texts_in_tables(package: str, tmp_path: Path) -> None:
     [
         (
             [{"id": 1, "generations": ["a"], "responses": ["b"]}],
-            "several fields may be the text: 'generations' and 'responses'; choose one with",
+            "'generations' and 'responses'",
         ),
         (
             [{"id": 1, "generations": ["a"]}, {"id": 2, "generations": "b"}],
-            r"line 2: the field 'generations\[\*\]' breaks at 'generations': expected a list",
+            r"line 2: .*'generations\[\*\]' .*'generations': .*list",
         ),
         (
             [{"id": 1, "generations": ["a"]}, {"id": 2, "generations": ["b", 3]}],
@@ -242,7 +242,7 @@ def test_samples_of_every_eval_ever_in_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"a": 1}, "line 2: has no 'evaluation_id', 'input', 'interaction_type' and 'sample_id', "),
+        ({"a": 1}, "line 2: .*'evaluation_id', 'input', 'interaction_type' and 'sample_id'"),
         (evaluated(1, output={"raw": [3]}), "line 2: its texts .*strings.*l"),
     ],
 )

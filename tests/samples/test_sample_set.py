@@ -89,14 +89,14 @@ def test_refuses_what_is_no_text(texts: object, message: str) -> None:
     [
         (
             {"groups": ["g"]},
-            "groups .*one value for each of the 2 samples, but there are 1",
+            "groups .*2 samples, .* 1",
         ),
         ({"prompts": "pqr"}, "prompts .*one value for each of the 2 samples"),
-        ({"groups": ["g", []]}, "groups, value 2: .*string, a number or a boolean, not a"),
+        ({"groups": ["g", []]}, "groups, value 2: "),
         ({"groups": ["g", "x" * 201]}, "groups, value 2: .*label of at most 200"),
         (
             {"groups": pa.array(["g", None])},
-            r"x: groups are missing for 1 of 2 samples \(value 2\); give every sample a label",
+            r"x: groups .*1 of 2 samples \(value 2\)",
         ),
         ({"prompts": ["p", 3]}, "prompts, value 2: .*string, not the int 3"),
     ],

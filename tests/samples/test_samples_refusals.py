@@ -362,7 +362,7 @@ def test_headers_of_safetensors(tmp_path: Path, header: bytes, message: str) -> 
     [
         (
             "(1000000000, 7)",
-            r"promises an array of shape \(1000000000, 7\) and type float32, but 9",
+            r"shape \(1000000000, 7\) .*float32, but 9",
         ),
         ("(10000000000000000000, 1000)", "promises an array of shape"),
         ("(-1, 3)", r"promises an array of shape \(-1, 3\)"),

@@ -484,7 +484,7 @@ def test_a_name_goes_before_a_letter():
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (("x", "y", "z"), "row 3: the answer 'z' is none of 'x', 'y', 'a', 'b', 'definitely a'"),
+        (("x", "y", "z"), "row 3: .*'z' .*'x', 'y', 'a', 'b', 'definitely a'"),
         (("x", "y", ""), "row 3: the answer is missing"),
         (("x", "y", None), "row 3: the answer is missing"),
         (("x", "y", float("nan")), "row 3: the answer is missing"),
@@ -492,9 +492,9 @@ def test_a_name_goes_before_a_letter():
         (("x", "y", 2.5), "row 3: the answer '2.5' is none"),
         (("x", "y", True), "row 3: the answer True is no name"),
         (("x", "x", "a"), "row 3: 'x' is compared with itself"),
-        (("x", None, "a"), "row 3: the name of the system in column 'b' is missing"),
-        ((" ", "y", "a"), "row 3: the name of the system in column 'a' is missing"),
-        (("x", "y", "other"), "row 3: the answer is 'other', but the row compares 'x' with 'y'"),
+        (("x", None, "a"), "row 3: .*'b' is missing"),
+        ((" ", "y", "a"), "row 3: .*'a' is missing"),
+        (("x", "y", "other"), "row 3: .*'other', .*'x' with 'y'"),
     ],
 )
 def test_a_bad_row_is_named(row, words):
