@@ -39,7 +39,7 @@ docs: ## the documentation as a site, build/docs/index.html; needs pip install '
 	sphinx-build -W --keep-going -b html -d build/doctrees docs build/docs
 	python docs/check_site.py build/docs
 
-bench: ## every measurement in benchmarks/, ours beside theirs
-	@status=0; for script in benchmarks/[!_]*.py; do \
+bench: ## every measurement in research/benchmarks/, ours beside theirs
+	@status=0; for script in research/benchmarks/[!_]*.py; do \
 	  echo "== $$script"; python "$$script" || status=1; \
 	done; exit $$status

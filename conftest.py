@@ -4,10 +4,10 @@ from importlib.util import find_spec
 
 NEEDS_TORCH = [
     *(
-        f"src/calipers/embed/states/{name}.py"
+        f"src/calipers/embedders/states/{name}.py"
         for name in ("bert", "dense", "packed", "transformer", "transformer_states")
     ),
-    *(f"src/calipers/embed/vision/{name}.py" for name in ("tower", "vision")),
+    *(f"src/calipers/embedders/vision/{name}.py" for name in ("tower", "vision")),
     *(
         f"src/calipers/language_model/{name}.py"
         for name in ("causal_decoding", "causal_scoring", "processors", "stepwise")

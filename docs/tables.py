@@ -1,6 +1,8 @@
-"""Write the tables of metrics and of options in README.md and docs/ from where they are stated.
+"""Write the tables of metrics and of options, and the list of the commands' public names.
 
-``python docs/tables.py`` writes what stands between the marks; ``--check`` only compares.
+The tables are in README.md and docs/, the names in ``src/calipers/__init__.py``, where type
+checkers read them. ``python docs/tables.py`` writes what is between the marks, from the catalogue,
+the option groups and the records of the commands; ``--check`` only compares.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Metric
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
-from calipers.evaluate import options
-from calipers.evaluate.option import Group, options_of
+from calipers.command import HOME, commands, public_names
+from calipers.options.option import Group, options_of
 
 ROOT = Path(__file__).parent.parent
 ARROWS = {"higher": " ↑", "lower": " ↓", "closest": ""}
@@ -65,54 +67,61 @@ def of_page(families: Iterable[Family], metrics: Iterable[Metric]) -> str:
 ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 """What Sphinx makes a link of."""
 
-COMMANDS = {
-    "compare": options.CompareOptions,
-    "check": options.CheckOptions,
-    "sweep": options.SweepOptions,
-    "overlap": options.OverlapOptions,
-    "by_prompt": options.PromptsOptions,
-    "agree": options.AgreeOptions,
-    "probe": options.ProbeOptions,
-    "rank": options.RankOptions,
-    "annotate": options.AnnotateOptions,
-    "text": options.TextOptions,
-    "likelihood": options.LikelihoodOptions,
-    "generate": options.GenerateOptions,
-    "tune": options.TuneOptions,
-    "judge": options.JudgeOptions,
-    "embed": options.EmbedOptions,
-}
+
+def of_commands() -> str:
+    """The options of every command that has any, in the order of the help."""
+    groups = [
+        (record.name, record.load(record.options))
+        for record in commands().values()
+        if record.options
+    ]
+    return "\n".join(f"## {name}\n\n{of_command(group)}" for name, group in groups)
 
 
 def of_command(group: type[Group]) -> str:
     """The options of a command: in Python, on the command line, and what they do."""
     rows = []
-    for each, about in sorted(options_of(group), key=lambda pair: pair[1].last):
-        flags = [f"`{flag}`" for flag in about.flags(each.name)]
+    for field, about in sorted(options_of(group), key=lambda pair: pair[1].last):
+        flags = [f"`{flag}`" for flag in about.flags(field.name)]
         flags += [] if about.off is None else [f"`{about.off[0]}`"]
-        default = "" if each.default in (None, MISSING) else f"`{each.default!r}`"
-        told = ROLE.sub(r"`\1`", about.doc or about.help).replace("|", "\\|")
-        rows.append((f"`{each.name}`", ", ".join(flags), default, told))
+        default = "" if field.default in (None, MISSING) else f"`{field.default!r}`"
+        effect = ROLE.sub(r"`\1`", about.doc or about.help).replace("|", "\\|")
+        rows.append((f"`{field.name}`", ", ".join(flags), default, effect))
     return _table(("in Python", "on the command line", "default", "what it does"), rows)
+
+
+def of_names() -> str:
+    """The public names of the commands, as imports that type checkers see."""
+    lines = [
+        f"    from {module} import {name} as {name}\n"
+        for name, (module, _) in public_names().items()
+        if module.startswith(HOME)
+    ]
+    return "".join(sorted(lines, key=lambda line: (line.split()[1], line.split()[3]))) + "\n"
 
 
 def written(path: Path) -> str:
     """A page with its tables as they are stated now."""
     tables = {
-        **{f"options of {name}": of_command(group) for name, group in COMMANDS.items()},
-        "headline": of_headline(),
-        "default": of_default(),
-        "embeddings": of_page(FAMILIES.values(), METRICS.values()),
-        "texts": of_page(TEXT_FAMILIES.values(), TEXT_METRICS.values()),
-        "likelihoods": of_page(LIKELIHOOD_FAMILIES.values(), LIKELIHOODS.values()),
+        "<!-- {} -->": {
+            "options": of_commands,
+            "metrics: headline": of_headline,
+            "metrics: default": of_default,
+            "metrics: embeddings": lambda: of_page(FAMILIES.values(), METRICS.values()),
+            "metrics: texts": lambda: of_page(TEXT_FAMILIES.values(), TEXT_METRICS.values()),
+            "metrics: likelihoods": lambda: of_page(
+                LIKELIHOOD_FAMILIES.values(), LIKELIHOODS.values()
+            ),
+        },
+        "    # {}": {"names of the commands": of_names},
     }
     text = path.read_text("utf-8")
-    for name, table in tables.items():
-        kind = "" if name.startswith("options") else "metrics: "
-        start, end = f"<!-- {kind}{name} -->\n", f"<!-- end of {kind}{name} -->"
+    marked = [(mark, name, make) for mark, made in tables.items() for name, make in made.items()]
+    for mark, name, make in marked:
+        start, end = mark.format(name) + "\n", mark.format(f"end of {name}")
         if start in text:
             before, _, rest = text.partition(start)
-            text = f"{before}{start}{table}{end}{rest.partition(end)[2]}"
+            text = f"{before}{start}{make()}{end}{rest.partition(end)[2]}"
     return text
 
 
@@ -150,7 +159,11 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 PAGES = tuple(
-    ROOT / page for page in ("README.md", "docs/scores.md", "docs/metrics.md", "docs/options.md")
+    ROOT / page
+    for page in (
+        *("README.md", "docs/scores.md", "docs/metrics.md", "docs/options.md"),
+        "src/calipers/__init__.py",
+    )
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from calipers.assets import CARRIED, MINILM, PLOTLY, Asset
-from calipers.embed import minilm
+from calipers.embedders import minilm
 from calipers.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parent.parent

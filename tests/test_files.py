@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.cli.plot import read_input
-from calipers.embed import load_embedder
-from calipers.embed.models.find import content_hash
-from calipers.embed.words.word_vector_files import read_word_vectors
+from calipers.commands.plot.cli import read_input
+from calipers.embedders import load_embedder
+from calipers.embedders.models.find import content_hash
+from calipers.embedders.words.word_vector_files import read_word_vectors
 from calipers.errors import InputError
 from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.results import Comparison

@@ -46,7 +46,7 @@ from calipers.metrics.frontiers import integral_bound, midpoint_bound
 from calipers.metrics.likelihood import perplexity
 from calipers.numeric.blocks import DEFAULT_BLOCKS, HALVINGS
 from calipers.text import bleu, distinct
-from calipers.uncertainty.limits import Estimate
+from calipers.uncertainty.limits import LimitEstimate
 from calipers.uncertainty.over_prompts import mean_over_prompts
 from calipers.uncertainty.spread import Component, Spread, confidence_interval
 from calipers.uncertainty.two_sample import TwoSample
@@ -629,10 +629,10 @@ def test_intervals_and_tests_over_prompts():
 
 
 def test_intervals_and_tests_limits():
-    free = Estimate(3.0, 0.5, 19)
+    free = LimitEstimate(3.0, 0.5, 19)
     assert free.p_value(3.7, "below") == near(student.sf((3.7 - 3.0) / 0.5, 19))
     assert free.p_value(3.7, "above") == near(student.cdf((3.7 - 3.0) / 0.5, 19))
-    share = Estimate(0.6, 0.05, 19, bounds=(0.0, 1.0))
+    share = LimitEstimate(0.6, 0.05, 19, bounds=(0.0, 1.0))
     apart = (np.log(0.7 / 0.3) - np.log(0.6 / 0.4)) * 0.6 * 0.4
     assert share.p_value(0.7, "below") == near(student.sf(apart / 0.05, 19))
 

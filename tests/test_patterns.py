@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.cli.page import WHOLE
+from calipers.cli.help import WHOLE
 
 SOURCE = Path(calipers.__file__).parent
 ANCHORED = {"match", "fullmatch"}
@@ -34,8 +34,8 @@ SECONDS = 400
 
 MADE = {
     "catalogue/keys.py": [r"[0-9]{1,18}", r"-?[0-9]{1,18}(\.[0-9]{1,18})?"],
-    "cli/page.py": [WHOLE],
-    "embed/states/pretrained.py": [r"position_ids", r"\.attn\.bias$"],
+    "cli/help.py": [WHOLE],
+    "embedders/states/pretrained.py": [r"position_ids", r"\.attn\.bias$"],
     "evaluate/end_of_text.py": [r"<a>|</a>|x", r"(?:\s*(?:<a>|</a>|x))+"],
     "service/address.py": [r"[^A-Za-z0-9+/]", r"sk\-12345\S*|\S{0,200}abcdefgh"],
 }

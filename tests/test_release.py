@@ -97,19 +97,3 @@ def test_what_is_called_public_is_there() -> None:
         module = importlib.import_module(name)
         assert all(hasattr(module, each) for each in module.__all__)
     assert "`calipers.errors`" in rest
-
-
-def test_every_reference_of_the_paper_is_cited_and_there() -> None:
-    text = (ROOT / "paper" / "paper.md").read_text()
-    entries = re.findall(
-        r"^@\w+\{([\w-]+),", (ROOT / "paper" / "paper.bib").read_text(), re.MULTILINE
-    )
-    cited = set(re.findall(r"@([A-Za-z][\w-]+)", text.split("---", 2)[2]))
-    assert len(entries) == len(set(entries))
-    assert cited == set(entries)
-    words = re.sub(
-        r"```.*?```|!\[.*?\]\(.*?\)|<!--.*?-->", "", text.split("---", 2)[2], flags=re.DOTALL
-    )
-    assert 750 <= len(words.split()) <= 1000
-    for image in re.findall(r"!\[.*?\]\((.*?)\)", text, flags=re.DOTALL):
-        assert (ROOT / "paper" / image).is_file()

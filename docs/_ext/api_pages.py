@@ -22,7 +22,7 @@ MODULES = (
     "calipers.metrics",
     "calipers.text",
     "calipers.samples",
-    "calipers.embed",
+    "calipers.embedders",
     "calipers.estimate",
     "calipers.curves",
     "calipers.explain",

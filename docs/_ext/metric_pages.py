@@ -12,12 +12,12 @@ from sphinx.application import Sphinx
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import Option
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
-from calipers.catalogue.metric import Family, Kind, Metric
+from calipers.catalogue.metric import Family, Metric, MetricKind
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 
 FOLDER = "metrics"
 
-CATALOGUES: dict[Kind, tuple[str, str, dict[str, Family], dict[str, Metric]]] = {
+CATALOGUES: dict[MetricKind, tuple[str, str, dict[str, Family], dict[str, Metric]]] = {
     "embeddings": ("", "On embeddings", dict(FAMILIES), dict(METRICS)),
     "texts": ("text.", "On the texts themselves", dict(TEXT_FAMILIES), dict(TEXT_METRICS)),
     "likelihoods": (
@@ -71,7 +71,7 @@ COMMANDS = {
 """What a metric looks at to how it is run, in a shell and in Python."""
 
 
-def page(kind: Kind, metric: Metric, spot: BlindSpot) -> str:
+def page(kind: MetricKind, metric: Metric, spot: BlindSpot) -> str:
     """Write the page of one metric."""
     key = metric.keys[0] if metric.side == "models" else metric.name
     better = tables.BETTER[metric.better] if metric.ranked else "neither end"
@@ -124,7 +124,7 @@ def _choices(option: Option) -> str:
     return words if option.words else f"a number, `{option.written(option.default)}` by default"
 
 
-def _run(kind: Kind, metric: Metric, key: str) -> str:
+def _run(kind: MetricKind, metric: Metric, key: str) -> str:
     side = metric.side
     if kind == "likelihoods":
         side = {"decoder": "decoder", "models": "models"}.get(metric.family, "scored")

@@ -14,13 +14,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calipers._version import __version__ as __version__
 from calipers.lazy import lazy_names
-
-__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from calipers import metrics as metrics
     from calipers import text as text
+
+    # names of the commands
+    from calipers.commands.agree.result import Agreement as Agreement
+    from calipers.commands.agree.run import agree as agree
+    from calipers.commands.annotate.run import annotate as annotate
+    from calipers.commands.check.result import Check as Check
+    from calipers.commands.check.run import check as check
+    from calipers.commands.compare.run import compare as compare
+    from calipers.commands.generate.result import Generation as Generation
+    from calipers.commands.generate.run import generate as generate
+    from calipers.commands.history.result import History as History
+    from calipers.commands.history.run import history as history
+    from calipers.commands.judge.result import Judging as Judging
+    from calipers.commands.judge.run import judge as judge
+    from calipers.commands.judge.run import judging_plan as judging_plan
+    from calipers.commands.likelihood.result import LikelihoodComparison as LikelihoodComparison
+    from calipers.commands.likelihood.run import likelihood as likelihood
+    from calipers.commands.overlap.result import Overlap as Overlap
+    from calipers.commands.overlap.run import overlap as overlap
+    from calipers.commands.probe.result import Probe as Probe
+    from calipers.commands.probe.run import probe as probe
+    from calipers.commands.prompts.result import ByPrompt as ByPrompt
+    from calipers.commands.prompts.run import prompts as prompts
+    from calipers.commands.rank.result import Ranking as Ranking
+    from calipers.commands.rank.run import rank as rank
+    from calipers.commands.show.run import show as show
+    from calipers.commands.sweep.result import Sweep as Sweep
+    from calipers.commands.sweep.run import sweep as sweep
+    from calipers.commands.text.run import measure_texts as measure_texts
+    from calipers.commands.tune.result import Tuning as Tuning
+    from calipers.commands.tune.run import tune as tune
+
+    # end of names of the commands
     from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
     from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve
@@ -28,8 +60,8 @@ if TYPE_CHECKING:
     from calipers.curves import divergence_frontier as divergence_frontier
     from calipers.curves import f_divergence as f_divergence
     from calipers.curves import precision_recall_curve as precision_recall_curve
-    from calipers.embed import embed_samples as embed_samples
-    from calipers.embed import load_embedder as load_embedder
+    from calipers.embedders import embed as embed
+    from calipers.embedders import load_embedder as load_embedder
     from calipers.errors import CalipersError as CalipersError
     from calipers.errors import InputError as InputError
     from calipers.errors import MissingExtraError as MissingExtraError
@@ -37,42 +69,25 @@ if TYPE_CHECKING:
     from calipers.estimate import LikelihoodRatios as LikelihoodRatios
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
-    from calipers.evaluate.agree import agree as agree
-    from calipers.evaluate.annotate import annotate as annotate
-    from calipers.evaluate.by_prompt import by_prompt as by_prompt
-    from calipers.evaluate.check import check as check
-    from calipers.evaluate.compare import compare as compare
-    from calipers.evaluate.generate import generate as generate
-    from calipers.evaluate.judge import judge as judge
-    from calipers.evaluate.judge import judging_plan as judging_plan
-    from calipers.evaluate.likelihood import likelihood as likelihood
-    from calipers.evaluate.overlap import overlap as overlap
-    from calipers.evaluate.probe import probe as probe
-    from calipers.evaluate.rank import rank as rank
     from calipers.evaluate.reference import Reference as Reference
-    from calipers.evaluate.sweep import sweep as sweep
-    from calipers.evaluate.texts import measure_texts as measure_texts
-    from calipers.evaluate.tune import tune as tune
     from calipers.memory import memory_limit as memory_limit
     from calipers.results import Comparison as Comparison
-    from calipers.results import Sweep as Sweep
-    from calipers.results.agreement import Agreement as Agreement
-    from calipers.results.by_prompt import ByPrompt as ByPrompt
-    from calipers.results.check import Check as Check
-    from calipers.results.generation import Generation as Generation
-    from calipers.results.judging import Judging as Judging
-    from calipers.results.overlap import Overlap as Overlap
-    from calipers.results.probe import Probe as Probe
-    from calipers.results.ranking import Ranking as Ranking
-    from calipers.results.texts import LikelihoodComparison as LikelihoodComparison
+    from calipers.results.result import load as load
     from calipers.results.texts import TextComparison as TextComparison
-    from calipers.results.tuning import Tuning as Tuning
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
 
+
+def _commands() -> dict[str, str]:
+    """Give what the records of the commands make public: each name, and the module it is in."""
+    from calipers.command import public_names
+
+    return {name: module for name, (module, _) in public_names().items()}
+
+
 # The names above, resolved when first used, so that importing the package loads no heavy library
-__getattr__, __dir__, __all__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "calipers.curves": (
@@ -84,39 +99,16 @@ __getattr__, __dir__, __all__ = lazy_names(
             "f_divergence",
             "precision_recall_curve",
         ),
-        "calipers.embed": ("embed_samples", "load_embedder"),
+        "calipers.embedders": ("embed", "load_embedder"),
         "calipers.errors": ("CalipersError", "InputError", "MissingExtraError"),
         "calipers.estimate": ("Histograms", "LikelihoodRatios", "Neighbourhoods", "neighbourhoods"),
-        "calipers.evaluate.check": ("check",),
-        "calipers.evaluate.by_prompt": ("by_prompt",),
-        "calipers.evaluate.compare": ("compare",),
-        "calipers.evaluate.sweep": ("sweep",),
-        "calipers.evaluate.agree": ("agree",),
-        "calipers.evaluate.annotate": ("annotate",),
-        "calipers.evaluate.generate": ("generate",),
-        "calipers.evaluate.judge": ("judge", "judging_plan"),
-        "calipers.evaluate.likelihood": ("likelihood",),
-        "calipers.evaluate.overlap": ("overlap",),
-        "calipers.evaluate.probe": ("probe",),
-        "calipers.evaluate.rank": ("rank",),
         "calipers.evaluate.reference": ("Reference",),
-        "calipers.evaluate.texts": ("measure_texts",),
-        "calipers.evaluate.tune": ("tune",),
         "calipers.memory": ("memory_limit",),
-        "calipers.results": ("Comparison", "Sweep"),
-        "calipers.results.agreement": ("Agreement",),
-        "calipers.results.check": ("Check",),
-        "calipers.results.by_prompt": ("ByPrompt",),
-        "calipers.results.generation": ("Generation",),
-        "calipers.results.judging": ("Judging",),
-        "calipers.results.overlap": ("Overlap",),
-        "calipers.results.probe": ("Probe",),
-        "calipers.results.ranking": ("Ranking",),
-        "calipers.results.texts": ("LikelihoodComparison", "TextComparison"),
-        "calipers.results.tuning": ("Tuning",),
+        "calipers.results.result": ("load",),
         "calipers.samples": ("SampleSet", "read_samples"),
         "calipers.score": ("Score",),
     },
     modules=("metrics", "text"),
+    others=("__version__",),
+    further=_commands,
 )
-__all__ += ["__version__"]

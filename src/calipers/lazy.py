@@ -36,9 +36,14 @@ else:
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, Iterable[str]], *, modules: Iterable[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Make the ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+    package: str,
+    homes: Mapping[str, Iterable[str]],
+    *,
+    modules: Iterable[str] = (),
+    others: Iterable[str] = (),
+    further: Callable[[], Mapping[str, str]] = dict,
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the ``__getattr__`` and ``__dir__`` of a package; ``__all__`` is resolved by the first.
 
     Parameters
     ----------
@@ -49,24 +54,34 @@ def lazy_names(
         imports the same names under ``TYPE_CHECKING``.
     modules
         Its own modules that are public names themselves.
+    others
+        Public names that the package itself has.
+    further
+        Gives more names, each with its module; called when a name is asked for that is not in
+        `homes`.
 
     Examples
     --------
-    >>> get, listed, names = lazy_names("calipers", {"math": ["sqrt", "exp"]}, modules=["score"])
-    >>> names, get("score").__name__
+    >>> get, listed = lazy_names("calipers", {"math": ["sqrt", "exp"]}, modules=["score"])
+    >>> get("__all__"), get("score").__name__
     (['exp', 'score', 'sqrt'], 'calipers.score')
     """
     where = {name: module for module, names in homes.items() for name in names}
     own = set(modules)
-    names = sorted({*where, *own})
+
+    def listed() -> list[str]:
+        return sorted({*where, *own, *others, *further()})
 
     def get(name: str) -> Any:
+        if name == "__all__":
+            return listed()
         if name in own:
             return importlib.import_module(f"{package}.{name}")
-        if name not in where:
+        module = where.get(name) or (None if name.startswith("__") else further().get(name))
+        if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(where[name]), name)
+        value = getattr(importlib.import_module(module), name)
         setattr(sys.modules[package], name, value)  # found without a question from now on
         return value
 
-    return get, lambda: sorted(names), names  # a package may add names that are there already
+    return get, listed

@@ -5,6 +5,8 @@ Every metric returns a :class:`Score`, or a frozen group of them; there is no se
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -126,6 +128,12 @@ class Score:
     floor: NoiseFloor | None = None
     details: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     note: str | None = None
+
+    @property
+    def seeds_sd(self) -> float | None:
+        """The sample standard deviation over seed files; None where fewer than two have a value."""
+        finite = [value for value in self.seeds if math.isfinite(value)]
+        return statistics.stdev(finite) if len(finite) > 1 else None
 
     @property
     def noise_floor(self) -> float | None:

@@ -210,7 +210,7 @@ def _score_outline(score: Score, per_sample: bool) -> Data:
     if score.reference is not None:
         data |= {"reference": _real(score.reference), "gap": _real(score.gap)}
     if score.seeds:
-        data |= {"seeds": tuple(map(_real, score.seeds)), "seeds_sd": _deviation(score.seeds)}
+        data |= {"seeds": tuple(map(_real, score.seeds)), "seeds_sd": score.seeds_sd}
     if score.details:
         data["details"] = score.details
     if score.note:
@@ -223,14 +223,6 @@ def _score_outline(score: Score, per_sample: bool) -> Data:
 def _real(value: float | None) -> float | None:
     """A number as a float, of whatever kind it is."""
     return None if value is None else float(value)
-
-
-def _deviation(seeds: tuple[float, ...]) -> float | None:
-    """The sample standard deviation over seed files; None where fewer than two have a value."""
-    import statistics
-
-    finite = [value for value in seeds if math.isfinite(value)]
-    return statistics.stdev(finite) if len(finite) > 1 else None
 
 
 _OPTIONAL = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.annotation.server import listen, make_server
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.judgements.items import Item, make_checks
 from calipers.judgements.rubric import PAIRS
 
@@ -148,7 +148,7 @@ class ThreadServer:
     """A server within the process of the tests, for those that do not kill it."""
 
     def __init__(self, study: Path) -> None:
-        self.study = Study.open(study)
+        self.study = AnnotationStudy.open(study)
         self.listening = listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self.server = make_server(self.study, "127.0.0.1")

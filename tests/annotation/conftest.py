@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.judgements.rubric import PAIRS
 
 
@@ -35,16 +35,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def study(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Study]]:
+def study(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., AnnotationStudy]]:
     """Make a study; closed at the end of the test."""
-    opened: list[Study] = []
+    opened: list[AnnotationStudy] = []
 
     def make(
         number: int = 6, *, name: str = "study.sqlite", checks: int = 0, **changed: Any
-    ) -> Study:
+    ) -> AnnotationStudy:
         given: dict[str, Any] = {"annotators": ["ada", "grace"], "rubric": PAIRS, **changed}
         items = given.pop("items", None) or make_items(number)
-        made = Study.make(
+        made = AnnotationStudy.make(
             tmp_path / name, items, checks=make_long_checks(checks), clock=clock, **given
         )
         opened.append(made)
@@ -59,7 +59,7 @@ def study(tmp_path: Path, clock: Clock) -> Iterator[Callable[..., Study]]:
 def visit() -> Callable[..., Visitor]:
     """Visit a study, as an annotator where one is named."""
 
-    def visiting(study: Study, name: str | None = None, **settings: Any) -> Visitor:
+    def visiting(study: AnnotationStudy, name: str | None = None, **settings: Any) -> Visitor:
         from calipers.annotation.app import make_app
 
         visitor = Visitor(make_app(study, **settings))

@@ -7,7 +7,7 @@ from annotation_helpers import Visitor, action, answers, form_of, make_items, si
 
 from calipers.annotation.app import LARGEST, is_known_host, make_app
 from calipers.errors import InputError
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.rubric import DIVERSITY, QUALITY, Question, Rubric
 
 
@@ -393,7 +393,9 @@ def test_the_sides_are_as_recorded(study, visit):
 
 def test_single_texts_are_rated_on_scales(study, visit):
     made = study(
-        items=[Shown("alpha", ("the text",), ("the prompt",))], rubric=QUALITY, annotators=["ada"]
+        items=[RatedTexts("alpha", ("the text",), ("the prompt",))],
+        rubric=QUALITY,
+        annotators=["ada"],
     )
     ada = visit(made, "ada")
     assert "1: hard to follow; 5: very easy to follow" in ada.follow("/").text
@@ -408,7 +410,7 @@ def test_single_texts_are_rated_on_scales(study, visit):
 def test_long_scales_are_typed_and_checked(study, visit):
     question = Question("liked", "How many of a hundred readers would like it?", 0, 100)
     made = study(
-        items=[Shown("alpha", ("the text",))],
+        items=[RatedTexts("alpha", ("the text",))],
         rubric=Rubric("own", "quality", "Read.", (question,)),
         annotators=["ada"],
     )
@@ -424,7 +426,7 @@ def test_long_scales_are_typed_and_checked(study, visit):
 
 def test_batches_are_rated_with_yes_or_no(study, visit):
     texts = tuple(f"text {n}" for n in range(10))
-    made = study(items=[Shown("alpha", texts)], rubric=DIVERSITY, annotators=["ada"])
+    made = study(items=[RatedTexts("alpha", texts)], rubric=DIVERSITY, annotators=["ada"])
     ada = visit(made, "ada")
     page = ada.follow("/next")
     assert all(text in page.text for text in texts)

@@ -17,7 +17,7 @@ import pytest
 from annotation_helpers import Server
 
 import calipers
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.judgements.judgement import STEPS
 from calipers.uncertainty.bradley_terry import fit_bradley_terry
 from calipers.uncertainty.preferences import count_preferences
@@ -123,7 +123,7 @@ def crowd(tmp_path_factory):
         path, generated=systems, annotators=RATERS, per_pair=PER_PAIR, checks=2, least_seconds=0
     ).close()
     server = Server(path)
-    with Study.open(path) as study:
+    with AnnotationStudy.open(path) as study:
         tokens = [each.token for each in study.annotators]
     raters = [Rater(server.port, token) for token in tokens]
     for each in raters:
@@ -135,13 +135,13 @@ def crowd(tmp_path_factory):
         time.sleep(0.02)
     server.kill()
     at_death = [dict(each.acknowledged) for each in raters]
-    with Study.open(path) as study:
+    with AnnotationStudy.open(path) as study:
         kept_at_death = len(study.answered())
     server.start()
     for each in raters:
         each.join(120)
     code = server.stop()
-    with Study.open(path) as study:
+    with AnnotationStudy.open(path) as study:
         yield raters, study, at_death, kept_at_death, code
 
 

@@ -9,14 +9,14 @@ import pytest
 from annotation_helpers import answers, make_items
 
 from calipers.annotation.store import Store, is_local
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.errors import InputError
 from calipers.judgements.rubric import PAIRS
 
 
 def test_a_study_is_kept_and_opened_again(study, tmp_path):
     made = study(4, annotators=["ada"], least_seconds=10, seed=7, notes=["one text is empty"])
-    with Study.open(made.path) as again:
+    with AnnotationStudy.open(made.path) as again:
         assert again.settings == made.settings
         assert again.items() == made.items()
         assert again.annotators == made.annotators
@@ -38,7 +38,7 @@ def test_only_its_owner_reads_a_study(study):
 def test_a_file_that_is_there_is_not_replaced(study, tmp_path):
     made = study()
     with pytest.raises(InputError, match=r"study\.sqlite: .*already"):
-        Study.make(made.path, make_items(3), rubric=PAIRS)
+        AnnotationStudy.make(made.path, make_items(3), rubric=PAIRS)
 
 
 def test_nothing_is_left_where_making_fails(tmp_path):
@@ -49,7 +49,7 @@ def test_nothing_is_left_where_making_fails(tmp_path):
 
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="there is no folder"):
-        Study.make(tmp_path / "none" / "s.sqlite", make_items(3), rubric=PAIRS)
+        AnnotationStudy.make(tmp_path / "none" / "s.sqlite", make_items(3), rubric=PAIRS)
 
 
 @pytest.mark.parametrize(
@@ -63,20 +63,20 @@ def test_a_file_that_is_no_study_is_refused_and_kept(tmp_path, content, says):
     path = tmp_path / "other.sqlite"
     path.write_bytes(content)
     with pytest.raises(InputError, match=f"other.sqlite: {says}"):
-        Study.open(path)
+        AnnotationStudy.open(path)
     assert path.read_bytes() == content
 
 
 def test_other_places_that_are_no_study(tmp_path):
     with pytest.raises(InputError, match="there is no such study"):
-        Study.open(tmp_path / "none.sqlite")
+        AnnotationStudy.open(tmp_path / "none.sqlite")
     with pytest.raises(InputError, match=r"file.*folder"):
-        Study.open(tmp_path)
+        AnnotationStudy.open(tmp_path)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE answers (x)")
     with pytest.raises(InputError, match="calipers annotate"):
-        Study.open(other)
+        AnnotationStudy.open(other)
 
 
 def changed(path, *statements):
@@ -104,7 +104,7 @@ def test_a_study_that_was_changed_is_refused(study, statement, says):
     made.close()
     changed(made.path, statement)
     with pytest.raises(InputError, match=says):
-        Study.open(made.path)
+        AnnotationStudy.open(made.path)
 
 
 def test_items_and_answers_that_were_changed_are_refused(study):
@@ -129,7 +129,7 @@ def test_a_damaged_file_is_refused(study):
     content[9000:30000] = b"\xff" * 21000
     made.path.write_bytes(content)
     with pytest.raises(InputError, match="is damaged"):
-        Study.open(made.path)
+        AnnotationStudy.open(made.path)
 
 
 def test_a_write_ahead_log_on_local_disks_alone(study, tmp_path, monkeypatch):

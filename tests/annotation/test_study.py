@@ -10,7 +10,7 @@ from calipers.annotation.exchange import import_annotations, write_tasks
 from calipers.annotation.pages import seconds_in_words
 from calipers.annotation.study import MOST_ANNOTATORS, annotator_names
 from calipers.errors import InputError
-from calipers.judgements.items import Shown
+from calipers.judgements.items import RatedTexts
 from calipers.judgements.rubric import DIVERSITY, QUALITY, Question, Rubric
 from calipers.judgements.tables import read_judgements
 
@@ -138,7 +138,7 @@ def test_what_is_exported_is_read_again(study, tmp_path, clock, ending):
 
 def test_ratings_are_exported_too(study, tmp_path):
     for rubric, batch in ((QUALITY, 1), (DIVERSITY, 3)):
-        items = [Shown("alpha", tuple(f"t{n} {k}" for k in range(batch))) for n in range(4)]
+        items = [RatedTexts("alpha", tuple(f"t{n} {k}" for k in range(batch))) for n in range(4)]
         made = study(items=items, rubric=rubric, annotators=["ada"], name=f"{rubric.name}.sqlite")
         (ada,) = made.annotators
         told = {each.name: each.least for each in rubric.questions}
@@ -249,7 +249,7 @@ def test_label_studio_of_another_study_is_refused(study, tmp_path):
     with pytest.raises(InputError, match=r"item x .*study\.sqlite"):
         import_annotations(made, path)
     assert [each.name for each in made.annotators] == ["ada"]
-    quality = study(items=[Shown("a", ("t",))], rubric=QUALITY, name="q.sqlite", annotators=1)
+    quality = study(items=[RatedTexts("a", ("t",))], rubric=QUALITY, name="q.sqlite", annotators=1)
     with pytest.raises(InputError, match="are judgements of pairs"):
         import_annotations(quality, path)
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.annotation.store import Store, is_full
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.annotation.turns import LEASE
 from calipers.errors import InputError
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.rubric import PAIRS, QUALITY
 
 
@@ -73,7 +73,7 @@ def test_an_open_item_is_shown_again_after_a_reload_and_a_restart(study, clock):
     place = made.turns.next(ada)
     shown = made.turns.turn(ada, place)
     assert made.turns.next(ada) == place
-    with Study.open(made.path, clock=clock) as again:
+    with AnnotationStudy.open(made.path, clock=clock) as again:
         assert again.turns.next(ada) == place
         assert again.turns.turn(ada, place) == shown
 
@@ -252,7 +252,7 @@ def test_answers_of_nobodys_place_are_not_kept(study):
 
 def test_two_servers_on_one_study_do_no_harm(study, clock):
     made = study(30, annotators=6, ratings_per_item=2)
-    with Study.open(made.path, clock=clock) as other:
+    with AnnotationStudy.open(made.path, clock=clock) as other:
         people = [(each, (made, other)[n % 2]) for n, each in enumerate(made.annotators)]
         busy = True
         while busy:
@@ -272,7 +272,7 @@ def test_whatever_happens_in_whatever_order(tmp_path_factory, data):
     ratings = min(ratings, people)
     clock = Clock()
     path = tmp_path_factory.mktemp("study") / "study.sqlite"
-    made = Study.make(
+    made = AnnotationStudy.make(
         path,
         make_items(data.draw(st.integers(1, 5))),
         rubric=PAIRS,
@@ -313,7 +313,7 @@ def test_whatever_happens_in_whatever_order(tmp_path_factory, data):
 
 
 def test_ratings_of_single_texts_are_not_turned(study):
-    items = [Shown("alpha", (f"text {n}",)) for n in range(8)]
+    items = [RatedTexts("alpha", (f"text {n}",)) for n in range(8)]
     made = study(items=items, rubric=QUALITY, annotators=["ada"])
     (ada,) = made.annotators
     told = {"coherence": 1, "insightfulness": 2, "likelihood": 5}

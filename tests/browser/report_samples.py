@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import calipers
-from calipers.embed import EncodedBatch
+from calipers.embedders import EncodedBatch
 from calipers.samples import SampleSet
 
 N = 60

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annotation_helpers import Server, ThreadServer, make_items, make_long_checks
 
-from calipers.annotation.study import Study
+from calipers.annotation.study import AnnotationStudy
 from calipers.judgements.items import Item
 from calipers.judgements.rubric import PAIRS
 
@@ -24,7 +24,7 @@ class Rooms:
     """A served study, and browser windows of its annotators; what they said or asked is kept."""
 
     browser: Any
-    study: Study
+    study: AnnotationStudy
     server: Server | ThreadServer
     contexts: list[Any] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -65,8 +65,10 @@ def rooms(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Rooms]]:
     ) -> Rooms:
         path = tmp_path / "study.sqlite"
         given = {"rubric": PAIRS, "annotators": ["ada", "grace"], "least_seconds": 0, **settings}
-        Study.make(path, items or make_items(12), **given).close()
-        opened = Rooms(browser, Study.open(path), (Server if own_process else ThreadServer)(path))
+        AnnotationStudy.make(path, items or make_items(12), **given).close()
+        opened = Rooms(
+            browser, AnnotationStudy.open(path), (Server if own_process else ThreadServer)(path)
+        )
         made.append(opened)
         return opened
 

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from calipers.report.documents import summary
 from calipers.report.render.html import html
 from calipers.report.render.markdown import markdown
+from calipers.report.summary_of_data import summary
+from calipers.results.comparison import Comparison
 
 pytestmark = pytest.mark.slow
 
@@ -262,12 +263,14 @@ def named(data, names):
 
 def as_markdown(data):
     parser = pytest.importorskip("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
-    return parser.render(markdown(summary(data)))  # with raw HTML, as a lenient viewer renders it
+    return parser.render(
+        markdown(summary(Comparison.from_dict(data)))
+    )  # with raw HTML, as a lenient viewer renders it
 
 
 def as_notebook(data):
     """Show a comparison as a notebook does."""
-    return html(summary(data))
+    return html(summary(Comparison.from_dict(data)))
 
 
 @pytest.mark.parametrize("written", [as_markdown, as_notebook])

@@ -21,7 +21,7 @@ from calipers.catalogue.estimation import (
     ESTIMATOR,
     ESTIMATORS,
     SMOOTHING,
-    Options,
+    EstimationOptions,
 )
 from calipers.catalogue.keys import split_key, split_text_key
 from calipers.catalogue.likelihoods import STATISTICS
@@ -80,7 +80,7 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
     words = {"divergence": divergence, "estimator": estimator}
     written = ":".join(["midpoint", *(words[axis] for axis in order)])
     found = find(written)
-    assert found.options == Options(divergence, estimator)
+    assert found.options == EstimationOptions(divergence, estimator)
     assert find(found.name) == found
 
 

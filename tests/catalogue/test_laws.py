@@ -18,7 +18,7 @@ from calipers.catalogue.choosing import (
     find_text,
 )
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import DEFAULTS, DIVERGENCE, ESTIMATORS, Options
+from calipers.catalogue.estimation import DEFAULTS, DIVERGENCE, ESTIMATORS, EstimationOptions
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
@@ -199,7 +199,9 @@ def test_metrics_that_need_no_package_do_without_it(pair, monkeypatch):
 
 def test_options_change_the_value(pair):
     chosen = ["kl", "chi2", "le_cam", "interpolated_kl=0.5", "squared_hellinger"]
-    values = {METRICS["mauve"].score(pair, Options(divergence=word)).value for word in chosen}
+    values = {
+        METRICS["mauve"].score(pair, EstimationOptions(divergence=word)).value for word in chosen
+    }
     assert len(values) == len(chosen)
 
 

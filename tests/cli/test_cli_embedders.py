@@ -10,10 +10,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from calipers.embed import Embedder, EmbedderChoice, EncodedBatch, catalogue
+from calipers.commands.probe.options import CHANGES as OFFERED
+from calipers.commands.probe.perturbations import CHANGES
+from calipers.embedders import Embedder, EmbedderChoice, EncodedBatch, catalogue
 from calipers.errors import InputError
-from calipers.evaluate.options import CHANGES as OFFERED
-from calipers.evaluate.perturbations import CHANGES
 from calipers.samples import read_samples
 
 

@@ -23,10 +23,11 @@ SECRET = "secret text"
 @pytest.fixture(autouse=True)
 def plain_tables(monkeypatch, calls):
     """Stand in for what others make of the data, and show where it came from."""
-    monkeypatch.setattr("calipers.report.documents.summary", lambda data: data)
+    monkeypatch.setattr("calipers.report.summary_of_data.summary", lambda data: data)
     for name, function in (("markdown", "markdown"), ("latex", "latex"), ("csv", "scores_csv")):
         monkeypatch.setattr(
-            f"calipers.report.render.{name}.{function}", lambda data, n=name: f"{n}: {data}\n"
+            f"calipers.report.render.{name}.{function}",
+            lambda made, n=name: f"{n}: {made.to_dict() if n == 'csv' else repr(made)}\n",
         )
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import calipers
 from calipers import compare
 from calipers.engine import ray_cluster as engine
 from calipers.engine import tiles
@@ -428,7 +427,7 @@ def test_a_cluster_of_other_versions(nodes, tmp_path, monkeypatch):
 
 def test_a_node_of_other_versions_that_comes_later(nodes, tmp_path, monkeypatch):
     with ray_cluster(None, WorkFolder(str(tmp_path / "work"))) as cluster:
-        monkeypatch.setattr(calipers, "__version__", "9")
+        monkeypatch.setattr("calipers._version.__version__", "9")
         with pytest.raises(InputError, match=r"calipers .*, .* 9"):
             list(cluster.run(lambda task: None, [0]))
 

@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.embed import (
+from calipers.commands.embed.run import embed
+from calipers.embedders import (
     Cache,
     Embedder,
     EmbedderChoice,
+    EmbedderOptions,
     EncodedBatch,
-    Options,
-    embed_samples,
 )
-from calipers.embed.embedder import SampleError
-from calipers.embed.pipeline import embed_chunk, embedding_on
-from calipers.embed.reading import Reading
+from calipers.embedders import embed as embed_samples
+from calipers.embedders.embedder import SampleError
+from calipers.embedders.pipeline import embed_chunk, embedding_on
+from calipers.embedders.reading import ReadingCounts
 from calipers.engine import ray_embedding
 from calipers.engine.ray_embedding import (
     ChunkStore,
@@ -34,7 +35,6 @@ from calipers.engine.ray_embedding import (
 )
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
-from calipers.evaluate.embed import embed
 from calipers.samples import SampleSet
 
 TEXTS = [f"text {i} é🦉" for i in range(2 * 1024 + 300)]
@@ -61,7 +61,7 @@ class Letters(Embedder):
         rows = np.array(sums, np.float32)
         views = {"first": rows, "second": rows[:, :1] + 1}
         owls = [str(item).count("🦉") for item in prepared]
-        reading = Reading.of(zip(rows[:, 0].astype(int), owls, strict=True))
+        reading = ReadingCounts.of(zip(rows[:, 0].astype(int), owls, strict=True))
         return EncodedBatch(views, rows[:, 0] > 12, reading)
 
 
@@ -280,8 +280,10 @@ def test_only_models_are_loaded_by_actors(tmp_path):
     chosen = choice_for_actors(EmbedderChoice("minilm"), model)
     assert chosen is not None
     assert chosen.settings.device == "cpu"  # what this machine found
-    numbered = EmbedderChoice("minilm", Options(device="cuda:1"))
-    assert choice_for_actors(numbered, model) == EmbedderChoice("minilm", Options(device="cuda"))
+    numbered = EmbedderChoice("minilm", EmbedderOptions(device="cuda:1"))
+    assert choice_for_actors(numbered, model) == EmbedderChoice(
+        "minilm", EmbedderOptions(device="cuda")
+    )
     assert choice_for_actors(EmbedderChoice("precomputed"), model) is None
 
 

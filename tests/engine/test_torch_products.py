@@ -11,7 +11,7 @@ from calipers.engine.device import Device
 from calipers.engine.torch_products import FEWEST, TorchProducts
 from calipers.errors import InputError
 from calipers.estimate.axes import coordinates, preprocess, scatter_about
-from calipers.estimate.measures import Cubic, Euclidean, ExactTiles, Gaussian, Rows, centred
+from calipers.estimate.measures import CentredRows, Cubic, Euclidean, ExactTiles, Gaussian, centred
 from calipers.estimate.moments import Moments
 from calipers.estimate.pairwise import group_sums, pair_sums
 from calipers.estimate.products import products_for, products_on
@@ -52,7 +52,7 @@ def brute_sums(measure, rows):
 @pytest.mark.parametrize("block", [48, 100, None])
 def test_sums_over_pairs_are_those_of_the_definition(rng, measure, block):
     x, y = sets_of(rng)
-    rows = Rows.of(x), Rows.of(y)
+    rows = CentredRows.of(x), CentredRows.of(y)
     with on_device(block):
         found = pair_sums(*rows, measure)
     whole = brute_sums(measure, np.concatenate([x, y]))
@@ -69,7 +69,7 @@ def test_sums_by_group_are_those_of_the_definition(rng, measure):
     labels[labels == 2] = 1  # a group without rows
     member = labels[:, None] == np.arange(7)
     with on_device():
-        found = group_sums(ExactTiles(Rows.of(rows), measure), labels, 7, Workers.alone())
+        found = group_sums(ExactTiles(CentredRows.of(rows), measure), labels, 7, Workers.alone())
     np.testing.assert_allclose(found, member.T @ brute_sums(measure, rows) @ member, rtol=1e-11)
     np.testing.assert_array_equal(found, found.T)
 
@@ -86,7 +86,7 @@ def test_rows_that_lie_close_lose_no_digits(rng, offset):
 
 def test_copies_are_no_distance_apart(rng, monkeypatch):
     monkeypatch.setattr(torch_products, "NEAR_PAIRS", 64)  # a few pairs at a time
-    rows = Rows.of(np.repeat(rng.standard_normal((3, 4)), 40, axis=0))
+    rows = CentredRows.of(np.repeat(rng.standard_normal((3, 4)), 40, axis=0))
     with on_device(48):
         found = pair_sums(rows, rows, Euclidean())
     apart = np.sqrt(((rows.given[::40, None] - rows.given[::40]) ** 2).sum(axis=2))
@@ -95,13 +95,13 @@ def test_copies_are_no_distance_apart(rng, monkeypatch):
 
 
 def test_sums_that_overflow_are_nan():
-    rows = Rows.of(np.full((60, 5), 1e60))
+    rows = CentredRows.of(np.full((60, 5), 1e60))
     with on_device():
         assert np.isnan(pair_sums(rows, rows, Cubic(5)).across)
 
 
 def test_a_measure_that_the_device_does_not_know_stays_here(rng):
-    rows = [Rows.of(points) for points in sets_of(rng, 20, 30)]
+    rows = [CentredRows.of(points) for points in sets_of(rng, 20, 30)]
 
     def ones(one, other):
         return np.ones((len(one.squares), len(other.squares)))
@@ -203,7 +203,7 @@ def test_where_the_device_has_no_room_smaller_tiles_give_the_same(rng, monkeypat
     sets = sets_of(rng, 500, 430, d=9)
     own = [SCORES[name](*sets).value for name in SCORES]
     labels = np.arange(500) // 20
-    tiles = ExactTiles(Rows.of(sets[0]), Euclidean())
+    tiles = ExactTiles(CentredRows.of(sets[0]), Euclidean())
     sums = group_sums(tiles, labels, 25, Workers.alone())
     refused = full_beyond(monkeypatch, 100)
     with on_device(400):

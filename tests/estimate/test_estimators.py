@@ -25,16 +25,13 @@ from calipers.estimate import (
 from calipers.estimate.axes import leading_axes, unit_rows, whiten
 from calipers.estimate.classifier import Classification, assign_folds, classify, logistic, platt
 from calipers.estimate.estimators import ESTIMATORS, estimate_ratios
+from calipers.estimate.gaussians import gaussian_kl, gaussian_ratios
+from calipers.estimate.kernel_ratios import kde_ratios
 from calipers.estimate.kmeans.kernels import lay_out
 from calipers.estimate.kmeans.lloyd import k_means
+from calipers.estimate.knn.ratios import knn_ratios
 from calipers.estimate.measures import centred, squared_distances
-from calipers.estimate.ratios import (
-    gaussian_kl,
-    gaussian_ratios,
-    kde_ratios,
-    knn_ratios,
-    probability_ratios,
-)
+from calipers.estimate.model_probabilities import probability_ratios
 from calipers.estimate.transport import stop_overs
 from calipers.metrics import prd, precision_recall
 from calipers.numeric.blocks import Blocks

@@ -207,11 +207,11 @@ def test_tiles_merge_in_any_order_from_empty_lists(rng):
     for place in rng.permutation(len(tiles)):
         rows, columns = tiles[place]
         nothing = Candidates.empty(200, 5)
-        left, right = nearest_in_tile((points,) * 2, (rows, columns), (nothing,) * 2, own=True)
+        left, right = nearest_in_tile((points,) * 2, (rows, columns), (nothing,) * 2, same_set=True)
         found.merge(rows, left)
         found.merge(columns, right)
     with workers(1) as pool:
-        merged = settle(found, points, points, 5, pool, own=True)
+        merged = settle(found, points, points, 5, pool, same_set=True)
     np.testing.assert_array_equal(merged.squared, whole.squared)
     np.testing.assert_array_equal(merged.index, whole.index)
 

@@ -11,9 +11,9 @@ from calipers.errors import InputError
 from calipers.estimate import knn_ratios, neighbourhoods
 from calipers.estimate.knn.from_distances import knn_ratios_from, neighbourhoods_from, pass_over
 from calipers.estimate.measures import (
+    CentredRows,
     ExactTiles,
     Gaussian,
-    Rows,
     SwiftTiles,
     centred,
     squared_distances,
@@ -97,7 +97,7 @@ def test_as_brute_force(rng, size):
     labels[labels == 2] = 1  # a group without rows
     member = labels[:, None] == np.arange(6)
     expected = member.T @ kernel_of(rows, 1.5) @ member
-    tiles = ExactTiles(Rows.of(rows), Gaussian(1.5))
+    tiles = ExactTiles(CentredRows.of(rows), Gaussian(1.5))
     found = group_sums(tiles, labels, 6, Workers.alone(), size=size)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -105,7 +105,7 @@ def test_as_brute_force(rng, size):
 def test_swift_tiles_are_those_of_float64(rng):
     rows = rng.standard_normal((300, 20)) * 5
     whole, part = (0, 300), (40, 90)
-    moved = Rows.of(rows, rows.mean(axis=0))
+    moved = CentredRows.of(rows, rows.mean(axis=0))
     found = SwiftTiles(moved, Gaussian(12.0))(part, whole)
     assert found.dtype == np.float32
     exact = ExactTiles(moved, Gaussian(12.0))(part, whole)
@@ -114,7 +114,7 @@ def test_swift_tiles_are_those_of_float64(rng):
 
 
 def test_threads_change_no_bit_of_a_group(rng):
-    rows = Rows.of(rng.standard_normal((1_000, 4)))
+    rows = CentredRows.of(rng.standard_normal((1_000, 4)))
     labels, found = np.arange(1_000) // 10, []
     for threads in (1, 3):
         with workers(threads) as pool:
@@ -125,14 +125,14 @@ def test_threads_change_no_bit_of_a_group(rng):
 @pytest.mark.parametrize("n", [2, 3, 251, 600])
 def test_the_median_is_that_of_numpy(rng, n):
     rows = rng.standard_normal((n, 3))
-    sides = Rows.of(rows[: n // 2]), Rows.of(rows[n // 2 :])
+    sides = CentredRows.of(rows[: n // 2]), CentredRows.of(rows[n // 2 :])
     apart = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))[np.triu_indices(n, 1)]
     found = median_distance(sides, Workers.alone(), seed=0, most=1_000)
     assert found == pytest.approx(np.median(apart), rel=1e-12)
 
 
 def test_a_single_row_has_no_distance():
-    one, none = Rows.of(np.ones((1, 2))), Rows.of(np.ones((0, 2)))
+    one, none = CentredRows.of(np.ones((1, 2))), CentredRows.of(np.ones((0, 2)))
     assert median_distance((one, none), Workers.alone(), seed=0, most=10) == 0
 
 

@@ -42,7 +42,7 @@ def test_a_row_is_compared_with_all_others_only_where_its_candidates_leave_it_op
     guests, owners = sieves(np.array([[0.0], [0.0]]), np.array([[4.0], [1.0], [3.0]]))
     sure, unsure = 4.0 * 4 * owners.half_scale, 3.0 * 3 * owners.half_scale
     given = candidates([[0, sure], [0, unsure]], [[2, 0], [2, 0]])
-    found = settle(given, guests, owners, 1, Workers.alone(), own=False)
+    found = settle(given, guests, owners, 1, Workers.alone(), same_set=False)
     assert found.index[:, 0].tolist() == [2, 1]
     assert found.squared[:, 0].tolist() == [9, 1]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.catalogue.estimation import Options
+from calipers.catalogue.estimation import EstimationOptions
 from calipers.catalogue.needs import NOTHING
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Supports
@@ -178,7 +178,7 @@ def test_precise_recall_leaves_the_own_stratum_out_among_precise_rows():
     precise = by_hand(x, y, (prompts, prompts), 3)[1].any(axis=0)
     rows = prompts[precise]
     covered = by_hand(y[precise], x, (rows, prompts), 3)[1].any(axis=0)
-    score = read_precise_recall(pair, Options())
+    score = read_precise_recall(pair, EstimationOptions())
     assert 3 < precise.sum() < 80
     assert score.value == covered.mean()
     without, _ = precise_recall_replicates(pair)
@@ -197,7 +197,7 @@ def test_what_is_not_measured_says_so():
     rows = np.arange(40)
     sides = rng.standard_normal((40, 2)), rng.standard_normal((40, 2))
     pair = Pair(*sides, Settings(normalise="none"), strata=(rows, rows))
-    score = read_realism(pair, Options())
+    score = read_realism(pair, EstimationOptions())
     assert np.isnan(score.value)
     assert (
         score.reason == "not measured where answers to one prompt are not neighbours of each other"

@@ -18,12 +18,12 @@ from calipers.evaluate.advice import (
 )
 from calipers.evaluate.embedding import embed_sides, open_embedder
 from calipers.evaluate.inputs import few_samples, read_sides
-from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
+from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent
 from calipers.results.comparison import Advice
-from calipers.results.sweep import TOLERANCE
 from calipers.samples import as_sample_set
+from calipers.uncertainty.plateau import TOLERANCE
 
 SHOWN = ("precision", "recall", "mauve_star", "frechet_distance")
 BARE = {"level": None, "floor": False}

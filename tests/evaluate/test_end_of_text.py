@@ -268,7 +268,9 @@ def test_the_ngram_model_scores_the_end_of_texts():
 
 
 def test_the_suite_cuts_by_itself(monkeypatch):
-    monkeypatch.setattr("calipers.evaluate.likelihood.find_language_model", lambda *_, **__: Low())
+    monkeypatch.setattr(
+        "calipers.commands.likelihood.run.find_language_model", lambda *_, **__: Low()
+    )
     rng = np.random.default_rng(0)
     words = ["the", "of", "sun", "moon", "river", "stone", "over", "under", "light", "dark"]
     human = [" ".join(rng.choice(words, 9)) + f"{END}the sun" for _ in range(30)]

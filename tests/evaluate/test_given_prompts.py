@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.embed import Embedder, Embeddings
-from calipers.embed.embedder import EncodedBatch
+from calipers.embedders import Embedder, Embeddings
+from calipers.embedders.embedder import EncodedBatch
 from calipers.evaluate.given_prompts import PromptVectors, addressed, given_prompts
 from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.metrics.pair import Settings
 from calipers.report import plain
-from calipers.report.documents.compare import summary
+from calipers.report.comparison.document import summary
 from calipers.report.render.latex import latex
 from calipers.report.render.markdown import markdown
 from calipers.samples import SampleSet
@@ -127,8 +127,7 @@ def test_the_signature_and_the_screen_say_how():
     assert "|norm:none|" in found["good"].scores["mauve_star"].signature
     screen = plain(found.document())
     assert "by answers to other prompts, less what their own explains" in " ".join(screen.split())
-    data = found.to_dict()
-    for written in (markdown(summary(data)), latex(summary(data))):
+    for written in (markdown(summary(found)), latex(summary(found))):
         assert "by answers to other prompts, less what their own explains" in written
     others = compared(human, good, shared_prompts="others")
     assert "|prompts:others" in others["good"].scores["precision"].signature

@@ -12,7 +12,7 @@ from scipy import optimize, stats
 import calipers
 from calipers.catalogue.choosing import choose, needs_of
 from calipers.catalogue.needs import NOTHING
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
 from calipers.evaluate.embedding import Embedded

@@ -3,7 +3,7 @@
 import pytest
 
 from calipers import compare
-from calipers.evaluate import compare as module
+from calipers.commands.compare import run as module
 
 
 @pytest.mark.parametrize(

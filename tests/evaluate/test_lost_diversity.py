@@ -70,7 +70,7 @@ def test_the_verdict_names_both_and_not_the_equal_one(run: calipers.Comparison) 
 
 
 def test_floor_and_systems_are_of_one_size(run: calipers.Comparison) -> None:
-    rows = list(csv.DictReader(io.StringIO(scores_csv(run.to_dict()))))
+    rows = list(csv.DictReader(io.StringIO(scores_csv(run))))
     held = [row for row in rows if row["noise_floor"]]
     assert {row["noise_floor_n"] for row in held} == {str(N // 2)}
     for row in held:

@@ -9,14 +9,14 @@ import pytest
 
 import calipers
 from calipers.catalogue.choosing import choose
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
 from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.noise_floor import add_floors, measure_floors
-from calipers.evaluate.options import CompareOptions
 from calipers.metrics import mauve
 from calipers.metrics.pair import Settings
+from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent
 from calipers.samples import as_sample_set
 from calipers.uncertainty.noise_floor import split_rows

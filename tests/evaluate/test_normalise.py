@@ -5,13 +5,13 @@ import pytest
 
 import calipers
 from calipers import metrics
-from calipers.embed import Embedder, Embeddings, EncodedBatch
+from calipers.embedders import Embedder, Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.evaluate.embedding import with_scaling
-from calipers.evaluate.options import CompareOptions
 from calipers.explain import sample_map
-from calipers.results.result import load_result
+from calipers.options.comparison import CompareOptions
+from calipers.results.result import load
 from calipers.results.system import Against
 from calipers.samples import as_sample_set
 
@@ -238,7 +238,7 @@ def test_explanations_and_maps_show_vectors_as_given(sets, tmp_path):
     shown = found.report_data()["map"]["precomputed"]["sets"][1]["x"]
     np.testing.assert_allclose(shown, plane[1][:, 0], atol=1e-4)
     found.save(tmp_path / "kept.zip")
-    kept = load_result(tmp_path / "kept.zip")
+    kept = load(tmp_path / "kept.zip")
     assert kept["x"].against.normalise == "none"
     assert kept["x"].explain().outside == found["x"].explain().outside
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InputError
-from calipers.evaluate.confounders import confounders
-from calipers.evaluate.confounders_copies import words_to_skip
+from calipers.evaluate.cautions.confounders import confounders
+from calipers.evaluate.cautions.copies import words_to_skip
 from calipers.evaluate.inputs import read_sides
-from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.prompts import behind_prompt, strip_prompts
+from calipers.options.comparison import CompareOptions
 from calipers.samples import SampleSet, System, read_samples
 
 WORDS = np.array([a + b for a in ("br", "d", "fl", "g", "k", "sh", "t") for b in ("an", "ex", "o")])

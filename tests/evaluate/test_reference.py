@@ -11,15 +11,16 @@ import pytest
 
 import calipers
 from calipers import Reference
-from calipers.embed import Embeddings, EncodedBatch
+from calipers.commands.embed.run import embed
+from calipers.embedders import Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import on_reference_axes
 from calipers.estimate.knn.passes import LocalPasses
 from calipers.estimate.moments import Moments
 from calipers.evaluate import noise_floor
-from calipers.evaluate.confounders import ReferenceTexts
-from calipers.evaluate.embed import embed
-from calipers.evaluate.options import CompareOptions, ReferenceOptions
+from calipers.evaluate.cautions.confounders import ReferenceTexts
+from calipers.options.comparison import CompareOptions
+from calipers.options.reference import ReferenceOptions
 
 WORDS = ["stone", "river", "cloud", "engine", "lamp", "paper", "tiger", "wheel", "garden", "mirror"]
 OPTIONS = {"metrics": ["precision", "recall", "mauve_star"], "cache": False, "threads": 1}
@@ -256,7 +257,7 @@ def test_other_functions_take_a_reference_for_its_samples(sides):
 
 
 def embedded(texts, model=None):
-    return calipers.embed_samples(texts, model or Counting())
+    return calipers.embed(texts, model or Counting())
 
 
 def test_embeddings_made_beforehand_give_the_scores_of_the_texts(sides):
@@ -278,7 +279,7 @@ def test_embeddings_made_beforehand_give_the_scores_of_the_texts(sides):
 
 
 def test_an_embedder_may_go_by_its_name():
-    made = calipers.embed_samples(np.zeros((2, 4, 4), np.uint8), "pixels")
+    made = calipers.embed(np.zeros((2, 4, 4), np.uint8), "pixels")
     assert (len(made), made.signature["embedder"]) == (2, "pixels")
 
 

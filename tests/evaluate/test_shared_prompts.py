@@ -9,9 +9,9 @@ import pytest
 
 import calipers
 from calipers.evaluate.inputs import read_sides
-from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.numeric.subsample import subsample_rows
+from calipers.options.comparison import CompareOptions
 from calipers.samples import SampleSet
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty")

@@ -26,7 +26,7 @@ class Letters:
     def embed(self, items):
         import numpy as np
 
-        from calipers.embed import EncodedBatch
+        from calipers.embedders import EncodedBatch
 
         rows = np.array(
             [[item.count(c) + 0.01 * len(item) for c in "aeiou"] for item in items], np.float32
@@ -91,10 +91,10 @@ def test_it_is_kept_and_shown(sides, tmp_path):
 
 
 def test_a_narrow_table_keeps_what_the_reference_scores(sides):
-    from calipers.report.documents import compare
+    from calipers.report.comparison import document as compare
 
-    found = run(sides, "precision,text.self_bleu").to_dict()
-    value = f"{found['systems'][0]['scores']['text.self_bleu']['reference']:.3f}"
+    found = run(sides, "precision,text.self_bleu")
+    value = f"{found.systems[0].scores['text.self_bleu'].reference:.3f}"
     lines = plain(compare.full(found), width=40).splitlines()
     assert any("reference" in line and value in line for line in lines)
 

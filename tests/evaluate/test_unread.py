@@ -8,10 +8,10 @@ import pytest
 
 import calipers
 from calipers import compare
-from calipers.embed import Embedder, EncodedBatch
-from calipers.embed.reading import Reading, word_count
+from calipers.embedders import Embedder, EncodedBatch
+from calipers.embedders.reading import ReadingCounts, word_count
 from calipers.errors import InputError
-from calipers.results.result import load_result
+from calipers.results.result import load
 from calipers.samples import SampleSet
 
 
@@ -36,7 +36,7 @@ class Reader(Embedder):
             (word_count(text), sum(word.startswith("z") for word in text.split()))
             for text in prepared
         ]
-        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), Reading.of(counts))
+        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), ReadingCounts.of(counts))
 
 
 def texts(seed, n=30, *, lost=0, words=10):
@@ -190,7 +190,7 @@ def test_the_data_say_it(lost):
 
 def test_it_is_the_same_from_a_zip(lost, tmp_path):
     lost.save(tmp_path / "run.zip")
-    found = load_result(tmp_path / "run.zip")
+    found = load(tmp_path / "run.zip")
     assert found.to_dict() == lost.to_dict()
     assert found["gone"].summary.reading.unread == 1
     with pytest.raises(InputError, match=r"gone: .*100 %"):
@@ -284,7 +284,7 @@ def prompted(seed, **options):
 
 
 def test_answers_that_are_not_read_are_not_compared():
-    found = calipers.by_prompt(
+    found = calipers.prompts(
         None,
         {"a": prompted(0), "b": prompted(1), "gone": prompted(2, lost=40)},
         embedder=Reader(),
@@ -315,7 +315,7 @@ def test_a_probe_refuses_them():
 
 
 def test_embed_tells_what_it_did_not_read():
-    from calipers.evaluate.embed import embed
+    from calipers.commands.embed.run import embed
 
     found = embed(texts(0, 10, lost=5), embedder=Reader(), cache=False)
     assert found.reading.unread_texts == 5

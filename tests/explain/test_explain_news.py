@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -76,19 +74,14 @@ def test_business_and_science_are_what_a_system_of_all_topics_invents(comparison
     assert {BUSINESS, SCIENCE} <= set(new[:3])
 
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 CLASSES = {1: "summit", 2: "goal", 3: "profit", 4: "software"}
 
 
 @pytest.fixture(scope="module")
-def script():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import explanations
+def script(experiments):
+    import explanations
 
-        yield explanations
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return explanations
 
 
 def test_sets_are_disjoint_and_as_large_as_said(script):

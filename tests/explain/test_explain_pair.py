@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from calipers.curves import divergence_frontier
 from calipers.errors import InputError
 from calipers.estimate import Histograms, preprocess
-from calipers.explain import Evidence, Explanation, Words, explain_pair
+from calipers.explain import Evidence, Explanation, WordCounts, explain_pair
 from calipers.explain import words as words_module
 from calipers.explain.pair import direction
 from calipers.explain.words import Keywords
@@ -189,7 +189,10 @@ def test_cells_without_a_row_belong_to_some_topic(evidence):
 
 
 def test_words_that_were_counted_before_are_not_counted_again(evidence, monkeypatch):
-    reference, generated = Words.of(evidence.reference_texts), Words.of(evidence.generated_texts)
+    reference, generated = (
+        WordCounts.of(evidence.reference_texts),
+        WordCounts.of(evidence.generated_texts),
+    )
     plain = explain_pair(evidence, view="meaning")
     monkeypatch.setattr(words_module, "_Chunks", None)
     shared = replace(evidence, reference_words=reference, generated_words=generated)
@@ -377,7 +380,7 @@ def counts(words):
 
 
 def test_words_are_runs_of_letters():
-    found = Words.of(["Rock'n'roll, ROCK—and-Rock 2nd", "", "Ärger ärger ÄRGER"])
+    found = WordCounts.of(["Rock'n'roll, ROCK—and-Rock 2nd", "", "Ärger ärger ÄRGER"])
     assert counts(found) == [{"rock": 3, "roll": 1, "and": 1, "nd": 1}, {}, {"ärger": 3}]
     assert len(found) == 3
 
@@ -399,25 +402,26 @@ def test_words_are_runs_of_letters():
     ],
 )
 def test_what_a_word_is(text, words):
-    assert sorted(Words.of([text]).vocabulary) == sorted(words)
+    assert sorted(WordCounts.of([text]).vocabulary) == sorted(words)
 
 
 @given(st.lists(st.text(max_size=60), max_size=6))
 def test_any_texts_can_be_counted(texts):
-    found = Words.of(texts)
+    found = WordCounts.of(texts)
     assert found.counts.shape == (len(texts), len(found.vocabulary))
     assert all(
-        row == counts(Words.of([text]))[0] for row, text in zip(counts(found), texts, strict=True)
+        row == counts(WordCounts.of([text]))[0]
+        for row, text in zip(counts(found), texts, strict=True)
     )
 
 
 def test_a_megabyte_in_one_line():
-    found = Words.of(["x" * 1_000_000, "word " * 200_000])
+    found = WordCounts.of(["x" * 1_000_000, "word " * 200_000])
     assert counts(found) == [{}, {"word": 200_000}]
 
 
 def test_two_sets_share_a_vocabulary():
-    words, one, two = Words.of(["bb aa aa"]).aligned(Words.of(["cc aa", "bb bb"]))
+    words, one, two = WordCounts.of(["bb aa aa"]).aligned(WordCounts.of(["cc aa", "bb bb"]))
     assert words == ("bb", "aa", "cc")
     assert one.toarray().tolist() == [[1, 2, 0]]
     assert two.toarray().tolist() == [[0, 1, 1], [2, 0, 0]]
@@ -425,12 +429,12 @@ def test_two_sets_share_a_vocabulary():
 
 def test_an_item_that_is_no_text_is_named():
     with pytest.raises(InputError, match="row 2 is int"):
-        Words.of(["a", 3])
+        WordCounts.of(["a", 3])
 
 
 def names(reference, generated, topics, sides):
     labels = tuple(np.array(each) for each in topics)
-    keywords = Keywords(Words.of(reference), Words.of(generated), labels)
+    keywords = Keywords(WordCounts.of(reference), WordCounts.of(generated), labels)
     return keywords.of(labels, int(max(map(max, topics))) + 1, sides)
 
 
@@ -493,7 +497,7 @@ def fillers():
 def named(texts, labels, regions):
     """The words of region 0 by the reference's texts; the generated set says nothing."""
     own, theirs = np.array(labels), np.zeros(1, int)
-    keywords = Keywords(Words.of(texts), Words.of([""]), (own, theirs))
+    keywords = Keywords(WordCounts.of(texts), WordCounts.of([""]), (own, theirs))
     return keywords.of((own, theirs), regions, {0: 0})[0]
 
 

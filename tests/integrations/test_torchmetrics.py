@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.embed import Embedder, EncodedBatch
-from calipers.embed.reading import Reading
+from calipers.embedders import Embedder, EncodedBatch
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
 from calipers.integrations.reservoir import priorities, smallest
 
@@ -467,7 +467,7 @@ class Sees(Embedder):
     def encode(self, prepared):
         rows = np.array([[len(text), text.count("a"), 1] for text in prepared], np.float32)
         counts = [(1, int(text.startswith("z"))) for text in prepared]
-        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), Reading.of(counts))
+        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), ReadingCounts.of(counts))
 
 
 @pytest.mark.parametrize("kind", EVERY)

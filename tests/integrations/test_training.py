@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.embed import Embedder, EncodedBatch
-from calipers.embed.reading import Reading
+from calipers.embedders import Embedder, EncodedBatch
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
 from calipers.integrations.training import (
     CollapseWarning,
     Evaluation,
-    Measured,
+    MeasuredScore,
     Monitor,
     check_enough,
 )
@@ -31,7 +31,8 @@ def monitor(**choices):
 
 def seen(watching, *measured):
     return [
-        watching.decide(step, {"recall": Measured(*each)}) for step, each in enumerate(measured)
+        watching.decide(step, {"recall": MeasuredScore(*each)})
+        for step, each in enumerate(measured)
     ]
 
 
@@ -90,16 +91,18 @@ def test_more_patience_never_warns_earlier(rows):
 def test_a_share_that_never_moves_has_the_interval_of_its_rows():
     score = Score(0.0, per_sample=np.zeros(100, bool))
     # Wilson: z² / (n + z²) with z = 1.96
-    assert Measured.of(score, 0.95).high == pytest.approx(1.959964**2 / (100 + 1.959964**2))
-    assert Measured.of(score, 0.95).low == 0
-    assert Measured.of(Score(0.5, interval=(0.4, 0.6)), 0.95) == Measured(0.5, 0.4, 0.6)
-    assert Measured.of(Score(0.5, per_sample=np.zeros(100)), 0.95) == Measured(0.5)
-    assert Measured.of(Score(2.0, range=(0.0, np.inf)), 0.95) == Measured(2.0)
+    assert MeasuredScore.of(score, 0.95).high == pytest.approx(1.959964**2 / (100 + 1.959964**2))
+    assert MeasuredScore.of(score, 0.95).low == 0
+    assert MeasuredScore.of(Score(0.5, interval=(0.4, 0.6)), 0.95) == MeasuredScore(0.5, 0.4, 0.6)
+    assert MeasuredScore.of(Score(0.5, per_sample=np.zeros(100)), 0.95) == MeasuredScore(0.5)
+    assert MeasuredScore.of(Score(2.0, range=(0.0, np.inf)), 0.95) == MeasuredScore(2.0)
 
 
 def test_what_is_logged_and_said():
-    before = Evaluation(0, {"recall": Measured(0.8, 0.7, 0.9)}, "recall")
-    now = Evaluation(20, {"recall": Measured(0.2, 0.1, 0.3)}, "recall", before, True, True, 1.5)
+    before = Evaluation(0, {"recall": MeasuredScore(0.8, 0.7, 0.9)}, "recall")
+    now = Evaluation(
+        20, {"recall": MeasuredScore(0.2, 0.1, 0.3)}, "recall", before, True, True, 1.5
+    )
     assert now.logs() == {
         "calipers/recall": 0.2,
         "calipers/recall_low": 0.1,
@@ -112,7 +115,9 @@ def test_what_is_logged_and_said():
         "writes covers less of the reference than before (mode collapse)"
     )
     assert str(before) == "step 0: recall 0.80 [0.70, 0.90]"
-    assert "calipers/recall_low" not in Evaluation(0, {"recall": Measured(0.8)}, "recall").logs()
+    assert (
+        "calipers/recall_low" not in Evaluation(0, {"recall": MeasuredScore(0.8)}, "recall").logs()
+    )
 
 
 # Comparisons -------------------------------------------------------------------------------------
@@ -202,7 +207,7 @@ def test_a_reference_that_is_not_read_is_an_error():
 
         def encode(self, prepared):
             rows = np.ones((len(prepared), 3), np.float32)
-            reading = Reading.of([(2, 2)] * len(rows))
+            reading = ReadingCounts.of([(2, 2)] * len(rows))
             return EncodedBatch({"meaning": rows}, np.zeros(len(rows), bool), reading)
 
     texts = [f"w {i}" for i in range(100)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.judgements.items import make_checks, make_items, make_shown
+from calipers.judgements.items import make_checks, make_items, make_rated_texts
 from calipers.judgements.rubric import DIVERSITY, QUALITY
 from calipers.samples import SampleSet
 
@@ -187,7 +187,7 @@ def test_checks_of_texts_without_spaces() -> None:
 
 
 def test_single_texts_are_of_the_same_prompts() -> None:
-    shown = make_shown(SETS, QUALITY, n=12, seed=2)
+    shown = make_rated_texts(SETS, QUALITY, n=12, seed=2)
     assert Counter(one.system for one in shown) == {"x": 12, "human": 12, "w": 12}
     contexts = {
         name: {one.contexts for one in shown if one.system == name} for name in ("x", "w", "human")
@@ -199,17 +199,17 @@ def test_single_texts_are_of_the_same_prompts() -> None:
 
 
 def test_batches_are_without_replacement() -> None:
-    shown = make_shown(SETS[:1], DIVERSITY, n=35)
+    shown = make_rated_texts(SETS[:1], DIVERSITY, n=35)
     assert [len(one.texts) for one in shown] == [10, 10, 10]
     assert len({text for one in shown for text in one.texts}) == 30
     assert shown.notes == ("x: 5 texts left out, too few for a batch of 10",)
     with pytest.raises(InputError, match=r"x: has 9 texts .* 10"):
-        make_shown(SETS[:1], DIVERSITY, n=9)
+        make_rated_texts(SETS[:1], DIVERSITY, n=9)
 
 
 def test_texts_without_prompts_are_rated_too() -> None:
     human = SampleSet.from_texts([f"text {row}" for row in range(30)], name="human")
-    shown = make_shown([human, system("x")], QUALITY, n=10)
+    shown = make_rated_texts([human, system("x")], QUALITY, n=10)
     rows = [int(one.texts[0].split()[1]) for one in shown if one.system == "human"]
     assert len(set(rows)) == 10
     assert max(rows) > 10  # not the first ones

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.tables import as_record, read_judgements, write_judgements
 
@@ -63,7 +63,7 @@ def test_json_lines_hold_the_texts(tmp_path: Path) -> None:
     assert row["flags"] == ["too_fast", "failed_checks"]
     assert path.read_text().count("\n") == 1
 
-    write_judgements(path, [RATING], shown={RATING.item: Shown("gpt2 xl", ("one", "two"))})
+    write_judgements(path, [RATING], shown={RATING.item: RatedTexts("gpt2 xl", ("one", "two"))})
     assert json.loads(path.read_text())["texts"] == ["one", "two"]
 
 

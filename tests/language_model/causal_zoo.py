@@ -4,8 +4,8 @@ import tokenizers
 import torch
 import transformers
 
-from calipers.embed.options import Options
-from calipers.embed.states import pretrained
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.states import pretrained
 from calipers.language_model.causal import load_causal
 
 TEXTS = [
@@ -127,7 +127,7 @@ class Zoo:
         key = (kind, *sorted(options.items()))
         if key not in self._loaded:
             self._loaded[key] = load_causal(
-                str(self.folder(kind)), Options(device="cpu", **options)
+                str(self.folder(kind)), EmbedderOptions(device="cpu", **options)
             )
         return self._loaded[key]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calipers.embed.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage
@@ -108,14 +108,16 @@ def test_a_model_with_an_end_alone_begins_texts_with_it(zoo, tmp_path):
     zoo.save_model(tmp_path, "gpt2")
     zoo.save_tokenizer(tmp_path, eos_token="</s>")
     ids = ids_of(zoo, "gpt2", "The cat sat")
-    (found,) = scores_of(load_causal(str(tmp_path), Options()), ["The cat sat"], first="bos")
+    (found,) = scores_of(
+        load_causal(str(tmp_path), EmbedderOptions()), ["The cat sat"], first="bos"
+    )
     assert np.abs(found - zoo.plain_scores(zoo.plain("gpt2"), [1, *ids])).max() < 1e-5
 
 
 def test_a_model_without_either_says_so(zoo, tmp_path):
     zoo.save_model(tmp_path / "bare", "gpt2")
     zoo.save_tokenizer(tmp_path / "bare")
-    model = load_causal(str(tmp_path / "bare"), Options())
+    model = load_causal(str(tmp_path / "bare"), EmbedderOptions())
     message = "'bare' has neither a token that begins texts .* so first must be 'skip'; found 'bos'"
     with pytest.raises(InputError, match=message):
         model.score([Passage("The cat")], first="bos")
@@ -129,7 +131,7 @@ def test_a_model_without_either_says_so(zoo, tmp_path):
 
 def test_a_mark_that_the_tokenizer_puts_before_texts_is_read_and_not_scored(zoo, tmp_path):
     zoo.save(tmp_path, "llama", opens=True)
-    model = load_causal(str(tmp_path), Options())
+    model = load_causal(str(tmp_path), EmbedderOptions())
     ids = transformers.AutoTokenizer.from_pretrained(tmp_path)("The cat sat")["input_ids"]
     assert ids[0] == 0
     expected = zoo.plain_scores(zoo.plain("llama"), ids)
@@ -323,17 +325,17 @@ def test_damaged_weights_are_noticed(zoo, tmp_path):
     tensors["transformer.ln_f.weight"][:] = torch.nan
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(CalipersError, match="not finite"):
-        load_causal(str(tmp_path), Options()).score([Passage("The cat")])
+        load_causal(str(tmp_path), EmbedderOptions()).score([Passage("The cat")])
 
 
 def test_faster_layers_that_compute_something_else_are_not_used(zoo, monkeypatch):
-    from calipers.embed.states import dense
+    from calipers.embedders.states import dense
 
     def wrong(model, dtype, once):
         torch.nn.init.zeros_(model.lm_head.weight)
 
     monkeypatch.setattr(dense, "quicken", wrong)
-    model = load_causal(str(zoo.folder("gpt2")), Options(device="cpu"))
+    model = load_causal(str(zoo.folder("gpt2")), EmbedderOptions(device="cpu"))
     (found,) = scores_of(model, [zoo.TEXTS[0]])
     expected = zoo.plain_scores(zoo.plain("gpt2"), ids_of(zoo, "gpt2", zoo.TEXTS[0]))
     assert np.abs(found - expected).max() < 1e-5
@@ -341,7 +343,7 @@ def test_faster_layers_that_compute_something_else_are_not_used(zoo, monkeypatch
 
 def test_bfloat16_is_close_and_says_that_seeds_do_not_hold(zoo, monkeypatch):
     monkeypatch.setattr(causal, "choose_dtype", lambda *which: "bfloat16")
-    model = load_causal(str(zoo.folder("llama")), Options(device="cpu", dtype="auto"))
+    model = load_causal(str(zoo.folder("llama")), EmbedderOptions(device="cpu", dtype="auto"))
     assert model.signature["dtype"] == "bfloat16"
     assert "in bfloat16 the rounding of a model's numbers depends" in model.reproducible
     exact = zoo.load("llama")
@@ -376,7 +378,7 @@ def test_a_model_that_is_not_causal_is_refused(make, message, zoo, tmp_path):
     make(bert(zoo, tmp_path)).save_pretrained(tmp_path / "bert")
     zoo.save_tokenizer(tmp_path / "bert", bos_token="<s>", eos_token="</s>")
     with pytest.raises(InputError, match=message):
-        load_causal(str(tmp_path / "bert"), Options(device="cpu"))
+        load_causal(str(tmp_path / "bert"), EmbedderOptions(device="cpu"))
 
 
 def test_an_encoder_decoder_is_refused(zoo, tmp_path):
@@ -386,7 +388,7 @@ def test_an_encoder_decoder_is_refused(zoo, tmp_path):
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
     zoo.save_tokenizer(tmp_path / "t5", eos_token="</s>")
     with pytest.raises(InputError, match=r"'t5' .*causal"):
-        load_causal(str(tmp_path / "t5"), Options(device="cpu"))
+        load_causal(str(tmp_path / "t5"), EmbedderOptions(device="cpu"))
 
 
 def test_a_model_without_its_head_that_is_not_tied_is_refused(zoo, tmp_path):
@@ -394,13 +396,13 @@ def test_a_model_without_its_head_that_is_not_tied_is_refused(zoo, tmp_path):
     model.save_pretrained(tmp_path)
     zoo.save_tokenizer(tmp_path)
     with pytest.raises(InputError, match=r"lack 1 tensors.*lm_head\.weight"):
-        load_causal(str(tmp_path), Options(device="cpu"))
+        load_causal(str(tmp_path), EmbedderOptions(device="cpu"))
 
 
 def test_a_tied_model_saved_without_its_head_is_whole(zoo, tmp_path):
     transformers.AutoModel.from_pretrained(zoo.folder("gpt2")).save_pretrained(tmp_path)
     zoo.save_tokenizer(tmp_path)
-    model = load_causal(str(tmp_path), Options(device="cpu"))
+    model = load_causal(str(tmp_path), EmbedderOptions(device="cpu"))
     one, two = (scores_of(each, ["The cat sat"])[0] for each in (model, zoo.load("gpt2")))
     assert np.abs(one - two).max() < 1e-6
 
@@ -408,12 +410,12 @@ def test_a_tied_model_saved_without_its_head_is_whole(zoo, tmp_path):
 def test_a_folder_without_a_tokenizer_is_refused(zoo, tmp_path):
     zoo.save_model(tmp_path, "gpt2")
     with pytest.raises(InputError, match=r"gpt2 model.*tokenizer"):
-        load_causal(str(tmp_path), Options(device="cpu"))
+        load_causal(str(tmp_path), EmbedderOptions(device="cpu"))
 
 
 def test_a_tokenizer_of_another_model_is_noticed(zoo, tmp_path):
     zoo.save(tmp_path / "other", "gpt2", vocab_size=270)
-    model = load_causal(str(tmp_path / "other"), Options(device="cpu"))
+    model = load_causal(str(tmp_path / "other"), EmbedderOptions(device="cpu"))
     message = r"other: the tokenizer and the model do not belong together: there is a token \d+, b"
     with pytest.raises(InputError, match=message):
         model.score([Passage(zoo.TEXTS[0])])
@@ -436,4 +438,4 @@ def test_without_torch_the_extra_is_named(zoo, monkeypatch):
 
     monkeypatch.setattr("calipers.errors.importlib.import_module", without)
     with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[models\]'"):
-        load_causal(str(zoo.folder("gpt2")), Options(device="cpu"))
+        load_causal(str(zoo.folder("gpt2")), EmbedderOptions(device="cpu"))

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.embed.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
@@ -218,7 +218,7 @@ def test_another_seed_gives_other_samples_and_a_longer_text_begins_with_a_shorte
 
 def test_first_tokens_have_the_frequencies_of_the_model(zoo):
     n = 3_000
-    model = load_causal(str(zoo.folder("gpt2")), Options(device="cpu", batch_size=1_000))
+    model = load_causal(str(zoo.folder("gpt2")), EmbedderOptions(device="cpu", batch_size=1_000))
     model._at_once = 1_000
     p = nucleus(
         softmax(logits_of(zoo.plain("gpt2"), zoo.tokenizer("gpt2")("The cat").input_ids)), 0.5
@@ -255,7 +255,7 @@ LEAKS = {
 def test_what_stands_in_generation_config_changes_nothing(which, zoo, tmp_path):
     folder = shutil.copytree(zoo.folder("gpt2"), tmp_path / "gpt2")
     (folder / "generation_config.json").write_text(json.dumps(which))
-    model = load_causal(str(folder), Options(device="cpu"))
+    model = load_causal(str(folder), EmbedderOptions(device="cpu"))
     for decoding in ("ancestral", "greedy", "beam=3", "contrastive=0.6,top_k=4", "top_k=9"):
         found = texts_of(written(model, decoding))
         assert found == texts_of(written(zoo.load("gpt2"), decoding))
@@ -266,17 +266,17 @@ def test_tokens_that_end_a_turn_end_a_text_if_the_tokenizer_knows_them_as_marks(
     made = zoo.save_tokenizer(tmp_path, bos_token="<s>", eos_token="</s>")
     end, word = 300, 301
     (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, end, word]}))
-    assert load_causal(str(tmp_path), Options())._tokens.ends.tolist() == [1]
+    assert load_causal(str(tmp_path), EmbedderOptions())._tokens.ends.tolist() == [1]
     made.add_special_tokens({"additional_special_tokens": [made.convert_ids_to_tokens(end)]})
     made.save_pretrained(tmp_path)
-    assert load_causal(str(tmp_path), Options())._tokens.ends.tolist() == [1, end]
+    assert load_causal(str(tmp_path), EmbedderOptions())._tokens.ends.tolist() == [1, end]
 
 
 def test_texts_that_end_leave_the_batch(zoo, tmp_path, monkeypatch):
     # A model that ends about a third of its texts at every step
     folder = shutil.copytree(zoo.folder("gpt2"), tmp_path / "gpt2")
-    model = load_causal(str(folder), Options(device="cpu"))
-    plain = load_causal(str(folder), Options(device="cpu", batch_size=1))
+    model = load_causal(str(folder), EmbedderOptions(device="cpu"))
+    plain = load_causal(str(folder), EmbedderOptions(device="cpu", batch_size=1))
     sizes = []
     read = stepwise.StepwiseModel._read
 
@@ -299,7 +299,7 @@ def test_a_cache_that_gives_something_else_is_not_used(zoo, monkeypatch):
     monkeypatch.setattr(
         causal.CausalModel, "_goes_on", lambda *given: (_ for _ in ()).throw(TypeError)
     )
-    model = load_causal(str(zoo.folder("llama")), Options(device="cpu"))
+    model = load_causal(str(zoo.folder("llama")), EmbedderOptions(device="cpu"))
     assert model.told() == ()  # nothing was written yet
     for decoding in ("ancestral", "greedy", "contrastive=0.6,top_k=3"):
         assert texts_of(written(model, decoding)) == texts_of(written(zoo.load("llama"), decoding))
@@ -313,7 +313,7 @@ def test_every_kind_goes_on_from_its_cache_without_a_word_from_transformers(kind
     capfd.readouterr()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = load_causal(str(folder), Options(device="cpu"))
+        model = load_causal(str(folder), EmbedderOptions(device="cpu"))
         for decoding in ("greedy", "top_p=0.9", "beam=2", "contrastive=0.6,top_k=3"):
             written(model, decoding, requests_of(3))
         model.score([Passage("The cat sat.")])
@@ -380,12 +380,12 @@ def test_an_empty_prompt_is_the_token_that_begins_texts(kind, zoo):
 def test_a_model_that_cannot_begin_needs_prompts(zoo, tmp_path):
     zoo.save_model(tmp_path / "bare", "gpt2")
     zoo.save_tokenizer(tmp_path / "bare")
-    model = load_causal(str(tmp_path / "bare"), Options())
+    model = load_causal(str(tmp_path / "bare"), EmbedderOptions())
     assert written(model, "greedy", [Request(0, "The cat")])[0].finish_reason == "length"
     with pytest.raises(InputError, match=r"sample 5 .*prompt.*empty"):
         written(model, "greedy", [Request(0, "The cat"), Request(5)])
     zoo.save_tokenizer(tmp_path / "bare", eos_token="</s>")
-    model = load_causal(str(tmp_path / "bare"), Options())
+    model = load_causal(str(tmp_path / "bare"), EmbedderOptions())
     assert model._tokens.read_prompt(Request(0)).tolist() == [1]
 
 
@@ -417,7 +417,7 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
     made = zoo.save_tokenizer(tmp_path / "chat", bos_token="<s>", eos_token="</s>")
     made.chat_template = TEMPLATE
     made.save_pretrained(tmp_path / "chat")
-    model = load_causal(str(tmp_path / "chat"), Options())
+    model = load_causal(str(tmp_path / "chat"), EmbedderOptions())
     for prompt in ("", " On the"):
         (found,) = written(model, "greedy", [Request(4, prompt, TALK)]).values()
         plain = "user: The cat sat?\nassistant:" + prompt
@@ -427,7 +427,9 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
     made.chat_template = "{{ raise_exception('roles must alternate') }}"
     made.save_pretrained(tmp_path / "chat")
     with pytest.raises(InputError, match=r"'chat' .*sample 4: .*alternate"):
-        written(load_causal(str(tmp_path / "chat"), Options()), "greedy", [Request(4, "", TALK)])
+        written(
+            load_causal(str(tmp_path / "chat"), EmbedderOptions()), "greedy", [Request(4, "", TALK)]
+        )
     with pytest.raises(InputError, match=r"'gpt2' .*chat template.*\(sample 4\)"):
         written(zoo.load("gpt2"), "greedy", [Request(4, "", TALK)])
 
@@ -452,7 +454,7 @@ def test_what_cannot_be_written_is_said_before_anything_is(requests, decoding, m
 
 def test_a_decoding_that_leaves_no_token_names_the_sample(zoo, tmp_path):
     zoo.save(tmp_path, "gpt2", n_positions=600)
-    model = load_causal(str(tmp_path), Options(device="cpu"))
+    model = load_causal(str(tmp_path), EmbedderOptions(device="cpu"))
     model._tokens.ends = np.array([], dtype=np.int64)
     with pytest.raises(InputError, match=r"sample 3: .*no_repeat_ngram=1"):
         written(model, "no_repeat_ngram=1", [Request(3, "a")], max_tokens=500)
@@ -474,7 +476,7 @@ def test_each_text_is_given_as_soon_as_its_batch_is_done(zoo):
 
 def test_a_batch_that_does_not_fit_in_memory_is_halved(zoo, monkeypatch):
     expected = texts_of(written(zoo.load("gpt2"), "ancestral", requests_of(16)))
-    model = load_causal(str(zoo.folder("gpt2")), Options(device="cpu"))
+    model = load_causal(str(zoo.folder("gpt2")), EmbedderOptions(device="cpu"))
     sizes = []
     start = stepwise.StepwiseModel.start
 

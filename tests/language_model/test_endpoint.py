@@ -22,7 +22,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from calipers.embed.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import CalipersError, InputError
 from calipers.language_model import completions
 from calipers.language_model.decoding import Decoding
@@ -731,7 +731,7 @@ def test_what_a_server_cannot_do_is_refused_before_it_is_asked(make, server, wri
 
 
 def test_openai_takes_temperature_and_top_p_alone():
-    model = load_endpoint("https://api.openai.com/v1#gpt", Options(), chat=True)
+    model = load_endpoint("https://api.openai.com/v1#gpt", EmbedderOptions(), chat=True)
     talk = ({"role": "user", "content": "u"},)
     with pytest.raises(InputError) as caught:
         model.generate([Request(0, messages=talk)], Decoding.parse("top_k=4"), max_tokens=4, seed=0)
@@ -791,7 +791,7 @@ def test_requests_of_the_other_form_are_refused_before_anything_is_sent(
 )
 def test_what_is_no_server_is_refused(name, options, words):
     with pytest.raises(InputError) as caught:
-        find_language_model(name, Options(**options))
+        find_language_model(name, EmbedderOptions(**options))
     assert words in str(caught.value)
     assert SECRET not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -800,15 +800,15 @@ def test_what_is_no_server_is_refused(name, options, words):
 def test_a_bound_must_be_one():
     for bad in (0, -1, True, 1.5):
         with pytest.raises(InputError, match=r"max_requests .*at least 1"):
-            load_endpoint("https://h#m", Options(), max_requests=bad)
+            load_endpoint("https://h#m", EmbedderOptions(), max_requests=bad)
     with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
-        load_endpoint("https://h#m", Options()).generate([], SAMPLE, max_tokens=0, seed=0)
+        load_endpoint("https://h#m", EmbedderOptions()).generate([], SAMPLE, max_tokens=0, seed=0)
 
 
 def test_a_key_does_not_cross_a_network_unencrypted(monkeypatch):
     monkeypatch.setenv("CALIPERS_ENDPOINT_KEY", SECRET)
     with pytest.raises(InputError) as caught:
-        load_endpoint("http://10.0.0.5:8000/v1#m", Options())
+        load_endpoint("http://10.0.0.5:8000/v1#m", EmbedderOptions())
     assert "the key in CALIPERS_ENDPOINT_KEY would cross the network unencrypted" in str(
         caught.value
     )
@@ -816,7 +816,7 @@ def test_a_key_does_not_cross_a_network_unencrypted(monkeypatch):
 
 @pytest.mark.parametrize("ending", ["", "/", "/completions", "/chat/completions/"])
 def test_an_address_may_be_given_in_full(server, ending):
-    model = find_language_model("m", Options(endpoint=server.url + ending, offline=True))
+    model = find_language_model("m", EmbedderOptions(endpoint=server.url + ending, offline=True))
     write(model, prompts(1))
     assert server.paths == ["/v1/completions"]
     assert model.name == "m"
@@ -1133,7 +1133,7 @@ def test_a_key_that_is_a_word_stays_a_word_in_texts(make, server):
 
 def test_the_key_comes_from_the_environment(server, monkeypatch):
     monkeypatch.setenv("CALIPERS_ENDPOINT_KEY", SECRET)
-    write(find_language_model(f"{server.url}#m", Options()), prompts(2))
+    write(find_language_model(f"{server.url}#m", EmbedderOptions()), prompts(2))
     assert set(server.keys) == {f"Bearer {SECRET}"}
 
 
@@ -1142,11 +1142,11 @@ def test_the_key_comes_from_the_environment(server, monkeypatch):
 STOPPED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from calipers.embed.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Request
 from calipers.language_model.models import find_language_model
-model = find_language_model(sys.argv[1], Options())
+model = find_language_model(sys.argv[1], EmbedderOptions())
 requests = [Request(number, f"prompt {number}") for number in range(200)]
 try:
     decoding = Decoding.parse("ancestral")

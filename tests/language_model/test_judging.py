@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.rubric import DIVERSITY, PAIRS, QUALITY, Question, Rubric
 from calipers.language_model.judging import (
     SIDES,
     Inquiry,
-    Prompts,
+    JudgePrompts,
     answer_tokens,
     estimated_tokens,
     inquiries,
@@ -21,8 +21,8 @@ from calipers.language_model.judging import (
 )
 
 ITEM = Item("x", "y", "The first text.", "The second text.", "It begins")
-TEXT = Shown("x", ("A text.",), ("So",))
-BATCH = Shown("x", tuple(f"text number {number}" for number in range(10)))
+TEXT = RatedTexts("x", ("A text.",), ("So",))
+BATCH = RatedTexts("x", tuple(f"text number {number}" for number in range(10)))
 NAMES = [question.name for question in PAIRS.questions]
 
 
@@ -39,7 +39,7 @@ def told(side, **changes):
 
 
 def test_all_questions_are_one_conversation_with_a_schema():
-    request = Prompts(PAIRS).request(Inquiry(ITEM, "a"))
+    request = JudgePrompts(PAIRS).request(Inquiry(ITEM, "a"))
     system, user = (message["content"] for message in request.messages)
     assert [message["role"] for message in request.messages] == ["system", "user"]
     assert PAIRS.instructions in system
@@ -49,7 +49,7 @@ def test_all_questions_are_one_conversation_with_a_schema():
     assert "you do not follow it" in system
     assert "The first text." not in system
     assert user.index("It begins") < user.index("The first text.") < user.index("The second text")
-    swapped = Prompts(PAIRS).request(Inquiry(ITEM, "b")).messages[1]["content"]
+    swapped = JudgePrompts(PAIRS).request(Inquiry(ITEM, "b")).messages[1]["content"]
     assert swapped.index("The second text.") < swapped.index("The first text.")
     assert request.schema["properties"]["sensible"] == {"type": "string", "enum": list(SIDES)}
     assert request.schema["required"] == NAMES
@@ -57,15 +57,15 @@ def test_all_questions_are_one_conversation_with_a_schema():
 
 
 def test_quality_and_batches_and_scales():
-    quality = Prompts(QUALITY)
+    quality = JudgePrompts(QUALITY)
     assert "coherence: How easy is the text to read and to follow? (1 for hard" in quality.system
     (_, user) = quality.request(Inquiry(TEXT)).messages
     assert user["content"].count("A text.") == 1
     assert "beginning" in user["content"]
     assert schema_of(QUALITY)["properties"]["coherence"]["enum"] == [1, 2, 3, 4, 5]
-    (_, user) = Prompts(DIVERSITY).request(Inquiry(BATCH)).messages
+    (_, user) = JudgePrompts(DIVERSITY).request(Inquiry(BATCH)).messages
     assert "[text 10 " in user["content"]
-    assert "(0 for some are alike or 1 for all are different)" in Prompts(DIVERSITY).system
+    assert "(0 for some are alike or 1 for all are different)" in JudgePrompts(DIVERSITY).system
     assert schema_of(DIVERSITY)["properties"]["diverse"]["enum"] == [0, 1]
     wide = Rubric("w", "quality", "i", (Question("q", "t", 0, 100),))
     assert schema_of(wide)["properties"]["q"] == {"type": "integer", "minimum": 0, "maximum": 100}
@@ -88,7 +88,7 @@ def test_no_text_holds_the_mark_that_ends_it():
 
 
 def test_a_model_without_chat_is_given_one_text():
-    request = Prompts(PAIRS, chats=False).request(Inquiry(ITEM, "a"))
+    request = JudgePrompts(PAIRS, chats=False).request(Inquiry(ITEM, "a"))
     assert request.messages is None
     assert request.schema is None
     assert request.prompt.startswith(PAIRS.instructions)
@@ -97,7 +97,7 @@ def test_a_model_without_chat_is_given_one_text():
 
 def test_a_second_attempt_says_what_was_wrong():
     first, again = (
-        Prompts(PAIRS).request(Inquiry(ITEM, "a"), after=after)
+        JudgePrompts(PAIRS).request(Inquiry(ITEM, "a"), after=after)
         for after in (None, ("Well, A.", "it is not a JSON object alone"))
     )
     assert again.messages[:2] == first.messages
@@ -218,7 +218,7 @@ def test_of_a_text_that_goes_on_the_first_object_counts():
 
 
 def test_tokens_are_estimated_by_bytes():
-    request = Prompts(PAIRS).request(Inquiry(ITEM, "a"))
+    request = JudgePrompts(PAIRS).request(Inquiry(ITEM, "a"))
     size = sum(len(message["content"].encode()) for message in request.messages)
     assert estimated_tokens(request) == -(-size // 4)
     assert 15 <= answer_tokens(PAIRS) <= 30

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.embed.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError, MissingExtraError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
@@ -101,7 +101,7 @@ def vllm(zoo, monkeypatch):
 
 
 def test_scores_are_those_of_transformers_in_process(vllm, zoo):
-    model = load_vllm("gpt2", Options())
+    model = load_vllm("gpt2", EmbedderOptions())
     ids = zoo.tokenizer("gpt2")(zoo.TEXTS[0])["input_ids"]
     assert len(ids) < zoo.LIMIT
     passages = [Passage(zoo.TEXTS[0]), Passage(""), Passage(" sat on the mat", "The cat")]
@@ -121,7 +121,7 @@ def test_scores_are_those_of_transformers_in_process(vllm, zoo):
 
 
 def test_texts_are_asked_for_with_everything_said(vllm, zoo):
-    model = load_vllm("gpt2", Options())
+    model = load_vllm("gpt2", EmbedderOptions())
     requests = [Request(0, "The cat"), Request(5)]
     decoding = Decoding.parse("temperature=0.8,min_p=0.1,top_k=40,top_p=0.9")
     found = list(model.generate(requests, decoding, max_tokens=6, seed=3))
@@ -157,7 +157,7 @@ def test_texts_are_asked_for_with_everything_said(vllm, zoo):
 )
 def test_what_vllm_cannot_follow_is_refused(decoding, message, vllm):
     with pytest.raises(InputError, match=message):
-        load_vllm("gpt2", Options()).generate(
+        load_vllm("gpt2", EmbedderOptions()).generate(
             [Request(0, "a")], Decoding.parse(decoding), max_tokens=5, seed=0
         )
     assert not vllm.calls
@@ -172,21 +172,21 @@ def test_decodings_in_the_words_of_vllm():
 
 
 def test_what_is_too_long_or_nothing_is_refused(vllm, zoo):
-    model = load_vllm("gpt2", Options())
+    model = load_vllm("gpt2", EmbedderOptions())
     with pytest.raises(InputError, match=r"sample 2: .*'gpt2'"):
         model.generate([Request(2, "The cat " * 30)], Decoding(), max_tokens=5, seed=0)
     with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
         model.generate([Request(2, "a")], Decoding(), max_tokens=0, seed=0)
     with pytest.raises(InputError, match=r"'broken': no such model$"):
-        load_vllm("broken", Options())
+        load_vllm("broken", EmbedderOptions())
     with pytest.raises(InputError, match="vllm: needs the name of a model"):
-        load_vllm(" ", Options())
+        load_vllm(" ", EmbedderOptions())
 
 
 def test_without_vllm_its_absence_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
     with pytest.raises(MissingExtraError, match=r"'vllm:gpt2' .*package 'vllm'"):
-        load_vllm("gpt2", Options())
+        load_vllm("gpt2", EmbedderOptions())
 
 
 def test_seeds_differ_by_run_and_by_sample():

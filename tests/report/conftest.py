@@ -80,7 +80,7 @@ def significance(a: str, b: str, key: str, difference: float | None, p: float | 
 
 def _sure(row: int, place: int, key: str) -> Data:
     """A score with everything; precision close to 1, so that its interval is lopsided."""
-    value = 0.985 if key == "precision" and row == 0 else 0.9 - 0.04 * row - 0.06 * place
+    value = 0.985 if key == "precision" and row == 0 else max(0.05, 0.9 - 0.04 * row - 0.06 * place)
     half = (0.011 + 0.002 * row) * (2 if key == "form.recall" else 1)  # there they overlap
     low, high = (0.955, 0.995) if value > 0.97 else (value - half, value + half)
     floor = {"value": 0.951 - 0.03 * place, "spread": 0.004, "size": 950, "splits": 10}
@@ -103,7 +103,7 @@ def sure(names: list[str], **settings: Any) -> Data:
     data = comparison([system(*pair) for pair in zip(names, scores, strict=True)], **settings)
     data["systems"][-1]["seeds"] = ["s0.jsonl", "s1.jsonl", "s2.jsonl"]
     for each in scores[-1].values():
-        each |= {"seeds": [each["value"]] * 3, "seeds_sd": 0.0042}
+        each["seeds"] = [each["value"] + part for part in (-0.0042, 0.0, 0.0042)]
     data["tests"] = [*_pairs(names, keys, scores), *_against(names)]
     data["advice"] = [_advised(name, key, scores[0][key]) for name in names for key in keys[:2]]
     return data

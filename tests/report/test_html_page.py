@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from calipers.assets import PLOTLY
 from calipers.errors import MissingExtraError
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.html import html_page
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import system_lists
@@ -31,6 +31,7 @@ from calipers.report.numbers import share
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.shown import named
 from calipers.report.table import FLOOR, said
+from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
 HOSTILE = [
@@ -600,7 +601,7 @@ def test_phrases_of_scripts_without_spaces_are_no_keywords(four_sure: Data) -> N
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    found = scores_of(compare.full(two_systems), two_systems)
+    found = scores_of(compare.full(Comparison.from_dict(two_systems)), two_systems)
     assert found.table.groups == [("meaning", 4), ("form", 4)]
     first = found.table.scores[0].cells[1]
     assert (first.value, first.mark, MARKS[first.mark], first.number) == (
@@ -617,7 +618,9 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    reference, system = scores_of(compare.full(data), data).table.scores[0].cells
+    reference, system = (
+        scores_of(compare.full(Comparison.from_dict(data)), data).table.scores[0].cells
+    )
     assert system.number == 6.0
     assert reference.value == "9.000"
 
@@ -625,23 +628,29 @@ def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    found = scores_of(compare.full(data), data)
+    found = scores_of(compare.full(Comparison.from_dict(data)), data)
     cell = found.table.scores[0].cells[1]
     assert (cell.value, cell.number) == ("–", None)
     assert list(map(str, found.reasons)) == ["a, Recall by meaning: fewer than 5 samples"]
 
 
 def test_the_floor_stands_apart_from_scores_of_another_size(four_sure: Data) -> None:
-    found = scores_of(compare.full(four_sure), four_sure)
+    found = scores_of(compare.full(Comparison.from_dict(four_sure)), four_sure)
     assert found.has_floor
     assert FLOOR not in found.table.kinds
-    (floor,) = [table for table, _ in parts(compare.full(four_sure)) if table.id == "floor"]
+    (floor,) = [
+        table
+        for table, _ in parts(compare.full(Comparison.from_dict(four_sure)))
+        if table.id == "floor"
+    ]
     sizes = [written(cell) for cell in floor.lead[1].cells]
     assert sizes == ["2x950", *["950"] * 4]
 
 
 def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
-    found = {part.id: tables for part, tables in parts(compare.full(four_sure))}
+    found = {
+        part.id: tables for part, tables in parts(compare.full(Comparison.from_dict(four_sure)))
+    }
     assert list(found) == ["against-reference", "floor", "pairs", "seeds", "advice"]
     pairs = found["pairs"][0].columns
     assert len(pairs[0].cells) == 6
@@ -652,7 +661,7 @@ def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
 
 @pytest.mark.parametrize("name", ["a", "a system with a very long name indeed, longer than any"])
 def test_pairs_are_broken_by_view_whatever_the_names(make: Any, name: str) -> None:
-    document = compare.full(make["sure"]([name, "b", "c"]))
+    document = compare.full(Comparison.from_dict(make["sure"]([name, "b", "c"])))
     (broken,) = [pieces for part, pieces in parts(document) if part.id == "pairs"]
     assert [{str(column.group) for column in each.scores} for each in broken] == [
         {"meaning"},
@@ -770,7 +779,7 @@ def test_lists_of_names() -> None:
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    assert len(scores_of(compare.full(data), data).names[1]) == 40
+    assert len(scores_of(compare.full(Comparison.from_dict(data)), data).names[1]) == 40
     topic = {"keywords": ["y" * 999], "direction": "over", "share": 0.5, "significant": True}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}
     made = system_lists({"comparison": data, "explanations": told}, Texts())[0]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.inference import all_marks, mark_notes
 from calipers.report.numbers import (
     about,
@@ -19,11 +22,15 @@ from calipers.report.numbers import (
 from calipers.report.render.text import plain
 from calipers.report.shown import Metric
 from calipers.report.verdict import verdict
+from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.sets import SetSummary
+from calipers.results.system import SystemResult
+from calipers.score import Score
 
 
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(data), width=width)
+    return plain(compare.full(Comparison.from_dict(data)), width=width)
 
 
 def lines(notes):
@@ -37,22 +44,33 @@ RECALL = Metric("meaning", "recall", "recall", "higher")
 def column(scores, tests, *, metric=RECALL, **settings_):
     """Mark systems named by their place; `tests` by the places of both."""
     systems = [
-        {"name": str(place), "scores": {} if score is None else {metric.key: score}}
+        SystemResult(summary(str(place)), {} if score is None else {metric.key: score}, {})
         for place, score in enumerate(scores)
     ]
-    empty = {"interval": None, "score": metric.key}
-    made = [{"a": str(a), "b": str(b), **empty, **test} for (a, b), test in tests.items()]
-    (marks,) = all_marks({"systems": systems, "tests": made, "settings": settings_}, [metric])
+    made = [
+        SignificanceTest(str(a), str(b), metric.key, 0.0, None, **test)
+        for (a, b), test in tests.items()
+    ]
+    (marks,) = all_marks(
+        Comparison(summary("human"), tuple(systems), settings_, tests=tuple(made)), [metric]
+    )
     return marks
 
 
+def summary(name):
+    return SetSummary(name, name, 9, 9, None, "0")
+
+
 def score(value, half=0.02, **more):
-    interval = None if half is None else [value - half, value + half]
-    return {"value": value, "interval": interval, **more}
+    interval = None if half is None else (value - half, value + half)
+    return Score(value, **{"interval": interval, **more})
 
 
 def outcome(alone, adjusted, equivalence=None):
-    return {"p_value": alone, "adjusted_p_value": adjusted, "equivalence": equivalence}
+    p_values = (math.nan if p is None else p for p in (alone, adjusted))
+    return dict(zip(("p_value", "adjusted_p_value"), p_values, strict=True)) | {
+        "equivalence": equivalence
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,14 +102,14 @@ def test_intervals_with_no_value_in_common_leave_it_open():
     assert column([score(0.541), score(0.5)], chance) == ("*", "?")
     assert column([score(0.5, None), score(0.9)], chance) == ("≈", "*")
     assert column([score(0.5), score(0.9, None)], chance) == ("≈", "*")
-    assert column([score(0.5, interval=[None, 0.6]), score(0.9)], chance) == ("≈", "*")
+    assert column([score(0.5, interval=(-math.inf, 0.6)), score(0.9)], chance) == ("≈", "*")
     low = Metric("meaning", "frechet_distance", "frechet_distance", "lower")
     assert column([score(0.5), score(0.541)], chance, metric=low) == ("*", "?")
 
 
 def test_intervals_of_values_on_both_sides_of_the_reference_say_nothing_of_their_gaps():
     near = Metric("texts", "mean_length", "mean_length", "closest")
-    pair = [score(9.0, reference=10.0, gap=1.0), score(11.1, reference=10.0, gap=1.1)]
+    pair = [score(9.0, reference=10.0), score(11.1, reference=10.0)]
     assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("*", "≈")
     assert column(pair, {(0, 1): outcome(0.01, 0.2)}, metric=near) == ("*", "?")
 
@@ -123,7 +141,7 @@ def columns(draw):
     share = st.integers(0, 20).map(lambda number: number / 20)
     halves = st.one_of(st.none(), st.sampled_from([0.0, 0.05, 0.2]))
     scores = [
-        draw(st.one_of(st.none(), st.builds(score, share, halves), st.just({"value": None})))
+        draw(st.one_of(st.none(), st.builds(score, share, halves), st.just(Score(math.nan))))
         for _ in range(size)
     ]
     p_values = st.one_of(st.none(), st.sampled_from([0.001, 0.049, 0.05, 0.051, 0.4, 1.0]))
@@ -143,7 +161,7 @@ def test_laws_of_marks(given_, ranked):
     scores, tests = given_
     metric = Metric("meaning", ranked[0], ranked[0], ranked[1])
     marks = column(scores, tests, metric=metric)
-    values = {i: s["value"] for i, s in enumerate(scores) if s and s["value"] is not None}
+    values = {i: s.value for i, s in enumerate(scores) if s and not math.isnan(s.value)}
     if not tests:
         assert set(marks) <= {"*", ""}
         return
@@ -163,8 +181,8 @@ def test_laws_of_marks(given_, ranked):
             continue
         low, high = sorted((place, leaders[0]))
         test = tests.get((low, high)) or outcome(None, None)
-        alone, adjusted, near = test.values()
-        ends = [scores[each].get("interval") for each in (place, leaders[0])]
+        alone, adjusted, near = (None if p is None or math.isnan(p) else p for p in test.values())
+        ends = [scores[each].interval for each in (place, leaders[0])]
         apart = None not in ends and (ends[0][1] < ends[1][0] or ends[1][1] < ends[0][0])
         worse = adjusted is not None and adjusted < 0.05
         equal = not worse and adjusted is not None and near is not None and near < 0.05
@@ -177,12 +195,9 @@ def test_laws_of_marks(given_, ranked):
 
 
 def test_every_mark_is_explained():
-    data = {
-        "systems": [],
-        "settings": {"margin": 0.05},
-        "tests": [{"a": "x", "b": "y", "score": "recall", "p_value": 0.2}] * 12,
-    }
-    assert lines(mark_notes(data, {"*", "≈", "≡", "?", "#", ""})) == [
+    test = SignificanceTest("x", "y", "recall", 0.1, None, 0.2, 0.9)
+    tested = Comparison(summary("human"), (), {"margin": 0.05}, tests=(test,) * 12)
+    assert lines(mark_notes(tested, {"*", "≈", "≡", "?", "#", ""})) == [
         "* best in its column",
         "≡ equal to the best within 0.05 (at 95 %)",
         "≈ not distinguishable from the best (at 95 %, corrected for 12 tests)",
@@ -190,9 +205,9 @@ def test_every_mark_is_explained():
         "tests",
         "# not tested against the best",
     ]
-    data["settings"] = {}
-    assert lines(mark_notes(data, {"≡"})) == ["≡ equal to the best within a margin (at 95 %)"]
-    assert lines(mark_notes(data, {""})) == []
+    tested = replace(tested, settings={})
+    assert lines(mark_notes(tested, {"≡"})) == ["≡ equal to the best within a margin (at 95 %)"]
+    assert lines(mark_notes(tested, {""})) == []
 
 
 def of_pair(make, **test):
@@ -210,13 +225,13 @@ def test_tables_and_verdicts_say_which_are_equal(make):
     text = plain_text(data)
     assert "0.700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
-    assert verdict(data).sentences[0].endswith("; a (0.70) is tied with it.")
+    assert verdict(Comparison.from_dict(data)).sentences[0].endswith("; a (0.70) is tied with it.")
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
     assert "0.700?" in plain_text(data)
-    found = verdict(data)
+    found = verdict(Comparison.from_dict(data))
     assert found.sentences[0] == "b is closest to human (MAUVE* 0.72)."
     assert found.sentences[1] == "Undecided: whether a (0.70) is tied with it or worse."
     assert (found.closest, found.undecided) == (("b",), ("a",))
@@ -275,20 +290,22 @@ def test_half_of_an_interval_is_no_finer_than_its_value(half, value, text):
     ],
 )
 def test_intervals_are_written_as_half_or_as_bounds(value, interval, unit, beside, below):
-    score = {"value": value, "interval": interval, "range": [0, 1 if unit else None]}
+    ends = None if interval is None else (-math.inf, interval[1]) if None in interval else interval
+    largest = 1.0 if unit else math.inf
+    score = Score(math.nan if value is None else value, ends, range=(0.0, largest))
     text = "–" if value is None else f"{value:.3f}" if unit else f"{value:.2f}"
     assert (beside_value(score, text), below_value(score)) == (beside, below)
 
 
 def test_an_approximate_interval_is_marked_in_both_forms():
-    score = {"value": 0.9, "interval": [0.88, 0.92], "range": [0, 1], "approximate": True}
+    score = Score(0.9, (0.88, 0.92), approximate=True)
     assert beside_value(score, "0.900") == "±0.020~"
-    assert below_value({**score, "interval": [0.8, 0.91]}) == "[0.800,0.910]~"
+    assert below_value(replace(score, interval=(0.8, 0.91))) == "[0.800,0.910]~"
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_one_form_and_never_both(value, low, high):
-    score = {"value": value, "interval": sorted([low, high]), "range": [0, 1]}
+    score = Score(value, (min(low, high), max(low, high)))
     assert bool(beside_value(score, "0.500")) != bool(below_value(score))
 
 

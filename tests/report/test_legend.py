@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.report.documents import texts
+from calipers.report import text_statistics as texts
 from calipers.report.legend import SHOWN, detail_notes, prepared, remarks, title
 from calipers.report.redacted import without_texts
 from calipers.report.render.text import plain as printed
 from calipers.report.shown import metric_of
+from calipers.results.comparison import Comparison
+from calipers.results.sets import SetSummary
+from calipers.results.system import SystemResult
+from calipers.results.texts import TextResult
 from calipers.score import Score
 from calipers.serialise import plain, read
 
 GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
 HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]
+SET = SetSummary("a", "a", 9, 9, None, "0")
 ROW = {"phrase": "a lot of", "texts": 1234, "references": 0, "ratio": np.inf, "p_value": 0.0019}
 
 
@@ -23,7 +28,7 @@ def test_phrases_stand_in_the_table_and_in_the_json():
     found = calipers.measure_texts(
         {"chatty": GENERATED}, reference=HUMAN, metrics="overused_phrases", tokenizer="whitespace"
     )
-    text = " ".join(printed(texts.document(found.to_dict())).split())
+    text = " ".join(printed(texts.document(found)).split())
     # Two phrases could be over-used at all: p = 2 / C(40, 20)
     assert "chatty, Over-used-3: 'to be honest' (texts 20, references 0, p value 1.5e-11)" in text
     (row,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["systems"][0]["scores"][
@@ -41,9 +46,10 @@ def test_a_kept_score_has_its_details_again():
 
 def test_long_lists_are_cut_and_say_so():
     rows = [{**ROW, "phrase": f"phrase {place}"} for place in range(SHOWN + 3)]
-    (note,) = detail_notes([{"name": "a", "scores": {"x": {"details": rows}}}], str.upper)
+    system = TextResult(SET, {"x": Score(0.5, details=tuple(rows))})
+    (note,) = detail_notes([system], str.upper)
     note = str(note)
-    assert note.startswith("a, X: 'phrase 0' (texts 1,234, references 0, ratio inf, p value 0.0019")
+    assert note.startswith("a, X: 'phrase 0' (texts 1,234, references 0, p value 0.0019")
     assert note.endswith("; 3 more in the JSON")
     assert f"phrase {SHOWN}" not in note
 
@@ -58,16 +64,13 @@ def test_phrases_of_a_redacted_report_are_left_out():
 
 def test_rows_stand_behind_the_label_of_their_score():
     scores = {
-        key: {"value": 1.0, "better": "higher", "details": [ROW]}
+        key: Score(1.0, details=(ROW,))
         for key in ("prd:beta=0.5", "form.precision", "text.overused_phrases")
     }
-    data = {
-        "settings": {"views": ["meaning", "form", "text"]},
-        "reference": {"name": "r", "n": 9},
-        "systems": [{"name": "a", "n": 9, "scores": scores}],
-    }
-    told = [str(note) for note in remarks(data) if note.kind == "detail"]
-    labels = [metric_of(data, key).label for key in scores]
+    views = {"views": ["meaning", "form", "text"]}
+    comparison = Comparison(SET, (SystemResult(SET, scores, {}),), views)
+    told = [str(note) for note in remarks(comparison) if note.kind == "detail"]
+    labels = [metric_of(comparison, key).label for key in scores]
     assert [line.split(": ")[0] for line in told] == [f"a, {label}" for label in labels]
     assert labels == ["prd:beta=0.5", "Precision", "Over-used-3"]
 
@@ -96,13 +99,12 @@ def test_rows_stand_behind_the_label_of_their_score():
 def test_what_was_done_to_rows_is_said_and_stands_in_a_title_where_it_is_not_the_usual(
     settings, said
 ):
-    kept = {"reference": {"name": "r", "n": 9}, "settings": settings}
-    assert prepared(kept) == said
+    assert prepared(settings) == said
     unusual = said not in ("", "rows scaled to length 1")
-    assert title(kept).endswith(f" · {said}") == unusual
-    axes = {"reference": kept["reference"], "settings": {**settings, "pca": 0.9}}
+    assert title(SET, settings).endswith(f" · {said}") == unusual
+    axes = {**settings, "pca": 0.9}
     assert prepared(axes) == (f"{said}, MAUVE on 90 % PCA" if said else "")
-    axes["settings"]["projection"] = "union"
+    axes["projection"] = "union"
     assert prepared(axes) == (f"{said}, on 90 % PCA" if said else "")
 
 

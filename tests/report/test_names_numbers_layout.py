@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,21 +12,24 @@ from rich.cells import cell_len
 from calipers.catalogue.choosing import find
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import DIVERGENCE, ESTIMATOR, SMOOTHING
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.names import clean, label, meaning, shorten
 from calipers.report.numbers import best_of, number, score_text, words_text
 from calipers.report.render.layout import Grid, Strip, Written, packed, rows, total_width
 from calipers.report.render.text import Screen, plain
+from calipers.results.comparison import Comparison
+from calipers.results.sets import SetSummary
+from calipers.score import Score
 
 
 def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.full(data), width=width)
+    return plain(compare.full(Comparison.from_dict(data)), width=width)
 
 
 def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.full(data), width=width)
+    return Screen(compare.full(Comparison.from_dict(data)), width=width)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +52,12 @@ def test_numbers(value, unit, text):
 
 
 def test_a_score_without_a_value_is_a_dash():
-    assert score_text(None) == score_text({"value": None, "range": [0, 1]}) == "–"
+    assert score_text(None) == score_text(Score(math.nan)) == "–"
 
 
 @pytest.mark.parametrize(("median", "text"), [(3.5, "3.5"), (9.96, "10.0"), (150.0, "150")])
 def test_lengths(median, text):
-    assert words_text({"words": {"median": median}}) == text
+    assert words_text(SetSummary("a", "a", 9, 9, {"median": median}, "0")) == text
 
 
 @pytest.mark.parametrize(
@@ -70,16 +75,13 @@ def test_lengths(median, text):
     ],
 )
 def test_best(values, direction, best):
-    scores = [{"value": value, "range": [0, 1]} for value in values]
+    scores = [Score(math.nan if value is None else value) for value in values]
     assert best_of(scores, direction) == best
 
 
 def test_the_best_statistic_is_the_closest_to_that_of_the_reference():
     values = [0.9, 0.35, 0.1]
-    scores = [
-        {"value": each, "range": [0, 1], "reference": 0.4, "gap": abs(each - 0.4)}
-        for each in values
-    ]
+    scores = [Score(value, reference=0.4) for value in values]
     assert best_of(scores, "closest") == 1
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from calipers.commands.rank.result import Matrix, RankedMetric, Ranking
 from calipers.errors import InputError
 from calipers.report.plot_kinds import INPUTS, KINDS, draw, draw_axes
 from calipers.report.plots import (
@@ -61,16 +63,21 @@ def test_hostile_names_are_written_as_they_are(report, tmp_path, plot):
     assert not set(text) & set("\x00\u202e")
 
 
-RANKING = {"matrix": {"names": ["a", "b"], "values": [[1, 0], [0, 1]], "kind": "spearman"}}
-RANKING["matrix"]["truths"] = 1
-RANKING["systems"] = ["x", "y", "z"]
+RANKING = Ranking(
+    systems=("x", "y", "z"),
+    metrics={key: RankedMetric(key, "higher", {}, {}, {}) for key in ("a", "b")},
+    truths={},
+    matrix=Matrix("spearman", ("a", "b"), 0, np.eye(2), np.full((2, 2), 3), ((None, None),) * 2),
+    settings={"level": 0.95},
+    chance={},
+).to_dict()
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_its_functions_and_one_line(name):
     kind = KINDS[name]
-    module = importlib.import_module(f"calipers.report.plots.{kind.module}")
-    assert callable(getattr(module, f"{kind.module}_plot"))
+    module, _, function = kind.drawn_by.partition(":")
+    assert callable(getattr(importlib.import_module(f"calipers.{module}"), function))
     assert kind.takes in INPUTS
     assert "\n" not in kind.shows
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calipers.errors import InputError
-from calipers.report.documents import summary
 from calipers.report.names import clean
 from calipers.report.numbers import score_text
 from calipers.report.render.csv import COLUMNS, LONGEST, cell, scores_csv
@@ -26,28 +25,41 @@ from calipers.report.render.latex import latex as latex_of
 from calipers.report.render.markdown import escape
 from calipers.report.render.markdown import escape as markdown
 from calipers.report.render.markdown import markdown as markdown_of
+from calipers.report.summary_of_data import summary
 from calipers.results import SetSummary
+from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
+from calipers.serialise import read
+
+
+def result_of(data):
+    """Give the comparison of some data; what is a result already is given back."""
+    return Comparison.from_dict(data) if isinstance(data, dict) else data
+
+
+def csv_of(data):
+    """Write the scores of a comparison as CSV."""
+    return scores_csv(result_of(data))
 
 
 def markdown_table(data):
     """Write a comparison as Markdown."""
-    return markdown_of(summary(data))
+    return markdown_of(summary(result_of(data)))
 
 
 def latex_table(data):
     """Write a comparison as LaTeX."""
-    return latex_of(summary(data))
+    return latex_of(summary(result_of(data)))
 
 
 def notebook_html(data):
     """Write a comparison as HTML for a notebook."""
-    return html_of(summary(data))
+    return html_of(summary(result_of(data)))
 
 
 def rows(data):
-    return list(csv.DictReader(io.StringIO(scores_csv(data), newline=""), strict=True))
+    return list(csv.DictReader(io.StringIO(csv_of(data), newline=""), strict=True))
 
 
 def test_one_row_for_each_system_and_score(four_sure):
@@ -106,7 +118,7 @@ def test_text_statistics_with_the_values_of_the_reference():
     found = TextComparison(
         (TextResult(near, scores),), settings, human, {"distinct:n=2": Score(0.25)}
     )
-    first, second = rows(found.to_dict())
+    first, second = rows(found)
     assert (first["role"], first["value"], first["gap"]) == ("reference", "0.25", "")
     assert (second["view"], second["metric"], second["options"]) == ("text", "distinct", "n=2")
     assert float(second["value"]) == 0.1 + 0.2
@@ -116,7 +128,7 @@ def test_text_statistics_with_the_values_of_the_reference():
 
 def test_pandas_reads_it(four_sure):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.read_csv(io.StringIO(scores_csv(four_sure), newline=""))
+    frame = pandas.read_csv(io.StringIO(csv_of(four_sure), newline=""))
     assert list(frame.columns) == list(COLUMNS)
     assert len(frame) == 32
     values = frame.set_index(["system", "key"])["value"]
@@ -154,7 +166,7 @@ def test_long_text_is_cut_to_a_cell():
 
 
 def test_lines_end_as_the_standard_says(two_systems):
-    lines = scores_csv(two_systems).split("\r\n")
+    lines = csv_of(two_systems).split("\r\n")
     assert lines[0].split(",")[:4] == ["system", "role", "view", "metric"]
     assert lines[-1] == ""
     assert len(lines) == 18
@@ -282,7 +294,7 @@ def test_negative_and_large_numbers(make):
     )
     ((row,),) = tabulars(latex_table(data))
     assert row == ["a", "$-$0.0001678", "1.235e+05"]
-    assert score_text(scores["mmd"]) == "-0.0001678"
+    assert score_text(read(Score, scores["mmd"])) == "-0.0001678"
 
 
 def test_groups_have_a_table_of_their_own(make):
@@ -337,7 +349,7 @@ def test_escapes(text, written):
 
 def test_data_of_something_else_are_refused_as_latex():
     with pytest.raises(InputError, match="found dict"):
-        latex_table({})
+        latex_of(summary({}))
 
 
 @pytest.mark.slow
@@ -412,7 +424,7 @@ def made_text(*names, gaps=True):
     human = SetSummary("human", "h.txt", 500, 500, {"mean": 9.0, "median": 9.0}, "h", ())
     own = {"mean_length": Score(100.0, range=(0, float("inf"))), "self_bleu": Score(0.25)}
     side = {"reference": human, "reference_scores": own} if gaps else {}
-    return TextComparison(tuple(results), {**settings, "aligned": False}, **side).to_dict()
+    return TextComparison(tuple(results), {**settings, "aligned": False}, **side)
 
 
 def test_every_number_of_the_table_is_that_of_the_data(four_sure):
@@ -562,8 +574,8 @@ def test_raw_text_is_aligned_and_ends_with_one_line_break(two_systems):
 
 
 def test_data_of_something_else_are_refused_as_markdown():
-    with pytest.raises(InputError, match=r"to_dict.*keys curves"):
-        markdown_table({"curves": {}})
+    with pytest.raises(InputError, match=r"result of compare.*found dict"):
+        markdown_of(summary({"curves": {}}))
     with pytest.raises(InputError, match="found list"):
         markdown_table([])
 
@@ -611,7 +623,7 @@ HOSTILE = [
     "\\",
     "_",
 ]
-FORMS = (markdown_table, latex_table, scores_csv, notebook_html)
+FORMS = (markdown_table, latex_table, csv_of, notebook_html)
 
 
 @pytest.fixture
@@ -696,7 +708,7 @@ def test_latex_holds_no_command_of_a_stranger(hostile):
 
 
 def test_csv_gives_the_names_back(hostile):
-    found = csv.DictReader(io.StringIO(scores_csv(hostile), newline=""))
+    found = csv.DictReader(io.StringIO(csv_of(hostile), newline=""))
     names = list(dict.fromkeys(row["system"] for row in found))
     assert names == [f"'{name}" if name[0] in "=-" else name for name in map(clean, HOSTILE)]
 

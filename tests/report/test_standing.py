@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,15 +11,15 @@ from calipers.report.inference import all_marks
 from calipers.report.shown import shown_metrics
 from calipers.report.standing import Standing, standing
 from calipers.report.verdict import decisive, verdict
+from calipers.results.comparison import Comparison
 
-Data = dict[str, Any]
 Make = dict[str, Any]
 
 VALUES = {"a": 0.90, "b": 0.89, "c": 0.80, "d": 0.40, "e": 0.70}
 
 
 @pytest.fixture
-def data(make: Make) -> Data:
+def comparison(make: Make) -> Comparison:
     """The best, one tied with it, one undecided, one worse and one that was not tested."""
     score, test = make["score"], make["significance"]
     systems = [make["system"](n, {"mauve_star": score(v)}) for n, v in VALUES.items()]
@@ -28,21 +29,22 @@ def data(make: Make) -> Data:
         test("a", "d", "mauve_star", 0.50, 0.001),
         test("a", "e", "mauve_star", 0.20, None),
     ]
-    return make["comparison"](systems, views=["meaning"]) | {"tests": tests}
+    data = make["comparison"](systems, views=["meaning"]) | {"tests": tests}
+    return Comparison.from_dict(data)
 
 
-def test_every_system_stands_somewhere(data: Data) -> None:
-    lead = decisive(data)
+def test_every_system_stands_somewhere(comparison: Comparison) -> None:
+    lead = decisive(comparison)
     assert lead is not None
-    found = standing(data, lead)
+    found = standing(comparison, lead)
     assert found == Standing((0,), (1,), (2,), (3,), (4,))
     assert not found.is_clear
 
 
-def test_the_marks_and_the_verdict_agree(data: Data) -> None:
-    (marks,) = all_marks(data, shown_metrics(data))
+def test_the_marks_and_the_verdict_agree(comparison: Comparison) -> None:
+    (marks,) = all_marks(comparison, shown_metrics(comparison))
     assert marks == ("*", "≈", "?", "", "#")
-    said = verdict(data)
+    said = verdict(comparison)
     assert said.closest == ("a", "b")
     assert said.undecided == ("c",)
     assert said.to_dict()["undecided"] == ["c"]
@@ -53,10 +55,10 @@ def test_the_marks_and_the_verdict_agree(data: Data) -> None:
     )
 
 
-def test_untested_systems_are_not_worse(data: Data) -> None:
-    lead = decisive(data)
+def test_untested_systems_are_not_worse(comparison: Comparison) -> None:
+    lead = decisive(comparison)
     assert lead is not None
-    assert standing(data | {"tests": []}, lead) == Standing((0,), untested=(1, 2, 3, 4))
+    assert standing(replace(comparison, tests=()), lead) == Standing((0,), untested=(1, 2, 3, 4))
 
 
 def test_a_single_value_has_nothing_to_be_better_than(make: Make) -> None:
@@ -64,7 +66,7 @@ def test_a_single_value_has_nothing_to_be_better_than(make: Make) -> None:
         make["system"]("a", {"mauve_star": make["score"](0.9)}),
         make["system"]("b", {"mauve_star": make["score"](None)}),
     ]
-    data = make["comparison"](systems, views=["meaning"])
-    lead = decisive(data)
+    comparison = Comparison.from_dict(make["comparison"](systems, views=["meaning"]))
+    lead = decisive(comparison)
     assert lead is not None
-    assert standing(data, lead) == Standing()
+    assert standing(comparison, lead) == Standing()

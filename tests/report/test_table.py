@@ -9,13 +9,15 @@ from dataclasses import replace
 import pytest
 
 from calipers.report import table
-from calipers.report.documents import compare, summary
+from calipers.report.comparison import document as compare
 from calipers.report.render.csv import SHOWN, tables_csv
 from calipers.report.render.html import html
 from calipers.report.render.latex import latex
 from calipers.report.render.markdown import markdown
 from calipers.report.render.text import plain
+from calipers.report.summary_of_data import summary
 from calipers.report.table import Column, Document, Name, Note, Notes, ScoreCell, Table, Text
+from calipers.results.comparison import Comparison
 
 FORMATS = (plain, markdown, latex, html, tables_csv)
 
@@ -72,12 +74,15 @@ def test_every_document_format_shows_all_notes(write):
 
 @pytest.mark.parametrize("write", FORMATS)
 def test_a_whole_comparison_can_be_written_in_every_format(write, four_sure):
-    shown = write(compare.document(four_sure, details=True))
+    shown = write(compare.document(Comparison.from_dict(four_sure), details=True))
     assert all(system["name"] in shown.replace("\\", "") for system in four_sure["systems"])
 
 
 def test_values_have_no_padding(four_sure):
-    for document in (compare.document(four_sure, details=True), summary(four_sure)):
+    for document in (
+        compare.document(Comparison.from_dict(four_sure), details=True),
+        summary(Comparison.from_dict(four_sure)),
+    ):
         for one in document.tables:
             for column in one.columns:
                 cells = (c.value if isinstance(c, ScoreCell) else str(c.text) for c in column.cells)
@@ -92,7 +97,7 @@ def test_names_are_shortened_by_the_width_alone():
 
 
 def test_the_cells_of_a_document_are_rows(four_sure):
-    document = compare.document(four_sure)
+    document = compare.document(Comparison.from_dict(four_sure))
     head, *rows = csv.reader(io.StringIO(tables_csv(document), newline=""))
     assert tuple(head) == SHOWN
     cells = [len(c.cells) for one in document.tables for c in one.columns[1:]]

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.report.table import Name
-from calipers.report.verdict import verdict
+from calipers.report.verdict import Verdict, verdict
+from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
 Make = dict[str, Callable[..., Data]]
@@ -25,8 +26,12 @@ def build(
     return data | {"tests": tests or []}
 
 
+def verdict_of(data: Data) -> Verdict:
+    return verdict(Comparison.from_dict(data))
+
+
 def said(data: Data) -> list[str]:
-    return list(verdict(data).sentences)
+    return list(verdict_of(data).sentences)
 
 
 def floor(value: float, beside: float, *, inside: bool, size: int = 250) -> Data:
@@ -59,7 +64,7 @@ def test_the_closest_and_those_tied_with_it(make: Make) -> None:
         "b is closest to human (MAUVE* 0.90); c (0.89) is tied with it; d was not tested "
         "against it."
     )
-    assert verdict(data).closest == ("b", "c")
+    assert verdict_of(data).closest == ("b", "c")
 
 
 def test_without_tests_that_is_said(make: Make) -> None:
@@ -154,7 +159,7 @@ def collapsed(make: Make, **systems: Data) -> Data:
 def test_a_collapse_is_named_with_recall_and_duplicates(make: Make) -> None:
     data = collapsed(make, gan=collapse(make, 0.17, duplicates=0.914), mle=collapse(make, 0.9))
     assert "gan has collapsed: recall 0.17, and 91 % of its texts are duplicates." in said(data)
-    assert verdict(data).collapsed == ("gan",)
+    assert verdict_of(data).collapsed == ("gan",)
     data = collapsed(make, gan=collapse(make, 0.17, duplicates=0.914), b=collapse(make, 0.1))
     assert "gan (recall 0.17, 91 % duplicates) and b (recall 0.10) have collapsed." in said(data)
 
@@ -173,16 +178,16 @@ def test_what_a_collapse_is(
     make: Make, recall: float, precision: float, duplicates: float, kind: str | None
 ) -> None:
     data = collapsed(make, a=collapse(make, recall, precision, duplicates), b=collapse(make, 0.9))
-    kinds = {f.kind for f in verdict(data).findings if "a" in f.systems}
+    kinds = {f.kind for f in verdict_of(data).findings if "a" in f.systems}
     assert (kinds & {"collapsed", "distant"}) == ({kind} if kind else set())
 
 
 def test_a_collapse_is_measured_at_the_size_of_the_floor_where_there_is_one(make: Make) -> None:
     row = collapse(make, 0.3)
     row["scores"]["recall"]["floor"] = floor(0.8, 0.1, inside=False)
-    assert verdict(collapsed(make, a=row)).collapsed == ("a",)
+    assert verdict_of(collapsed(make, a=row)).collapsed == ("a",)
     row["scores"]["recall"]["floor"] = floor(0.8, 0.3, inside=False)
-    assert verdict(collapsed(make, a=row)).collapsed == ()
+    assert verdict_of(collapsed(make, a=row)).collapsed == ()
 
 
 def test_noise_lies_far_from_the_reference(make: Make) -> None:
@@ -208,7 +213,7 @@ def test_noise_lies_far_from_the_reference(make: Make) -> None:
 def test_who_is_distinguishable(make: Make, p_values: Data, sentence: str) -> None:
     scores = {name: {"mauve_star": make["score"](0.5)} for name in p_values}
     tests = [against(make, name, p) for name, p in p_values.items()]
-    found = verdict(build(make, scores, tests))
+    found = verdict_of(build(make, scores, tests))
     assert found.sentences[-1] == sentence
     assert found.distinguishable == tuple(n for n, p in p_values.items() if p and p < 0.05)
 
@@ -233,7 +238,8 @@ def test_one_system_by_its_scores_its_floor_and_its_test(make: Make) -> None:
 
 
 def caution(kind: str, brief: str, weight: int) -> Data:
-    return {"kind": kind, "brief": brief, "weight": weight, "text": f"{brief}; and so on"}
+    text = f"{brief}; and so on"
+    return {"kind": kind, "brief": brief, "movement": weight / 100, "text": text}
 
 
 @pytest.mark.parametrize(
@@ -247,11 +253,11 @@ def test_others_are_said_to_be_alike_only_where_they_are(make: Make, other: str,
     data = build(make, {name: {"mauve_star": make["score"](0.5)} for name in "ab"})
     data["systems"][0]["cautions"] = [caution("lengths", "much shorter (146 vs 342 words)", 40)]
     data["systems"][1]["cautions"] = [caution("lengths", other, 30)]
-    assert str(verdict(data).cautions[0]) == f"a: much shorter (146 vs 342 words){also}"
+    assert str(verdict_of(data).cautions[0]) == f"a: much shorter (146 vs 342 words){also}"
     shares = ("all begin with their prompt", "14 % begin with their prompt")
     for system, brief in zip(data["systems"], shares, strict=True):
         system["cautions"] = [caution("prompts", brief, 40)]
-    assert str(verdict(data).cautions[0]) == f"a: {shares[0]}; 1 more likewise"
+    assert str(verdict_of(data).cautions[0]) == f"a: {shares[0]}; 1 more likewise"
 
 
 def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) -> None:
@@ -269,11 +275,11 @@ def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) 
     data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 6)]
 
     def shown() -> list[str]:
-        return [caution.brief for caution in verdict(data).cautions]
+        return [caution.brief for caution in verdict_of(data).cautions]
 
-    assert str(verdict(data).cautions[0]) == "a: much shorter"  # another is longer
+    assert str(verdict_of(data).cautions[0]) == "a: much shorter"  # another is longer
     assert shown() == ["much shorter", "64 % cut by the embedder, reference 20 %"]
-    data["systems"][1]["cautions"][1]["weight"] = 30
+    data["systems"][1]["cautions"][1]["movement"] = 0.3
     assert shown() == [
         *("much shorter", "76 % share an opening"),
     ]
@@ -288,19 +294,19 @@ def test_what_a_sentence_says_is_no_caution_too(make: Make) -> None:
     data = collapsed(make, gan=collapse(make, 0.17, duplicates=0.914), b=collapse(make, 0.9))
     data["systems"][0]["cautions"] = [caution("duplicates", "91 % duplicates", 60)]
     data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 8)]
-    assert [str(found) for found in verdict(data).cautions] == ["fewer than 1,000 samples"]
+    assert [str(found) for found in verdict_of(data).cautions] == ["fewer than 1,000 samples"]
 
 
 def test_names_are_set_apart_and_written_in_full_as_data(make: Make) -> None:
     name = "runs/of a very long name that a narrow line would have to shorten/model"
     data = collapsed(make, **{name: collapse(make, 0.1)}, b=collapse(make, 0.9))
-    finding = next(f for f in verdict(data).findings if f.kind == "collapsed")
+    finding = next(f for f in verdict_of(data).findings if f.kind == "collapsed")
     assert [str(word.text) for word in finding.words if isinstance(word, Name)] == [name]
-    assert verdict(data).to_dict()["collapsed"] == [name]
+    assert verdict_of(data).to_dict()["collapsed"] == [name]
 
 
 def test_nothing_to_say_of_no_systems(make: Make) -> None:
-    assert verdict(make["comparison"]([])).sentences == ()
+    assert verdict_of(make["comparison"]([])).sentences == ()
 
 
 unit = st.one_of(st.none(), st.floats(0, 1))
@@ -314,7 +320,7 @@ def test_any_scores_have_a_verdict_of_whole_sentences(make: Make, rows: Any) -> 
         for i, row in enumerate(rows)
     }
     tests = [against(make, f"s{i}", row[3]) for i, row in enumerate(rows)]
-    found = verdict(build(make, scores, tests))
+    found = verdict_of(build(make, scores, tests))
     assert all(sentence.endswith(".") and "  " not in sentence for sentence in found.sentences)
     assert {name for f in found.findings for name in f.systems} <= set(scores)
     assert not set(found.collapsed) & {
@@ -342,7 +348,7 @@ def test_a_topic_that_is_missing_is_said_although_recall_stays(make: Make) -> No
         "a against human: MAUVE* 0.50, Precision 0.90, Recall 0.90, Coverage 0.90.",
         "It loses diversity (coverage 0.56, floor 0.95) beyond the noise floor at 250 samples.",
     ]
-    assert verdict(data).lost == ("a",)
+    assert verdict_of(data).lost == ("a",)
 
 
 def test_narrow_samples_are_said_although_coverage_stays(make: Make) -> None:
@@ -357,8 +363,8 @@ def test_of_several_systems_those_that_lose_diversity_are_named_the_worst_first(
         "c": diverse(make, FULL, (0.56, 0.95)),
     }
     data = build(make, scores)
-    assert verdict(data).lost == ("c", "b")
-    assert verdict(data).to_dict()["lost"] == ["c", "b"]
+    assert verdict_of(data).lost == ("c", "b")
+    assert verdict_of(data).to_dict()["lost"] == ["c", "b"]
     assert (
         "c (coverage 0.56, floor 0.95) and b (recall 0.80, floor 0.93) lose diversity beyond the "
         "noise floor at 250 samples."
@@ -372,19 +378,19 @@ def test_of_several_systems_those_that_lose_diversity_are_named_the_worst_first(
 
 def test_equal_systems_lose_nothing(make: Make) -> None:
     scores = {name: diverse(make, FULL, (0.95, 0.95)) for name in "ab"}
-    assert verdict(build(make, scores)).lost == ()
+    assert verdict_of(build(make, scores)).lost == ()
     alone = build(make, {"a": scores["a"]})
     assert "It loses neither quality nor diversity beyond the noise floor." in said(alone)
-    assert verdict(alone).lost == ()
+    assert verdict_of(alone).lost == ()
 
 
 def test_a_low_coverage_is_a_collapse_unless_poor_quality_explains_it(make: Make) -> None:
     good = build(make, {"a": diverse(make, FULL, (0.14, 0.95)), "b": diverse(make, FULL, FULL)})
-    assert verdict(good).collapsed == ("a",)
-    assert verdict(good).lost == ()  # it is named once
+    assert verdict_of(good).collapsed == ("a",)
+    assert verdict_of(good).lost == ()  # it is named once
     poor = {"a": diverse(make, FULL, (0.14, 0.95), precision=0.4), "b": diverse(make, FULL, FULL)}
-    assert verdict(build(make, poor)).collapsed == ()
-    assert verdict(build(make, poor)).lost == ("a",)
+    assert verdict_of(build(make, poor)).collapsed == ()
+    assert verdict_of(build(make, poor)).lost == ("a",)
 
 
 def test_the_most_diverse_is_worse_by_no_score_of_diversity(make: Make) -> None:

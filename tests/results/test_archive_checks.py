@@ -200,8 +200,9 @@ def test_how_much_scores_move_comes_back(load, members):
         if score.standard_error is not None and key in found.spreads:
             assert found.spreads[key].standard_error == pytest.approx(score.standard_error)
     assert {"precision", "recall"} <= found.spreads.keys()
-    older = {name: None for name in members if name.endswith("spreads.json")}
-    assert load(older)["a"].spreads == {}
+    without = {name: None for name in members if name.endswith("spreads.json")}
+    with pytest.raises(InputError, match=r"bad\.zip: .*spreads\.json"):
+        load(without)
 
 
 def test_rows_of_samples_without_texts_are_looked_at_too(load, members):
@@ -223,16 +224,6 @@ def test_a_zip_from_before_explanations_is_read_and_explained(load, members):
     assert explanation.topics == ()
     assert "no uncovered samples: coverage was not measured" in explanation.notes
     assert found.report_data()["map"]["wording"]["method"] == "pca"
-
-
-def test_explanations_from_before_topics_were_tested_are_made_anew(load, members):
-    data = json.loads(members[EXPLANATION])
-    del data["level"]
-    for topic in data["topics"]:
-        del topic["p_value"]
-    found = load({EXPLANATION: json.dumps(data)})["a"]
-    assert found.explained == {}
-    assert found.explain() == load({})["a"].explain()
 
 
 def test_names_of_members_lead_nowhere(load, tmp_path):

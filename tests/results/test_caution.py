@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InputError
-from calipers.evaluate.confounders_copies import Beginnings, Copies, Duplicates, Prompts
-from calipers.evaluate.confounders_language import Language, Scripts
-from calipers.evaluate.confounders_lengths import Truncation
-from calipers.evaluate.confounders_texts import brief_lengths
+from calipers.evaluate.cautions.copies import Beginnings, Copies, Duplicates, Prompts
+from calipers.evaluate.cautions.language import Language, Scripts
+from calipers.evaluate.cautions.lengths import Truncation
+from calipers.evaluate.cautions.texts import brief_lengths
 from calipers.report.redacted import without_texts
 from calipers.results import Comparison
 from calipers.results.caution import (

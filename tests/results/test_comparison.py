@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.embed.embedder import EncodedBatch
+from calipers.embedders.embedder import EncodedBatch
 from calipers.errors import CalipersError, InputError
 from calipers.explain import sample_map
+from calipers.report.page_data import EXCERPT, _thinned
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
-from calipers.results.report_data import EXCERPT, _thinned
 from calipers.results.system import Against
 from calipers.samples import SampleSet
 from calipers.score import NoiseFloor, Score
@@ -322,14 +322,6 @@ def test_a_system_of_the_same_texts_has_no_significant_topic(explained):
     assert "no topic is significantly under- or over-represented" in str(found)
 
 
-def test_runs_from_before_there_was_a_choice_looked_for_neighbours_on_joint_axes(explained):
-    samples, settings = explained.reference_samples, dict(explained.settings)
-    assert settings["projection"] == "none"
-    assert Against.of(samples, settings).projection == "none"
-    del settings["projection"]
-    assert Against.of(samples, settings).projection == "union"
-
-
 def test_the_topic_that_a_system_lacks_is_named_first(explained):
     explanation = explained["narrow"].explain()
     worst = explanation.under_represented[0]
@@ -483,8 +475,8 @@ def test_report_data_is_strict_json_with_a_place_for_every_sample(explained):
 
 @pytest.mark.parametrize("kind", ["plane", "curves", "frontiers"])
 def test_a_plot_gathers_what_it_shows_alone(explained, kind, monkeypatch):
-    monkeypatch.setattr("calipers.results.report_data._explanations", None)
-    monkeypatch.setattr("calipers.results.report_data._maps", None)
+    monkeypatch.setattr("calipers.report.page_data._explanations", None)
+    monkeypatch.setattr("calipers.report.page_data._maps", None)
     assert explained.plot(kind).has_data()
 
 

@@ -21,14 +21,13 @@ from typer.testing import CliRunner
 
 import calipers
 from calipers.cli import app
+from calipers.commands.check.run import check
 from calipers.errors import CalipersError, InputError
-from calipers.evaluate.check import check
 from calipers.report import json_text, latex, markdown, plain, scores_csv
-from calipers.report.documents import document_of, summary_of
 from calipers.report.render.csv import tables_csv
 from calipers.report.render.html import page
 from calipers.results import Comparison, Result
-from calipers.results.result import class_of, load_result
+from calipers.results.result import class_of, load
 
 
 def sample_results() -> dict[str, Callable[[], Result]]:
@@ -106,12 +105,13 @@ def show_all(result: Result) -> None:
     data, kind = result.to_dict(), result.kind
     json_text(data)
     details = {"details": True} if kind in ("comparison", "tuning") else {}
-    for document in (document_of(kind, data, **details), summary_of(kind, data)):
+    result = class_of(kind).from_dict(data)
+    for document in (result.document(**details), result.summary()):
         for write in (plain, markdown, latex, tables_csv, page):
             write(document)
     list(result._rows())
     if kind in SCORED:
-        scores_csv(data)
+        scores_csv(result)
         for condition in CONDITIONS:
             try:
                 assert check(result, fail_if=condition).exit_code in (0, 1, 3)
@@ -200,7 +200,7 @@ def test_what_cannot_be_is_named_with_its_rule(
     name = f"run{suffix}"
     write(run, name, edited(json.loads(json.dumps(run.to_dict())), place, value))
     with pytest.raises(InputError) as told:
-        load_result(name)
+        load(name)
     assert str(told.value).startswith(f"{name}: is not ")
     assert says in str(told.value)
     for command in (["check", name, "--fail-if", "recall < 0.5"], ["show", name]):

@@ -93,7 +93,7 @@ def test_a_reference_that_is_a_log_is_named_by_id(comparison: Comparison) -> Non
 
 def test_views_seeds_and_cut_sets() -> None:
     # Vectors stand in for embeddings with two views; the log says only who is who
-    from calipers.embed import Embeddings
+    from calipers.embedders import Embeddings
 
     rng = np.random.default_rng(3)
     logged = read_samples(LOG).log_ids

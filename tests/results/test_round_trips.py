@@ -13,14 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.errors import InputError, MissingExtraError
-from calipers.results import Comparison, Result, SetSummary, Sweep, SystemResult, load_result
-from calipers.results.agreement import Agreement, Column, MetricAgreement
-from calipers.results.archive import ABOUT
-from calipers.results.caution import Caution
-from calipers.results.check import Check, CheckedScore
-from calipers.results.comparison import Advice, SignificanceTest
-from calipers.results.judging import (
+from calipers.commands.agree.result import Agreement, Column, MetricAgreement
+from calipers.commands.check.result import Check, CheckedScore
+from calipers.commands.judge.result import (
     BetweenJudges,
     Estimate,
     Judge,
@@ -29,12 +24,17 @@ from calipers.results.judging import (
     Judging,
     WithPeople,
 )
-from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
-from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
-from calipers.results.ranking import Beside, Fit, Matrix, Player, RankedMetric, Ranking, Truth
+from calipers.commands.overlap.result import Overlap, OverlapSystem, OverlapView
+from calipers.commands.probe.result import Move, Probe, ProbedChange, ProbedView
+from calipers.commands.rank.result import Beside, Fit, Matrix, Player, RankedMetric, Ranking, Truth
+from calipers.commands.sweep.result import Curve, Sweep, SweptSystem
+from calipers.errors import InputError, MissingExtraError
+from calipers.results import Comparison, Result, SetSummary, SystemResult, load
+from calipers.results.archive import ABOUT
+from calipers.results.caution import Caution
+from calipers.results.comparison import Advice, SignificanceTest
 from calipers.results.rows import sample_rows, score_rows
 from calipers.results.sets import Samples
-from calipers.results.sweep import Curve, SweptSystem
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import plain, read
@@ -275,7 +275,7 @@ def test_a_probe_comes_back_with_the_noise_as_the_least():
 def test_every_result_is_saved_and_loaded(result, tmp_path):
     path = tmp_path / "run.zip"
     result.save(path)
-    for back in (type(result).load(path), Result.load(path), load_result(path)):
+    for back in (type(result).load(path), Result.load(path), load(path)):
         assert type(back) is type(result)
         assert through_json(back.to_dict()) == through_json(result.to_dict())
     assert sorted(each.name for each in tmp_path.iterdir()) == ["run.zip"]
@@ -300,7 +300,7 @@ def test_values_of_samples_come_back_with_the_json():
 def test_json_of_every_command_is_read(result, tmp_path):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(result.to_dict()))
-    back = load_result(path)
+    back = load(path)
     assert type(back) is type(result)
     assert back.to_dict() == through_json(result.to_dict())
 
@@ -323,7 +323,7 @@ def written(path, about):
     [
         ({"kind": "sweep", "format": 3}, "has format 3, of a later version of calipers"),
         ({"kind": "sweep", "format": "2"}, "its format is '2', not a whole number"),
-        ({"kind": "os", "format": 2}, "it holds 'os', none of comparison, sweep"),
+        ({"kind": "os", "format": 2}, "it holds 'os', none of comparison, texts"),
         ({"kind": ["sweep"], "format": 2}, r"its kind is \['sweep'\], not a text"),
         ({"kind": "probe", "format": 2}, "is not a result saved by calipers"),
         ({"format": 2}, "is not a result saved by calipers"),
@@ -343,7 +343,7 @@ def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
         ("[1]", "is not a result of calipers"),
         ('{"systems": []}', "is not a result of calipers"),
         (
-            '{"calipers": "1", "settings": {"over": "k"}}',
+            '{"calipers": "1", "kind": "sweep", "settings": {"over": "k"}}',
             "is not a sweep of calipers",
         ),
     ],
@@ -352,14 +352,14 @@ def test_json_that_is_no_result_is_refused(tmp_path, text, words):
     path = tmp_path / "run.json"
     path.write_text(text)
     with pytest.raises(InputError, match=rf"run\.json: {words}"):
-        load_result(path)
+        load(path)
 
 
 def test_json_that_is_too_large_is_refused(tmp_path):
     path = tmp_path / "run.json"
     path.write_bytes(b" " * 2_000_000)
     with calipers.memory_limit("1MB"), pytest.raises(InputError, match=r"run\.json: .*1\.0 MB"):
-        load_result(path)
+        load(path)
 
 
 def test_settings_that_cannot_be_are_named():
@@ -380,7 +380,7 @@ def test_want_of_memory_is_no_damage(monkeypatch):
 def test_a_missing_file_is_named(tmp_path):
     for name in ("run.json", "run.zip"):
         with pytest.raises(InputError, match=rf"{name}: cannot be read: No such file"):
-            load_result(tmp_path / name)
+            load(tmp_path / name)
 
 
 DAMAGE = [

@@ -149,29 +149,6 @@ def test_an_archive_keeps_everything_that_says_how_sure(tmp_path):
     assert str(loaded) == str(saved)
 
 
-def test_archives_of_before_are_read_and_shown(tmp_path):
-    path = tmp_path / "old.zip"
-    comparison(tests=(TEST,)).save(path)
-
-    def older(data):
-        for name in ("tests", "advice"):
-            del data[name]
-        del data["systems"][0]["confounders"]
-        score = data["systems"][0]["scores"]["recall"]
-        for name in (*FIELDS, "seeds_sd"):
-            del score[name]
-        score |= {"interval": None, "level": None, "noise_floor": None}
-
-    edited(path, older)
-    loaded = Comparison.load(path)
-    assert (loaded.tests, loaded.advice, loaded["a"].confounders) == ((), (), None)
-    score = loaded["a"]["recall"]
-    assert (score.interval, score.standard_error, dict(score.sources)) == (None, None, {})
-    assert (score.approximate, score.floor, score.noise_floor) == (False, None, None)
-    assert "0.300" in str(loaded)
-    assert "±" not in str(loaded).split("Over the seed files")[0]
-
-
 def _score(data):
     return data["systems"][0]["scores"]["recall"]
 

@@ -1,4 +1,4 @@
-"""The rules behind the sentences on agreement, overlap, probes, rankings and sweeps."""
+"""The rules behind the sentences on overlap, rankings and sweeps."""
 
 from __future__ import annotations
 
@@ -10,139 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.results.agreement import Column, MetricAgreement, PairOrder, merit, tie_width, winner
-from calipers.results.overlap import NEARLY_ALL, NEARLY_NONE, Relation, Share
-from calipers.results.probe import Move, verdict
-from calipers.results.ranking import Beside, Truth
-from calipers.results.sweep import Curve, plateau
-from calipers.score import Score
-
-COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))
-WINNERS = st.lists(st.sampled_from(["a", "b", "tie", "unknown"]), min_size=3, max_size=3)
-
-
-def pair(*winners):
-    return PairOrder("x", "y", COLUMNS, winners)
-
-
-def test_the_width_of_a_tie_falls_with_the_root_of_n():
-    assert tie_width(100) == 0.05
-    assert tie_width(400) == 0.025
-    assert tie_width(10_000_000) == 0.01
-
-
-def test_a_share_wins_by_more_than_a_tie():
-    assert winner(Score(0.75), Score(0.5), 0.02) == "a"
-    assert winner(Score(0.5), Score(0.75), 0.02) == "b"
-    assert winner(Score(0.52), Score(0.5), 0.02) == "tie"
-    assert winner(Score(math.nan, reason="none"), Score(0.5), 0.02) == "unknown"
-
-
-def test_lower_distances_win_and_ties_are_relative_there():
-    def distance(value):
-        return Score(value, range=(0.0, np.inf), better="lower")
-
-    assert winner(distance(10.0), distance(20.0), 0.02) == "a"
-    assert winner(distance(10.0), distance(10.15), 0.02) == "tie"
-    assert winner(distance(0.1), distance(0.12), 0.02) == "a"
-    assert winner(distance(np.inf), distance(np.inf), 0.02) == "tie"
-    assert winner(distance(np.inf), distance(1.0), 0.02) == "b"
-
-
-def test_the_closest_wins_whichever_side_it_is_on():
-    def variety(value):
-        return Score(value, range=(1.0, np.inf), better="closest", reference=50.0)
-
-    assert merit(variety(40.0)) == merit(variety(60.0)) == -10.0
-    assert winner(variety(48.0), variety(70.0), 0.02) == "a"
-    assert winner(variety(49.0), variety(51.0), 0.02) == "tie"
-
-
-@pytest.mark.parametrize(
-    ("winners", "sentence"),
-    [
-        ("aaa", "all 3 columns put x above y"),
-        ("bbb", "all 3 columns put y above x"),
-        (("tie",) * 3, "all 3 columns see a tie of x and y"),
-        (("a", "tie", "a"), "2 of 3 columns put x above y; a tie by minilm form"),
-        (("b", "a", "b"), "y above x by minilm meaning, tfidf words; the reverse by minilm form"),
-        (("a", "tie", "b"), "x above y by minilm meaning; the reverse by tfidf words; a tie by"),
-        (("a", "a", "unknown"), "2 of 3 columns put x above y; no value by tfidf words"),
-        (
-            ("tie", "b", "tie"),
-            "1 of 3 columns puts y above x; a tie by minilm meaning, tfidf words",
-        ),
-        (("tie", "tie", "unknown"), "2 of 3 columns see a tie of x and y; no value by tfidf words"),
-        (("unknown",) * 3, "no column has a value for x and y"),
-    ],
-)
-def test_sentences(winners, sentence):
-    assert pair(*winners).sentence.startswith(sentence)
-
-
-def test_two_columns_are_both():
-    assert PairOrder("x", "y", COLUMNS[:2], ("a", "a")).sentence == "both columns put x above y"
-
-
-def test_split_and_agreed():
-    assert pair("a", "b", "a").split
-    assert not pair("a", "tie", "unknown").split
-    assert pair("a", "a", "a").agreed == "x"
-    assert pair("b", "b", "b").agreed == "y"
-    assert pair("a", "tie", "a").agreed is None
-    assert pair("tie", "tie", "tie").agreed is None
-
-
-@given(WINNERS)
-def test_swapping_the_systems_swaps_the_words(winners):
-    swapped = {"a": "b", "b": "a"}
-    there = pair(*winners)
-    back = PairOrder("y", "x", COLUMNS, tuple(swapped.get(w, w) for w in winners))
-    assert there.split == back.split
-    assert there.agreed == back.agreed
-    if "a" in winners or "b" in winners:
-        assert there.sentence == back.sentence
-
-
-def metric(values, name="precision", tie=0.02):
-    values = np.array(values)
-    nothing = np.full((len(values),) * 2, np.nan)
-    return MetricAgreement(
-        metric=name,
-        columns=COLUMNS[: len(values)],
-        systems=tuple("wxyz"[: values.shape[1]]),
-        scores=tuple(tuple(Score(value) for value in row) for row in values),
-        spearman=nothing,
-        kendall=nothing,
-        chance=nothing,
-        reasons=((None,) * len(values),) * len(values),
-        tie=tie,
-    )
-
-
-def test_a_common_order_is_told():
-    found = metric([[0.2, 0.9, 0.5], [0.1, 0.7, 0.4]])
-    assert found.sentence.endswith("of 3 pairs of systems; all rank x above y above w")
-    assert found.split == ()
-
-
-def test_ties_leave_no_common_order_and_no_disagreement():
-    found = metric([[0.2, 0.9, 0.5], [0.41, 0.7, 0.4]])
-    assert found.sentence == "no two columns disagree on any of 3 pairs of systems"
-
-
-def test_the_pairs_of_a_split():
-    found = metric([[0.2, 0.9, 0.5], [0.5, 0.9, 0.2], [0.5, 0.9, 0.2]])
-    assert found.sentence == "columns disagree on 1 of 3 pairs of systems"
-    assert [(each.a, each.b) for each in found.split] == [("w", "y")]
-    assert found.lowest is None
-
-
-def test_a_metric_without_a_better_end_names_no_winner():
-    found = metric([[0.2, 0.9], [0.9, 0.2]], name="authenticity")
-    assert found.pairs == ()
-    assert "neither direction is better" in found.sentence
-
+from calipers.commands.overlap.result import NEARLY_ALL, NEARLY_NONE, Relation, Share
+from calipers.commands.rank.result import Beside, Truth
+from calipers.commands.sweep.result import Curve
+from calipers.uncertainty.plateau import plateau
 
 EXACT = 0.0
 
@@ -252,64 +123,6 @@ def test_the_word_follows_the_limits(first, second):
         (False, True): "a_within_b",
     }.get(tuple(inside), "disjoint" if max(first, second) <= NEARLY_NONE else "overlap_in_part")
     assert relation(first, second).relation == expected
-
-
-def move(gap, ceiling=(0.9, 0.9, 0.9), least=0.02):
-    return Move("recall", "higher", ceiling, tuple(c + gap for c in ceiling), least)
-
-
-def test_gap_and_noise_by_hand():
-    found = Move("recall", "higher", (0.90, 0.94, 0.98), (0.80, 0.86, 0.80), 0.02)
-    assert found.unchanged == pytest.approx(0.94)
-    assert found.value == pytest.approx(0.82)
-    assert found.gap == pytest.approx(-0.12)
-    assert found.noise == pytest.approx(2 * 0.04)
-    assert found.beyond
-    assert found.clear
-    assert move(0.0).noise == 0.02
-
-
-@pytest.mark.parametrize(
-    ("gaps", "word"),
-    [
-        ((0.0, 0.0), "blind"),
-        ((-0.02, 0.0), "blind"),
-        ((-0.03, 0.0), "hardly"),
-        ((0.03, 0.0), "hardly"),
-        ((-0.1, 0.0), "sees"),
-        ((0.0, 0.3), "sees"),
-    ],
-)
-def test_the_metric_that_moves_most_decides(gaps, word):
-    assert verdict([move(gap) for gap in gaps], 1.0) == word
-    assert verdict([move(gap) for gap in reversed(gaps)], 1.0) == word
-
-
-def test_noise_hides_a_gap():
-    noisy = (0.6, 0.9, 0.75)
-    assert verdict([move(-0.2, ceiling=noisy)], 1.0) == "blind"
-    assert verdict([move(-0.4, ceiling=noisy)], 1.0) == "sees"
-
-
-def test_what_changes_nothing_says_nothing():
-    assert verdict([move(0.0)], 0.0) == "no change"
-    assert verdict([move(-0.5)], 0.49) == "few changed"
-    assert verdict([move(0.0)], 0.5) == "blind"
-
-
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=5), st.floats(-1, 1))
-def test_larger_gaps_are_seen_no_less(ceiling, gap):
-    order = ["blind", "hardly", "sees"]
-    nearer, further = (verdict([move(x, tuple(ceiling))], 1.0) for x in (gap / 2, gap))
-    assert order.index(nearer) <= order.index(further)
-
-
-def test_scores_without_a_value_are_null():
-    nothing = Move("recall", "higher", (0.9, 0.8), (math.nan, 0.5), 0.02)
-    assert np.isnan(nothing.gap)
-    assert nothing.to_dict()["gap"] is None
-    assert nothing.to_dict()["values"] == [None, 0.5]
-    assert not nothing.beyond
 
 
 def truth(**worst):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from calipers.embed.service.endpoint import EMBEDDINGS
+from calipers.embedders.service.endpoint import EMBEDDINGS
 from calipers.errors import InputError
 from calipers.service import address as addresses
 from calipers.service.address import Address, Key, find_key, variables

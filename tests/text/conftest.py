@@ -1,6 +1,7 @@
 """What several tests of texts share."""
 
 import itertools
+import socket
 import sys
 from types import ModuleType
 
@@ -20,3 +21,12 @@ def named(monkeypatch):
         return f"{module.__name__}:function"
 
     return name_of
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)

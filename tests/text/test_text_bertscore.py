@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from calipers.embed import minilm
+from calipers.embedders import minilm
 from calipers.errors import InputError, MissingExtraError
 from calipers.text import bert_score, bertscore
 from calipers.text.bertscore import blocks

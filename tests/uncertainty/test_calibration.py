@@ -1,4 +1,4 @@
-"""Do intervals cover, and do tests keep the level? A small version of experiments/calibration.py.
+"""Do intervals cover, and do tests keep the level? research/experiments/calibration.py made small.
 
 Scores of vectors; ten rows of one prompt, where intervals that take rows for independent are too
 short; and statistics of texts whose words are drawn with topics. Fixed seeds, so the counts are the

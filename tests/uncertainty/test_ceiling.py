@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,19 +17,13 @@ from calipers.uncertainty.ceiling import ceiling, ratings_ceiling
 from calipers.uncertainty.correlation import correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def crowds():
+def crowds(experiments):
     """The script that draws crowds."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import crowds
+    import crowds
 
-        yield crowds
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return crowds
 
 
 TABLE = np.array([[1.0, 2, 4], [1, 3, 2], [2, 1, 5], [3, 4, 9]])

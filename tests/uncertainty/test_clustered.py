@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,19 +19,13 @@ from calipers.uncertainty.clustered import (
 )
 from calipers.uncertainty.rated_pairs import RatedPairs
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def crowds():
+def crowds(experiments):
     """The script that draws crowds."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import crowds
+    import crowds
 
-        yield crowds
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return crowds
 
 
 def judged(names, i, j, outcome, rater, first=None, item=None):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,19 +11,13 @@ from hypothesis import strategies as st
 
 from calipers.uncertainty.rated_means import rated_means
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
-def ratings():
+def ratings(experiments):
     """The script that draws crowds who rate."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import crowds_ratings
+    import crowds_ratings
 
-        yield crowds_ratings
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    return crowds_ratings
 
 
 def test_one_rating_each_is_the_error_of_a_mean():

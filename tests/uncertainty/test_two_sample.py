@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from calipers.errors import InputError
 from calipers.estimate.discriminant import _deal, area, cross_fit, held_out
-from calipers.estimate.row_groups import Groups
+from calipers.estimate.row_groups import PermutationGroups
 from calipers.metrics.mmd import ALIKE, mmd
 from calipers.numeric.threads import Workers, workers
 from calipers.uncertainty.two_sample import TwoSample, permuted, subsets, threshold
@@ -74,7 +74,7 @@ def test_groups_of_rows_and_rows_that_stay_are_as_valid(monkeypatch):
     module = sys.modules["calipers.estimate.row_groups"]
     monkeypatch.setattr(module, "MOST_GROUPS", 64)
     monkeypatch.setattr(module, "FEWEST_GROUPS", 16)
-    assert module.Groups.of(101, 150) == module.Groups(rows=4, moved=(25, 37))
+    assert PermutationGroups.of(101, 150) == PermutationGroups(rows=4, moved=(25, 37))
     rng, found = np.random.default_rng(6), []
     for seed in range(200):
         rows = rng.standard_normal((251, 2))
@@ -425,7 +425,7 @@ def test_rows_far_away_cost_mmd_no_digits(rng):
     "sizes", [(2, 2), (1, 5), (64, 64), (700, 600), (1_000, 999), (63, 10**6), (10**6, 200)]
 )
 def test_groups_of_mmd(sizes):
-    groups = Groups.of(*sizes)
+    groups = PermutationGroups.of(*sizes)
     labels = groups.labels(*sizes)
     one, other = groups.moved
     assert one + other <= 1_024

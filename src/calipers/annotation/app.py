@@ -40,7 +40,7 @@ from calipers.annotation.turns import Annotator
 from calipers.errors import InputError
 
 if TYPE_CHECKING:
-    from calipers.annotation.study import Study
+    from calipers.annotation.study import AnnotationStudy
 
 LARGEST = 64 * 1024
 """Bytes that a form may have."""
@@ -94,7 +94,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger("uvicorn.error")
 
 
-def make_app(study: Study, *, host: str = "127.0.0.1") -> Any:
+def make_app(study: AnnotationStudy, *, host: str = "127.0.0.1") -> Any:
     """Make the application that shows a study.
 
     Parameters
@@ -114,7 +114,7 @@ def make_app(study: Study, *, host: str = "127.0.0.1") -> Any:
 class Guard:
     """Refuses requests under foreign names, and gives every answer the headers that protect it."""
 
-    def __init__(self, app: Any, study: Study, host: str) -> None:
+    def __init__(self, app: Any, study: AnnotationStudy, host: str) -> None:
         self._app = app
         self._study = study
         self._host = host
@@ -176,7 +176,7 @@ def error_page(status: int) -> Response:
 class _Pages:
     """The pages of a study, each a function of a request."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: AnnotationStudy) -> None:
         self.study = study
         self.cookie = f"calipers_{study.settings.name}"
         self.overview_cookie = f"{self.cookie}_overview"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import InputError
 from calipers.files import at_home
 from calipers.judgements.items import Item
@@ -18,11 +18,11 @@ from calipers.samples.wording import counted
 from calipers.whole_files import write_text_atomically
 
 if TYPE_CHECKING:
-    from calipers.annotation.study import Study
+    from calipers.annotation.study import AnnotationStudy
     from calipers.judgements.judgement import PairJudgement
 
 
-def write_export(study: Study, path: str | Path) -> Path:
+def write_export(study: AnnotationStudy, path: str | Path) -> Path:
     """Write all judgements of a study as ``.csv``, or with the texts as ``.jsonl``.
 
     Beside them goes a manifest in JSON: what was asked, how far the study is, what each annotator
@@ -52,7 +52,7 @@ def manifest_of(path: str | Path) -> Path:
     return place.with_name(f"{place.name}.manifest.json")
 
 
-def export_text(study: Study, ending: str) -> bytes:
+def export_text(study: AnnotationStudy, ending: str) -> bytes:
     """Give the judgements as :func:`write_export` writes them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"judgements.{ending}")
@@ -60,7 +60,7 @@ def export_text(study: Study, ending: str) -> bytes:
         return path.read_bytes()
 
 
-def _write_table(study: Study, path: str | Path) -> None:
+def _write_table(study: AnnotationStudy, path: str | Path) -> None:
     from calipers.judgements.tables import write_judgements
 
     rubric = study.settings.rubric
@@ -73,7 +73,7 @@ def _write_table(study: Study, path: str | Path) -> None:
     )
 
 
-def write_tasks(study: Study, path: str | Path) -> Path:
+def write_tasks(study: AnnotationStudy, path: str | Path) -> Path:
     """Write the items of a study, attention checks among them, as tasks for Label Studio.
 
     Returns
@@ -87,7 +87,7 @@ def write_tasks(study: Study, path: str | Path) -> Path:
     return label_studio.write_tasks(path, items, study.settings.rubric, seed=study.settings.seed)
 
 
-def import_annotations(study: Study, path: str | Path) -> tuple[int, tuple[str, ...]]:
+def import_annotations(study: AnnotationStudy, path: str | Path) -> tuple[int, tuple[str, ...]]:
     """Take the answers of a Label Studio export into a study.
 
     Its annotators are added under the names that they have there. An item that one of them has

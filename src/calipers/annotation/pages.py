@@ -42,7 +42,7 @@ MOST_CHOICES = 21
 
 
 @dataclass(frozen=True)
-class Choice:
+class AnswerChoice:
     """One answer to a question: its number, words, key, and whose colour it has.
 
     `hint` is the key again, where the words do not name it.
@@ -65,7 +65,7 @@ class AskedQuestion:
 
     name: str
     text: str
-    choices: tuple[Choice, ...]
+    choices: tuple[AnswerChoice, ...]
     least: int
     most: int
     ends: str
@@ -74,7 +74,7 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True)
-class Text:
+class PageText:
     """One text on a page; `title` is for those who do not see where it stands."""
 
     letter: str
@@ -93,7 +93,7 @@ class ItemPage:
     context_title: str
     context: str
     layout: str
-    texts: tuple[Text, ...]
+    texts: tuple[PageText, ...]
     questions: tuple[AskedQuestion, ...]
     keys: str
 
@@ -112,20 +112,20 @@ def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None
     """
     answers = (turn.answers or {}) if given is None else given
     item = turn.item
-    texts: tuple[Text, ...]
+    texts: tuple[PageText, ...]
     if isinstance(item, Item):
         layout, context, title = "sides", item.context, "How the text begins"
         sides = (item.text_a, item.text_b)
         left, right = sides if turn.first == "a" else sides[::-1]
-        texts = (Text("A", "the first text", left), Text("B", "the second text", right))
+        texts = (PageText("A", "the first text", left), PageText("B", "the second text", right))
     elif len(item.texts) == 1:
         layout, context, title = "single", "".join(item.contexts), "How the text begins"
-        texts = (Text("", "The text", item.texts[0]),)
+        texts = (PageText("", "The text", item.texts[0]),)
     else:
         layout, context, title = "batch", "", ""
         contexts = item.contexts or ("",) * len(item.texts)
         texts = tuple(
-            Text(str(number), "", text, begins)
+            PageText(str(number), "", text, begins)
             for number, (text, begins) in enumerate(zip(item.texts, contexts, strict=True), start=1)
         )
     questions = tuple(
@@ -154,13 +154,13 @@ def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None
     )
 
 
-def choices_of(question: Question, task: str) -> tuple[Choice, ...]:
+def choices_of(question: Question, task: str) -> tuple[AnswerChoice, ...]:
     """Give the answers to a question, in the order of their numbers; none where they are many."""
     if question.most - question.least >= MOST_CHOICES:
         return ()
     if task == "pairs":
         return tuple(
-            Choice(value, words, str(value), str(value), side)
+            AnswerChoice(value, words, str(value), str(value), side)
             for value, (words, side) in enumerate(STEPS, start=1)
         )
     ends = {question.least: question.least_means, question.most: question.most_means}
@@ -171,7 +171,7 @@ def choices_of(question: Question, task: str) -> tuple[Choice, ...]:
         words = means if binary and means else f"{value}{' · ' if means else ''}{means}"
         key = str(value) if 0 <= value <= 9 else ""
         named = words.startswith(str(value))
-        choices.append(Choice(value, words, key, "" if named else key, "number"))
+        choices.append(AnswerChoice(value, words, key, "" if named else key, "number"))
     return tuple(choices)
 
 

@@ -12,7 +12,7 @@ from calipers.annotation.settings import HOST, PORT
 from calipers.errors import InputError, require
 
 if TYPE_CHECKING:
-    from calipers.annotation.study import Study
+    from calipers.annotation.study import AnnotationStudy
 
 GRACE = 3
 """Seconds that requests under way are given when the server stops."""
@@ -82,7 +82,7 @@ def is_open(host: str) -> bool:
 
 
 def serve(
-    study: Study,
+    study: AnnotationStudy,
     *,
     host: str = HOST,
     port: int = PORT,
@@ -114,7 +114,7 @@ def serve(
         run(study, listening, host)
 
 
-def run(study: Study, listening: socket.socket, host: str) -> None:
+def run(study: AnnotationStudy, listening: socket.socket, host: str) -> None:
     """Answer requests on a socket until Ctrl-C."""
     try:
         make_server(study, host).run(sockets=[listening])
@@ -122,7 +122,7 @@ def run(study: Study, listening: socket.socket, host: str) -> None:
         return
 
 
-def make_server(study: Study, host: str) -> Any:
+def make_server(study: AnnotationStudy, host: str) -> Any:
     """Make the server of a study: a ``uvicorn.Server`` that has not started."""
     import uvicorn
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from calipers.annotation.store import DamagedError
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.rubric import Question, Rubric, Task
 
 HOST = "127.0.0.1"
@@ -109,12 +109,12 @@ class StudySettings:
         return cls(rubric=_rubric(found.get("rubric")), **values)
 
 
-def item_to_json(item: Item | Shown) -> str:
+def item_to_json(item: Item | RatedTexts) -> str:
     """Write an item; characters that UTF-8 cannot hold are spelt."""
     return json.dumps(dataclasses.asdict(item))
 
 
-def item_from_json(text: str) -> Item | Shown:
+def item_from_json(text: str) -> Item | RatedTexts:
     """Read an item.
 
     Raises
@@ -128,7 +128,7 @@ def item_from_json(text: str) -> Item | Shown:
         texts = {
             name: tuple(_of_kind(each, str, name) for each in some) for name, some in lists.items()
         }
-        return Shown(_of_kind(found["system"], str, "system"), **texts)
+        return RatedTexts(_of_kind(found["system"], str, "system"), **texts)
     names = ("a", "b", "text_a", "text_b", "context", "check")
     values = {name: _of_kind(found.get(name), str, name) for name in names}
     if values["check"] not in ("", "a", "b"):
@@ -136,7 +136,7 @@ def item_from_json(text: str) -> Item | Shown:
     return Item(**values)
 
 
-def stratum_of(item: Item | Shown) -> str:
+def stratum_of(item: Item | RatedTexts) -> str:
     """Name what an item is of, as its file does: a pair of systems, or one system."""
     return json.dumps([item.a, item.b] if isinstance(item, Item) else [item.system])
 

@@ -1,6 +1,6 @@
 """A study: items that people judge, the people by their links, and what they answered.
 
-:func:`calipers.evaluate.annotate.annotate` makes one or opens it. ``study.serve()`` shows it to
+:func:`calipers.commands.annotate.run.annotate` makes one or opens it. ``study.serve()`` shows it to
 people; ``study.judgements()`` gives their answers, ``study.export()`` writes them.
 """
 
@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.annotation.settings import (
     HOST,
     PORT,
@@ -39,7 +39,7 @@ from calipers.annotation.status import (
 from calipers.annotation.store import Store
 from calipers.annotation.turns import Annotator, Turns
 from calipers.errors import InputError, check_unicode
-from calipers.judgements.items import Item, Shown, passes_check
+from calipers.judgements.items import Item, RatedTexts, passes_check
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.judgements.rubric import Rubric
 from calipers.judgements.tables import check_questions
@@ -70,14 +70,14 @@ class Answered:
 
     annotator: str
     item_id: str
-    item: Item | Shown
+    item: Item | RatedTexts
     first: str
     answers: Mapping[str, int]
     seconds: float | None
     time: str
 
 
-class Study:
+class AnnotationStudy:
     """A study that is open.
 
     Attributes
@@ -99,7 +99,7 @@ class Study:
         self.turns = Turns(store, settings, clock)
 
     @classmethod
-    def open(cls, path: str | Path, *, clock: Callable[[], float] = time.time) -> Study:
+    def open(cls, path: str | Path, *, clock: Callable[[], float] = time.time) -> AnnotationStudy:
         """Open the file of a study.
 
         Raises
@@ -120,7 +120,7 @@ class Study:
     def make(
         cls,
         path: str | Path,
-        items: Sequence[Item | Shown],
+        items: Sequence[Item | RatedTexts],
         *,
         rubric: Rubric,
         annotators: int | Sequence[str] = 1,
@@ -132,7 +132,7 @@ class Study:
         seed: int = 0,
         notes: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
-    ) -> Study:
+    ) -> AnnotationStudy:
         """Make a study of some items; its file appears when it is whole.
 
         Parameters
@@ -207,7 +207,7 @@ class Study:
         """Close the file."""
         self._store.close()
 
-    def __enter__(self) -> Study:
+    def __enter__(self) -> AnnotationStudy:
         return self
 
     def __exit__(self, *reason: object) -> None:
@@ -281,7 +281,7 @@ class Study:
 
     # Judgements ------------------------------------------------------------------------------
 
-    def items(self, *, checks: bool = False) -> list[Item | Shown]:
+    def items(self, *, checks: bool = False) -> list[Item | RatedTexts]:
         """Give all items; attention checks only where they are asked for."""
         with self._store.reading() as db:
             rows = db.execute(
@@ -320,7 +320,7 @@ class Study:
         for each in answered:
             item = each.item
             flags = self._flags(each, checks)
-            if isinstance(item, Shown):
+            if isinstance(item, RatedTexts):
                 ratings.append(
                     Rating(
                         item=each.item_id,

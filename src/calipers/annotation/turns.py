@@ -26,7 +26,7 @@ from calipers.annotation.assignment import (
 )
 from calipers.annotation.settings import StudySettings, answers_from_json, item_from_json
 from calipers.annotation.store import Store
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 
 LEASE = 1800.0
 """Seconds for which a shown item is kept for its annotator; a longer pause restarts its clock."""
@@ -63,14 +63,14 @@ class Turn:
     """
 
     place: int
-    item: Item | Shown
+    item: Item | RatedTexts
     first: First
     answers: Mapping[str, int] | None
     previous: int | None
 
 
 @dataclass(frozen=True)
-class Progress:
+class AnnotatorProgress:
     """How far an annotator is: items answered, items expected, and the last one answered."""
 
     answered: int
@@ -184,7 +184,7 @@ class Turns:
             )
             return True
 
-    def progress(self, annotator: Annotator) -> Progress:
+    def progress(self, annotator: Annotator) -> AnnotatorProgress:
         """Say how far an annotator is."""
         with self.store.reading() as db:
             answered, last = db.execute(
@@ -192,7 +192,7 @@ class Turns:
                 (annotator.number,),
             ).fetchone()
             checks = min(self.settings.checks, _count(db, "items WHERE is_check = 1"))
-            return Progress(answered, self._share(db) + checks, last)
+            return AnnotatorProgress(answered, self._share(db) + checks, last)
 
     def pending(self, annotator: Annotator) -> int:
         """Count the items that others have open now and that may come to this annotator yet."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, Options
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, EstimationOptions
 from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
 from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Measured, Metric, Side
@@ -92,7 +92,7 @@ class Choice:
 
     metric: Metric
     view: str | None = None
-    options: Options | Mapping[str, Value] = DEFAULTS
+    options: EstimationOptions | Mapping[str, Value] = DEFAULTS
     named: bool = True
 
     @property
@@ -114,8 +114,8 @@ class Choice:
     @property
     def needs(self) -> Need | None:
         """What must be there besides the generated set; None for statistics of one set."""
-        found: Need | None = self.option("against") or REQUIRED[self.metric.side]
-        return None if found == ITSELF else found
+        need: Need | None = self.option("against") or REQUIRED[self.metric.side]
+        return None if need == ITSELF else need
 
     @property
     def sized(self) -> bool:
@@ -163,10 +163,12 @@ def choose(
     check_estimator(estimator)
     if names is None:
         listed = [metric for metric in METRICS.values() if not metric.on_request]
-        found: Iterable[Choice] = _embedded(listed, (), None, estimator)
+        choices: Iterable[Choice] = _embedded(listed, (), None, estimator)
     else:
-        found = (one for name in split_names(names) for one in _expand(str(name), views, estimator))
-    chosen = _each_once(found)
+        choices = (
+            one for name in split_names(names) for one in _expand(str(name), views, estimator)
+        )
+    chosen = _each_once(choices)
     if not chosen:
         raise InputError("metrics must name at least one metric; found none")
     return tuple(chosen)
@@ -243,13 +245,13 @@ def _choose_of(
     possible: Callable[[Choice], bool],
 ) -> list[Choice]:
     """What was asked for and is possible; None for the default table."""
-    found = []
+    choices = []
     for choice in _by_default(catalogue) if metrics is None else _all_of(catalogue, metrics):
         if possible(choice):
-            found.append(choice)
+            choices.append(choice)
         elif choice.named:
             raise missing(choice)
-    chosen = _each_once(found)
+    chosen = _each_once(choices)
     if not chosen:
         shown = "none" if metrics is None or not str(metrics).strip() else repr(metrics)
         raise InputError(f"metrics must name at least one {catalogue.noun} metric; found {shown}")
@@ -399,14 +401,14 @@ def _each_once(choices: Iterable[Choice]) -> list[Choice]:
 
 def _taking(words: Sequence[str], metrics: Iterable[Metric], make: Make) -> list[Choice]:
     """All of the metrics that take the options."""
-    found = []
+    choices = []
     for metric in metrics:
         try:
-            found.append(make(metric))
+            choices.append(make(metric))
         except InputError:
             if not words:
                 raise
-    return found
+    return choices
 
 
 def _expand(name: str, views: tuple[str, ...], estimator: str) -> list[Choice]:
@@ -423,8 +425,8 @@ def _expand(name: str, views: tuple[str, ...], estimator: str) -> list[Choice]:
         return _embedded(every, (), view or None, estimator)
     if base in FAMILIES and not name.endswith(":"):
         family = [metric for metric in every if metric.family == base]
-        found = _embedded(family, words, view or None, estimator)
-        return found or [_make(family[0], words, view or None, estimator, named=True)]
+        choices = _embedded(family, words, view or None, estimator)
+        return choices or [_make(family[0], words, view or None, estimator, named=True)]
     return [find(name, estimator=estimator, view=view or None)]
 
 
@@ -442,7 +444,7 @@ def _embedded(
     """All of the metrics that take the options, and can be read from the estimator."""
     counted = estimator == COUNTING
     able = (metric for metric in metrics if counted or metric.alias_of is None)
-    return _taking(words, able, lambda each: _make(each, words, view, estimator, named=False))
+    return _taking(words, able, lambda one: _make(one, words, view, estimator, named=False))
 
 
 def _make(
@@ -450,19 +452,21 @@ def _make(
 ) -> Choice:
     """One metric with its options, brought to the canonical key."""
     chosen = parse_options(metric.name, words, metric.options, refused)
-    said = "estimator" in chosen
+    estimator_chosen = "estimator" in chosen
     if metric.takes("estimator"):
         chosen.setdefault("estimator", estimator)
-    options = Options(**chosen)  # type: ignore[arg-type]
-    _check_counted(metric, options, estimator, said=said)
+    options = EstimationOptions(**chosen)  # type: ignore[arg-type]
+    _check_counted(metric, options, estimator, estimator_chosen=estimator_chosen)
     _check_points(metric, options)
     alias = METRICS.get(f"{metric.name}_star")
     if alias is not None and options.smoothing == alias.smoothing:
-        return Choice(alias, view, Options(options.divergence), named)
+        return Choice(alias, view, EstimationOptions(options.divergence), named)
     return Choice(metric, view, options, named)
 
 
-def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bool) -> None:
+def _check_counted(
+    metric: Metric, options: EstimationOptions, estimator: str, *, estimator_chosen: bool
+) -> None:
     """Refuse smoothing where no cells are counted, and name the key to ask for.
 
     An estimator that the key does not say is the one that goes for all of them.
@@ -472,21 +476,23 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
     if used == COUNTING or not (starred or options.smoothing != "none"):
         return
     plain = metric.alias_of or metric.name
-    instead = repr(Options(options.divergence, used).key(plain))
+    instead = repr(EstimationOptions(options.divergence, used).key(plain))
     key, whence = options.key(metric.name), ""
-    if not said:
+    if not estimator_chosen:
         key = replace(options, estimator=COUNTING).key(metric.name)
         smoothing = STARRED if starred else options.smoothing
-        kept = ":".join((Options(options.divergence).key(plain), COUNTING, smoothing))
+        counted_key = ":".join(
+            (EstimationOptions(options.divergence).key(plain), COUNTING, smoothing)
+        )
         whence = f" (--estimator {used}, estimator={used!r})"
-        instead += f", or for {kept!r}"
+        instead += f", or for {counted_key!r}"
     raise InputError(
         f"{key!r} smooths the counts of cells, but the estimator {used!r}{whence} "
         f"has no counts; ask for {instead}"
     )
 
 
-def _check_points(metric: Metric, options: Options) -> None:
+def _check_points(metric: Metric, options: EstimationOptions) -> None:
     """Refuse to choose samples to average over where cells are counted: all give one mean."""
     if options.estimator == COUNTING and options.points != DEFAULTS.points:
         plain = replace(options, points=DEFAULTS.points)
@@ -523,8 +529,8 @@ def _expand_in(catalogue: Catalogue, name: str) -> list[Choice]:
         family = [metric for metric in every if metric.family == base]
         if not words:
             return _each_key(metric for metric in family if not metric.slow)
-        found = _taking(words, family, lambda each: _make_text(each, words, named=False))
-        return found or [_make_text(family[0], words, named=True)]
+        choices = _taking(words, family, lambda one: _make_text(one, words, named=False))
+        return choices or [_make_text(family[0], words, named=True)]
     return [_find_in(catalogue, name)]
 
 
@@ -539,9 +545,11 @@ def _each_key(metrics: Iterable[Metric]) -> list[Choice]:
 
 def _make_text(metric: Metric, words: Sequence[str], *, named: bool) -> Choice:
     """One metric with its options; of an option without a default there is one choice."""
-    said = parse_options(metric.name, words, metric.options, refused_text)
-    usual = {each.name: each.default or each.words[0] for each in metric.options if each.words}
-    numbers = {each.name: each.default for each in metric.options if not each.words}
-    chosen = {**usual, **numbers, **said}
-    options = {each.name: chosen[each.name] for each in metric.options}
+    parsed = parse_options(metric.name, words, metric.options, refused_text)
+    usual = {
+        option.name: option.default or option.words[0] for option in metric.options if option.words
+    }
+    numbers = {option.name: option.default for option in metric.options if not option.words}
+    chosen = {**usual, **numbers, **parsed}
+    options = {option.name: chosen[option.name] for option in metric.options}
     return Choice(metric, options=options, named=named)

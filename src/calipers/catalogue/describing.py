@@ -20,7 +20,13 @@ from calipers.catalogue.choosing import (
     find_text,
 )
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, PAIRED_C, Options
+from calipers.catalogue.estimation import (
+    COUNTING,
+    DEFAULTS,
+    ESTIMATORS,
+    PAIRED_C,
+    EstimationOptions,
+)
 from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
 from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Metric
@@ -107,15 +113,15 @@ def describe_likelihood(names: Iterable[str] = ()) -> list[dict[str, Any]]:
 def _describe_in(
     catalogue: Catalogue, names: Iterable[str], chosen: Chosen, find: Callable[[str], Choice]
 ) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for name in list(names) or ["all"]:
         many = _stands_for_many(catalogue, name)
         for choice in _choices(catalogue, name, chosen, find):
             data = _describe(choice)
             if (many and choice.metric.name not in METRICS) or (catalogue is ON_TEXTS and many):
                 data["key"] = choice.metric.name  # a list has each metric once, by its plain name
-            found.setdefault(data["key"], data)
-    return list(found.values())
+            entries.setdefault(data["key"], data)
+    return list(entries.values())
 
 
 def describe_either(name: str) -> Sequence[dict[str, Any]]:
@@ -128,17 +134,17 @@ def describe_either(name: str) -> Sequence[dict[str, Any]]:
     if not is_text_name(name):
         return describe_all([name])
     return [
-        {**each, "key": f"{VIEW}{each['key']}"}
-        if split_text_key(each["key"])[0] in METRICS
-        else each
-        for each in describe_text([name])
+        {**entry, "key": f"{VIEW}{entry['key']}"}
+        if split_text_key(entry["key"])[0] in METRICS
+        else entry
+        for entry in describe_text([name])
     ]
 
 
 def questions() -> dict[str, str]:
     """Families by name, each with the question that it answers."""
     families = (FAMILIES, TEXT_FAMILIES, LIKELIHOOD_FAMILIES)
-    return {family.name: family.question for each in families for family in each.values()}
+    return {family.name: family.question for group in families for family in group.values()}
 
 
 def stands_for_many(name: str) -> bool:
@@ -159,8 +165,8 @@ def _stands_for_many(catalogue: Catalogue, name: str) -> bool:
 def is_likelihood_name(name: str) -> bool:
     """Whether a name means a metric on what language models say of texts."""
     base, words = split_text_key(name)
-    own = {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, LIKELIHOOD}
-    return base in own and (base not in METRICS or "model" in words)
+    names = {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, LIKELIHOOD}
+    return base in names and (base not in METRICS or "model" in words)
 
 
 def is_text_name(name: str) -> bool:
@@ -179,7 +185,7 @@ def is_text_name(name: str) -> bool:
 def _tells(choice: Choice) -> str:
     """One line on the metric; counts and cells are spoken of where it takes the defaults."""
     tells, options = choice.metric.tells, choice.options
-    if not isinstance(options, Options) or replace(options, divergence="kl") == DEFAULTS:
+    if not isinstance(options, EstimationOptions) or replace(options, divergence="kl") == DEFAULTS:
         return tells
     tells = tells.partition(", raw counts")[0]
     if options.estimator != COUNTING:
@@ -204,9 +210,9 @@ def _choices(
     every = base in catalogue.everything
     if words or not (every or base in catalogue.families):
         return choices
-    families = [each for each in catalogue.metrics.values() if every or each.family == base]
-    choices += [find(each.name) for each in families if each.slow]
-    order = [each.name for each in families]
+    families = [metric for metric in catalogue.metrics.values() if every or metric.family == base]
+    choices += [find(metric.name) for metric in families if metric.slow]
+    order = [metric.name for metric in families]
     return sorted(choices, key=lambda choice: order.index(choice.metric.name))
 
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from calipers.catalogue.keys import Option
 
 Axis = Literal["divergence", "estimator", "smoothing", "points"]
-Points = Literal["both_sides", "other_side", "own_side"]
+AveragedOver = Literal["both_sides", "other_side", "own_side"]
 Smoothing = Literal["none", "laplace", "krichevsky-trofimov", "braess-sauer", "good-turing"]
 
 COUNTING = "quantisation"
@@ -105,7 +105,7 @@ POINTS = Option(
     default="both_sides",
     tells="whose samples estimated ratios are averaged over",
     article="a choice of samples to average over",
-    words=get_args(Points),
+    words=get_args(AveragedOver),
     labels={"other_side": "(other side)", "own_side": "(own side)"},
     said={
         "other_side": "averaged over the samples of the other side",
@@ -142,7 +142,7 @@ UNSEEN_FROM = {
 
 
 @dataclass(frozen=True)
-class Options:
+class EstimationOptions:
     """What the key of a score on embeddings chooses.
 
     Attributes
@@ -161,7 +161,7 @@ class Options:
     divergence: str = "kl"
     estimator: str = COUNTING
     smoothing: Smoothing = "none"
-    points: Points = "both_sides"
+    points: AveragedOver = "both_sides"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ class Options:
 
         Examples
         --------
-        >>> Options(divergence="chi2", estimator="knn").key("mauve")
+        >>> EstimationOptions(divergence="chi2", estimator="knn").key("mauve")
         'mauve:chi2:knn'
         """
         return ":".join((metric, *self.words))
@@ -184,16 +184,16 @@ class Options:
 
         Examples
         --------
-        >>> Options(divergence="chi2", smoothing=STARRED).starred_key("mauve")
+        >>> EstimationOptions(divergence="chi2", smoothing=STARRED).starred_key("mauve")
         'mauve_star:chi2'
         """
         if self.smoothing != STARRED:
             return self.key(metric)
         return replace(self, smoothing="none").key(f"{metric}_star")
 
-    def smoothed(self, smoothing: str) -> Options:
+    def smoothed(self, smoothing: str) -> EstimationOptions:
         """The same options with another smoothing."""
         return replace(self, smoothing=smoothing)  # type: ignore[arg-type]
 
 
-DEFAULTS = Options()
+DEFAULTS = EstimationOptions()

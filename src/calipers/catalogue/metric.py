@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, Protocol
 
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, UNSEEN, UNSEEN_FROM, Options
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, UNSEEN, UNSEEN_FROM, EstimationOptions
 from calipers.catalogue.keys import Option, Value, canonical
 from calipers.catalogue.needs import NOTHING, Needs
 from calipers.errors import CalipersError
 from calipers.score import Better, Score, signature
 
-Kind = Literal["embeddings", "texts", "likelihoods"]
+MetricKind = Literal["embeddings", "texts", "likelihoods"]
 
 Side = Literal["both", "own", "against", "aligned", "models"]
 """What a metric looks at: both sets of embeddings alike; the texts of one set alone, against a
@@ -177,7 +177,7 @@ class Metric:
     option_extras: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MetricKind:
         """What it is measured on."""
         if self.scored:
             return "likelihoods"
@@ -190,11 +190,11 @@ class Metric:
 
     def takes(self, option: str) -> bool:
         """Whether its key may carry an option."""
-        return any(each.name == option for each in self.options)
+        return any(own_option.name == option for own_option in self.options)
 
-    def key(self, options: Options | Mapping[str, Value]) -> str:
+    def key(self, options: EstimationOptions | Mapping[str, Value]) -> str:
         """The canonical key with these options."""
-        if isinstance(options, Options):
+        if isinstance(options, EstimationOptions):
             return options.key(self.name)
         return canonical(self.name, self.options, options)
 
@@ -208,34 +208,36 @@ class Metric:
 
     def meaning_of(self, words: Sequence[str]) -> str:
         """What the legend of a table says of it where the key has these options, as written."""
-        found = (self.meanings[word] for word in words if word in self.meanings)
+        meanings = (self.meanings[word] for word in words if word in self.meanings)
         chosen = {option.name: option.sentence(words) for option in self.options}
-        return next(found, self.meaning).format_map(chosen)
+        return next(meanings, self.meaning).format_map(chosen)
 
-    def range_of(self, options: Options | Mapping[str, Value]) -> tuple[float, float]:
+    def range_of(self, options: EstimationOptions | Mapping[str, Value]) -> tuple[float, float]:
         """The smallest and largest value by some options."""
         if self.ranged is None or options == DEFAULTS:
             return self.range
         bounds: tuple[float, float] = resolve(self.ranged)(self.alias_of or self.name, options)
         return bounds
 
-    def blind_of(self, options: Options | Mapping[str, Value]) -> str:
+    def blind_of(self, options: EstimationOptions | Mapping[str, Value]) -> str:
         """What it does not detect by some options."""
-        if self.unseen is None or not isinstance(options, Options):
+        if self.unseen is None or not isinstance(options, EstimationOptions):
             return self.blind
         counted = options.estimator == COUNTING
         before, after = self.unseen
         seen_from = UNSEEN_FROM.get(options.points, "")
         parts = (before, UNSEEN.get(options.estimator, ""), seen_from, after)
         plain = self.blind.removesuffix(f"; {UNBOUNDED}")
-        said = plain if counted else "; ".join(filter(None, parts))
+        blind_to = plain if counted else "; ".join(filter(None, parts))
         bare = self.smoothing == options.smoothing == "none"
         if self.range[1] < math.inf or not bare or options.estimator not in (COUNTING, "knn"):
-            return said
+            return blind_to
         endless = math.isinf(self.range_of(options)[1])
-        return f"{said}; {UNBOUNDED}" if endless else said
+        return f"{blind_to}; {UNBOUNDED}" if endless else blind_to
 
-    def score(self, sets: Measured, options: Options | Mapping[str, Value] = DEFAULTS) -> Score:
+    def score(
+        self, sets: Measured, options: EstimationOptions | Mapping[str, Value] = DEFAULTS
+    ) -> Score:
         """Measure it.
 
         A score that its own estimate, its texts or a missing package do not allow is NaN with the
@@ -243,10 +245,10 @@ class Metric:
         asked of it, that is an error.
         """
         chosen = options
-        if self.alias_of is not None and isinstance(options, Options):
+        if self.alias_of is not None and isinstance(options, EstimationOptions):
             chosen = options.smoothed(self.smoothing)
         try:
-            found: Score = resolve(self.read)(sets, chosen)
+            score: Score = resolve(self.read)(sets, chosen)
         except CalipersError as error:
             if self.family in SHARED:
                 raise
@@ -257,7 +259,7 @@ class Metric:
                 signature=signature({"metric": self.key(options), **sets.sizes}),
                 reason=str(error),
             )
-        return found
+        return score
 
 
 @cache

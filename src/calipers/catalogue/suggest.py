@@ -78,10 +78,10 @@ def check_known(names: Iterable[str], *, views: Iterable[str] = ()) -> None:
         view, base, _ = split_key(name)
         if view or not base or base in known or _axis(base.lower()) is not None:
             continue  # whoever knows views and options says what is wrong with them
-        found = _near(base, known)
-        shared = [key for key in found if key in METRICS and key in TEXT_METRICS]
-        found = [*found, *(f"{VIEW}{key}" for key in shared)][:MOST]
-        raise InputError(f"unknown metric {base!r}; {_meant(found)}")
+        near = _near(base, known)
+        shared = [key for key in near if key in METRICS and key in TEXT_METRICS]
+        near = [*near, *(f"{VIEW}{key}" for key in shared)][:MOST]
+        raise InputError(f"unknown metric {base!r}; {_meant(near)}")
 
 
 def unknown(base: str, words: Sequence[str]) -> InputError:
@@ -103,25 +103,25 @@ def unknown(base: str, words: Sequence[str]) -> InputError:
 def unknown_text(name: str) -> InputError:
     """Say which text metric an unknown name may mean, and what measures embeddings."""
     base = split_text_key(name)[0]
-    found = _near(base, {*TEXT_METRICS, *TEXT_FAMILIES, "all"})
+    near = _near(base, {*TEXT_METRICS, *TEXT_FAMILIES, "all"})
     why = ""
     if base in METRICS or base in FAMILIES:
         why = ": it measures embeddings, as calipers compare does"
     elif base in LIKELIHOODS or base in LIKELIHOOD_FAMILIES:
         why = ": calipers likelihood measures it, by a language model"
-    return InputError(f"unknown text metric {base!r}{why}; {_meant(found)}")
+    return InputError(f"unknown text metric {base!r}{why}; {_meant(near)}")
 
 
 def unknown_likelihood(name: str) -> InputError:
     """Say which metric on what language models say of texts an unknown name may mean."""
     base = split_text_key(name)[0]
-    found = _near(base, {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, "all"})
+    near = _near(base, {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, "all"})
     why = ""
     if base in TEXT_METRICS or base in TEXT_FAMILIES:
         why = ": calipers text measures it, without a language model"
     elif base in METRICS or base in FAMILIES:
         why = ": it measures embeddings, as calipers compare does"
-    return InputError(f"unknown likelihood metric {base!r}{why}; {_meant(found)}")
+    return InputError(f"unknown likelihood metric {base!r}{why}; {_meant(near)}")
 
 
 STARS_OWN = {
@@ -151,10 +151,10 @@ def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Opti
         return InputError(f"{key!r}: {metric} {why}; ask for {':'.join((plain, *words))!r}")
     if axis is None:
         return _unknown_option(key, word, options)
-    taken = next((each for each in options if each.name == axis.name), None)
+    taken = next((option for option in options if option.name == axis.name), None)
     if taken is not None:
         return InputError(f"{key!r}: {unknown_name(taken.name, word, taken.words)}")
-    listed = " and ".join(each.article for each in options)
+    listed = " and ".join(option.article for option in options)
     return InputError(f"metric {metric!r} takes no {axis.name}, only {listed}; found {key!r}")
 
 
@@ -185,8 +185,8 @@ def _axis(word: str) -> Option | None:
     return next((axis for axis in AXES if axis.holds(word)), None)
 
 
-def _meant(found: Sequence[str]) -> str:
-    return did_you_mean(found) if found else LISTED
+def _meant(keys: Sequence[str]) -> str:
+    return did_you_mean(keys) if keys else LISTED
 
 
 def _near(base: str, known: set[str]) -> list[str]:
@@ -194,10 +194,10 @@ def _near(base: str, known: set[str]) -> list[str]:
     plain = base.lower().strip().replace("-", "_")
     if plain in known:
         return [plain]
-    for found in (ALIASES.get(plain, ()), _sized(plain), _joined(plain, known)):
-        kept = [key for key in found if key.partition(":")[0] in known]
-        if kept:
-            return kept[:MOST]
+    for candidates in (ALIASES.get(plain, ()), _sized(plain), _joined(plain, known)):
+        listed = [key for key in candidates if key.partition(":")[0] in known]
+        if listed:
+            return listed[:MOST]
     near = difflib.get_close_matches(plain, sorted(known), n=MOST, cutoff=0.6)
     if near and difflib.SequenceMatcher(None, plain, near[0]).ratio() >= MISSPELT:
         return near

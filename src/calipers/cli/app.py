@@ -6,53 +6,11 @@ from typing import Annotated
 
 import typer
 
-from calipers import __version__
-from calipers.cli.agree import agree
-from calipers.cli.annotate import annotate
-from calipers.cli.check import check
-from calipers.cli.compare import compare
-from calipers.cli.demo import demo
-from calipers.cli.embed import embed
-from calipers.cli.generate import generate
-from calipers.cli.judge import judge
-from calipers.cli.likelihood import likelihood
-from calipers.cli.metrics import metrics
-from calipers.cli.overlap import overlap
-from calipers.cli.page import Command, Group
-from calipers.cli.plot import plot
-from calipers.cli.probe import probe
-from calipers.cli.prompts import prompts
-from calipers.cli.rank import rank
-from calipers.cli.show import report, show
-from calipers.cli.sweep import sweep
-from calipers.cli.text import text
-from calipers.cli.tune import tune
-
-COMMANDS = (
-    demo,
-    compare,
-    check,
-    sweep,
-    overlap,
-    prompts,
-    agree,
-    probe,
-    rank,
-    annotate,
-    text,
-    likelihood,
-    generate,
-    tune,
-    judge,
-    embed,
-    metrics,
-    show,
-    report,
-    plot,
-)
+from calipers._version import __version__
+from calipers.cli.help import Page
 
 app = typer.Typer(
-    cls=Group,
+    cls=Page,
     invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -60,7 +18,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
+def print_version(wanted: bool) -> None:
+    """Print the version and exit, if that is wanted."""
     if wanted:
         typer.echo(f"calipers {__version__}")
         raise typer.Exit
@@ -72,20 +31,10 @@ def _calipers(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+            "--version", callback=print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
     """Compare generated samples with real ones."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-for each in COMMANDS:
-    app.command(each.name, cls=each.page)(each.run)
-
-
-@app.command(cls=Command)
-def version() -> None:
-    """Print the version."""
-    _print_version(True)

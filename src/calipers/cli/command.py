@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
+from calipers.cli.help import CommandPage, HelpAll
 from calipers.cli.options import MaxMemory, build, common_of, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
-from calipers.cli.page import Command, HelpAll
-from calipers.cli.streams import write_error
 from calipers.errors import InputError
-from calipers.evaluate.option import Group, options_of
-from calipers.evaluate.options import Running, SearchEngine
 from calipers.memory import memory_limit, parse_size
-from calipers.progress import Silent
+from calipers.options.engines import SearchEngine
+from calipers.options.option import Group, options_of
+from calipers.options.running import Running
 
 STDIO = "-"
 
@@ -35,7 +33,7 @@ class CommandSpec:
 
     name: str
     run: Callable[..., None]
-    page: type[Command]
+    page: type[CommandPage]
 
 
 def command(
@@ -44,7 +42,7 @@ def command(
     writes: Sequence[str] = (),
     reads: Sequence[str] = (),
     limited: bool = True,
-    page: type[Command] = Command,
+    page: type[CommandPage] = CommandPage,
     shown: Sequence[tuple[str, str]] = (),
     common: Iterable[str] = (),
     stopped: str | None = None,
@@ -120,65 +118,6 @@ def command(
         return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 
     return decorate
-
-
-def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[Any, Any]:
-    """Read both sides first: a misspelt last file should not cost the work on the others."""
-    from calipers.samples import read_samples, read_systems
-
-    field, skip_bad = options.field, options.skip_bad
-    group, cluster = getattr(options, "group", None), getattr(options, "cluster", None)
-    first = read_samples(
-        reference,
-        field=field,
-        group=group,
-        cluster=cluster,
-        cluster_needed=False,
-        skip_bad=skip_bad,
-    )
-    systems = read_systems(generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad)
-    name_fields([first, *systems], options)
-    return first, systems
-
-
-def name_fields(read: Iterable[Any], options: Any) -> None:
-    """Say on standard error in which field texts were found, unless its name is plainly that.
-
-    Parameters
-    ----------
-    read
-        Sample sets and systems.
-    options
-        Those of the command, which tell whether it is to be quiet.
-    """
-    from calipers.samples.wording import first_names, names
-
-    if isinstance(options.progress, Silent):
-        return
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for samples in (one for each in read for one in getattr(each, "sets", [each])):
-        others = getattr(samples, "other_fields", None)
-        if others is not None and samples.field.casefold() != "text":
-            found.setdefault((samples.field, others), []).append(samples.source)
-    for (field, others), sources in found.items():
-        more = f"; other fields: {names(others, limit=5)}" if others else ""
-        write_error(
-            f"{first_names(list(dict.fromkeys(sources)), 3)}: read from the field {field!r}{more} "
-            "(--field names another)"
-        )
-
-
-def check_metrics_are_listed(specs: Iterable[str]) -> None:
-    """Refuse a metric in the place of a file."""
-    from calipers.catalogue.embeddings import FAMILIES, METRICS
-
-    for spec in specs:
-        if spec.partition(":")[0] in (*METRICS, *FAMILIES) and not os.path.exists(spec):
-            other = "recall" if spec.startswith("precision") else "precision"
-            raise InputError(
-                f"{spec}: there is no such file. Metrics are given as one list: --metrics "
-                f"{spec},{other}"
-            )
 
 
 def _sources(options: Group) -> list[Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write
@@ -18,7 +19,9 @@ from calipers.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from calipers.report.summary_of_data import Scored
     from calipers.report.table import Document
+    from calipers.results.comparison import Comparison
     from calipers.results.result import Result
 
 Data = dict[str, Any]
@@ -70,8 +73,6 @@ def deliver(
     InputError
         If texts are to be left out of a result that is no comparison, or its samples laid out.
     """
-    from calipers.report.documents import document_of
-
     _check_page(result.kind, outputs)
     records, outputs = _records(result, outputs, inspect_value)
     shared, outputs = _shared(result, outputs, benchmark)
@@ -79,8 +80,10 @@ def deliver(
     whole = {"details": True} if result.kind in COMPARED else {}
     options = whole if details else {}
 
+    shown = _without_texts(result) if outputs.redact else result
+
     def document() -> Document:
-        return document_of(result.kind, data, **options)
+        return shown.document(**options)
 
     @cache
     def complete() -> Result:
@@ -97,8 +100,8 @@ def deliver(
     outputs.deliver(
         Results(
             show=show if screen else lambda: None,
-            warnings=lambda: document_of(result.kind, data, **whole).warnings,
-            texts=_texts(result.kind, data, complete, outputs),
+            warnings=lambda: shown.document(**whole).warnings,
+            texts=_texts(shown, data, complete, outputs),
             files={
                 "save": lambda path: complete().save(path),
                 "table": lambda path: _write_rows(
@@ -129,12 +132,29 @@ def show_document(document: Document) -> None:
 
 def _explanation(result: Result, *, redact: bool) -> Document:
     """Give which topics and samples cause the gaps of a comparison."""
-    from calipers.report.documents import explain
+    from calipers.report.comparison import explanation
     from calipers.results import Comparison
-    from calipers.results.report_data import report_data
 
     assert isinstance(result, Comparison)
-    return explain.document(report_data(result, redact=redact, parts=("explanations",)))
+    explained = result.with_explanations()
+    return explanation.document(_with_bare_explanations(explained) if redact else explained)
+
+
+def _with_bare_explanations(comparison: Comparison) -> Comparison:
+    """Give a comparison whose explanations hold no text of a sample."""
+    from calipers.explain import Explanation
+    from calipers.report.redacted import Redaction
+
+    redaction = Redaction.of({"comparison": comparison.to_dict()})
+
+    def bare(explanation: Explanation) -> Explanation:
+        return Explanation.from_dict(redaction.value(explanation.to_dict()))
+
+    systems = (
+        replace(system, explained={view: bare(e) for view, e in system.explained.items()})
+        for system in comparison.systems
+    )
+    return replace(comparison, systems=tuple(systems))
 
 
 def _explained(result: Result, outputs: Outputs) -> Result:
@@ -147,14 +167,9 @@ def _explained(result: Result, outputs: Outputs) -> Result:
 
 
 def _texts(
-    kind: str, data: Data, complete: Callable[[], Result], outputs: Outputs
+    shown: Result, data: Data, complete: Callable[[], Result], outputs: Outputs
 ) -> dict[str, Callable[[], str]]:
     """Give what makes the text of each format; `complete` gives the result with explanations."""
-
-    def summary() -> Document:
-        from calipers.report.documents import summary_of
-
-        return summary_of(kind, data)
 
     def json() -> str:
         from calipers.report import json_text
@@ -164,18 +179,18 @@ def _texts(
     def markdown() -> str:
         from calipers.report import markdown
 
-        return markdown(summary())
+        return markdown(shown.summary())
 
     def latex() -> str:
         from calipers.report import latex
 
-        return latex(summary())
+        return latex(shown.summary())
 
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
 
-        scored = kind in (*COMPARED, "texts", "likelihoods")
-        return scores_csv(data) if scored else tables_csv(summary())
+        scored = shown.kind in (*COMPARED, "texts", "likelihoods")
+        return scores_csv(cast("Scored", shown)) if scored else tables_csv(shown.summary())
 
     def html() -> str:
         from calipers.results import Comparison
@@ -184,18 +199,16 @@ def _texts(
             from calipers.report.html import html_page
 
             return html_page(found.report_data(redact=outputs.redact, map_method=outputs.layout))
-        from calipers.report.documents import document_of
         from calipers.report.render.html import page
 
-        return page(document_of(kind, data))
+        return page(shown.document())
 
     def junit() -> str:
-        from calipers.report.render.junit import junit
-
-        return junit(data)
+        written: str = vars(type(shown))["junit"](shown)
+        return written
 
     made = {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
-    return {**made, "junit": junit} if kind == "check" else made
+    return {**made, "junit": junit} if shown.kind == "check" else made
 
 
 def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:
@@ -319,6 +332,13 @@ def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
 
     redacted: Data = without_texts({"comparison": data})["comparison"]
     return redacted
+
+
+def _without_texts(result: Result) -> Result:
+    """Give a result of which every quotation is taken out."""
+    from calipers.report.redacted import without_texts
+
+    return type(result).from_dict(without_texts({"comparison": result.to_dict()})["comparison"])
 
 
 def _wrapped(text: str) -> str:

@@ -57,7 +57,7 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
         if isinstance(error, MemoryError | RuntimeError):
-            from calipers.embed.states.batches import is_out_of_memory
+            from calipers.embedders.states.batches import is_out_of_memory
 
             if is_out_of_memory(error):
                 _end(f"calipers: {_too_little_memory(error)}", BAD_INPUT)

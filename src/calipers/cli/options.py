@@ -1,6 +1,6 @@
 """The options of a group ──► parameters of a command, and what was typed ──► the group.
 
-What an option is called, means and must be is said by its field (``calipers.evaluate.options``).
+What an option is called, means and must be is said by its field (``calipers.options.groups``).
 Here it only meets typer: its word is read by its rule while the command line is parsed, so that
 every error is worded in one place.
 """
@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from calipers.errors import CalipersError, InputError
-from calipers.evaluate.option import INPUT, OUTPUT, Group, OptionField, Rule, options_of
+from calipers.options.option import INPUT, OUTPUT, Group, OptionField, Rule, options_of
 
 Made = TypeVar("Made", bound=Group)
 Completer = Callable[[str], list[str]]

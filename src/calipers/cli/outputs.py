@@ -20,7 +20,7 @@ from calipers.assets import PLOTLY
 from calipers.cli.options import complete
 from calipers.cli.streams import calm, write_bytes_of, write_error
 from calipers.errors import CalipersError, InputError, MissingExtraError, either
-from calipers.evaluate.option import OUTPUT
+from calipers.options.option import OUTPUT
 from calipers.progress import Progress, Silent
 from calipers.whole_files import write_text_atomically
 

@@ -19,9 +19,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.kmeans.kernels import Table, lay_out
+from calipers.estimate.kmeans.kernels import ClusterRows, lay_out
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, LocalSteps
 from calipers.estimate.kmeans.rounds import Round
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_whole
@@ -29,7 +30,6 @@ from calipers.numeric.validation import check_whole
 __all__ = ["faiss_cells"]
 
 Labels = NDArray[np.int32]
-Floats = NDArray[np.float32]
 
 ROWS_PER_CELL = 256
 RESTART_STEP = 15_486_557
@@ -108,8 +108,8 @@ def _twister(seed: int, count: int) -> NDArray[np.uint32]:
 
 
 def _run(
-    table: Table, cells: int, start: NDArray[np.intp], max_iterations: int, pool: Workers
-) -> tuple[float, Floats]:
+    table: ClusterRows, cells: int, start: NDArray[np.intp], max_iterations: int, pool: Workers
+) -> tuple[float, Floats32]:
     """Go from round to round; return the last sum of squared distances, and the centres then."""
     steps = _steps(table, cells, pool)
     at = Round.first(table.rows[start])
@@ -128,7 +128,7 @@ def _run(
     return float(steps.own.sum()), at.centres.values[:cells]
 
 
-def _split(centres: Floats, sizes: NDArray[np.integer]) -> Floats:
+def _split(centres: Floats32, sizes: NDArray[np.integer]) -> Floats32:
     """Give each cell without rows half of another, and move the two centres apart."""
     cells, spare = len(centres), np.float32(int(sizes.sum()) - len(centres))
     held, numbers = sizes.astype(np.float32), _shares(SPLIT_SEED)
@@ -152,26 +152,26 @@ def _shares(seed: int) -> Iterator[np.float32]:
         yield from numbers.astype(np.float32) / np.float32(2**32)
 
 
-def _nearest(table: Table, centres: Floats, pool: Workers) -> Labels:
+def _nearest(table: ClusterRows, centres: Floats32, pool: Workers) -> Labels:
     """The nearest centre of every row."""
     steps = _steps(table, len(centres), pool)
     steps.assign(Round.first(centres))
     return steps.labels
 
 
-def _steps(table: Table, cells: int, pool: Workers) -> LocalSteps:
+def _steps(table: ClusterRows, cells: int, pool: Workers) -> LocalSteps:
     places = len(Round.first(table.rows[:cells]).centres.low)
     return LocalSteps(table, places, pool, bounded=table.n * places <= MOST_BOUNDS)
 
 
-def _given(table: Table, centres: Floats) -> Floats:
+def _given(table: ClusterRows, centres: Floats32) -> Floats32:
     """Centres in the units of the rows as they were given."""
     d = len(table.centre)
     given = np.ldexp(centres[:, :d].astype(np.float64), table.exponent) + table.centre
     return given.astype(np.float32)
 
 
-def _laid(table: Table, centres: Floats) -> Floats:
+def _laid(table: ClusterRows, centres: Floats32) -> Floats32:
     """Centres as the rows of a table are laid out."""
     laid = np.zeros((len(centres), table.rows.shape[1]), np.float32)
     laid[:, : len(table.centre)] = np.ldexp(centres - table.centre, -table.exponent)

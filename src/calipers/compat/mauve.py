@@ -28,15 +28,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.compat.faiss_cells import faiss_cells
 from calipers.curves.frontier import divergence_frontier, positive
-from calipers.embed.catalogue import load_embedder
+from calipers.embedders.catalogue import load_embedder
 from calipers.errors import InputError
 from calipers.estimate.axes import coordinates, preprocess, principal_axes, scatter_about, unit_rows
 from calipers.estimate.histograms import Histograms
-from calipers.numeric.arrays import as_numpy
+from calipers.numeric.arrays import Floats, as_numpy
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import (
@@ -50,7 +50,6 @@ from calipers.results.reading import SetReading, too_little
 
 __all__ = ["MauveResult", "compute_mauve"]
 
-Float64 = NDArray[np.float64]
 
 READ_ANYWAY = 1024
 """Most tokens of a text by default; models that read fewer then cut at their own limit."""
@@ -74,9 +73,9 @@ class MauveResult:
         Number of cells.
     """
 
-    p_hist: Float64
-    q_hist: Float64
-    divergence_curve: Float64
+    p_hist: Floats
+    q_hist: Floats
+    divergence_curve: Floats
     mauve: float
     frontier_integral: float
     mauve_star: float

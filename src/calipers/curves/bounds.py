@@ -50,10 +50,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.catalogue.estimation import Smoothing
-from calipers.curves.divergence import Divergence, Vector
+from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED, find_divergence, half_kl
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.histograms import PSEUDO_COUNTS, Histograms
+from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import check_whole
 
 FRONTIER_INTEGRAL = Divergence(
@@ -310,7 +311,7 @@ def _unseen(p: Vector, n: int) -> Vector:
 
 
 @dataclass(frozen=True)
-class Side:
+class BoundSide:
     """One side of a bound: (C₁·steepest + C₀* ∨ C₂)·moved + (C₁ + C₀* ∨ C₂)·missed."""
 
     steepest: float
@@ -318,20 +319,20 @@ class Side:
     missed: float = 0.0
 
 
-def free_side(n: int, k: int, b: float) -> Side:
+def free_side(n: int, k: int, b: float) -> BoundSide:
     """What n samples over k cells are off by, whatever the distribution; equations 11 and 16."""
     if b == 0:
-        return Side(math.log(n), math.sqrt(k / n) + k / n)
-    return Side(_steepest(n, k, b), (math.sqrt(k * n) + 2 * b * (k - 1)) / (n + k * b))
+        return BoundSide(math.log(n), math.sqrt(k / n) + k / n)
+    return BoundSide(_steepest(n, k, b), (math.sqrt(k * n) + 2 * b * (k - 1)) / (n + k * b))
 
 
-def oracle_side(p: Vector, n: int, b: float) -> Side:
+def oracle_side(p: Vector, n: int, b: float) -> BoundSide:
     """What n samples of a known distribution are off by; equations 10 and 15."""
     if b == 0:
-        return Side(math.log(n), spread(p, n), missing_information(p, n))
+        return BoundSide(math.log(n), spread(p, n), missing_information(p, n))
     k = len(p)
     moved = n / (n + k * b) * spread(p, n) + smoothing_bias(p, n, b)
-    return Side(_steepest(n, k, b), moved)
+    return BoundSide(_steepest(n, k, b), moved)
 
 
 def _steepest(n: int, k: int, b: float) -> float:
@@ -481,8 +482,8 @@ def oracle_bound(
     return _bound(constants, left, right)
 
 
-def _bound(constants: SmoothnessConstants, left: Side, right: Side) -> ErrorBound:
-    def side(terms: Side, slope: float, rest: float) -> float:
+def _bound(constants: SmoothnessConstants, left: BoundSide, right: BoundSide) -> ErrorBound:
+    def side(terms: BoundSide, slope: float, rest: float) -> float:
         return float((slope * terms.steepest + rest) * terms.moved + (slope + rest) * terms.missed)
 
     rest = max(constants.conjugate_at_zero, constants.curvature)

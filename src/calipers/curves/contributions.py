@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from calipers.curves.divergence import Divergence, Vector
+from calipers.curves.divergence import Divergence
 from calipers.curves.frontier import divergence_frontier, half_of
 from calipers.errors import InputError
 from calipers.estimate.histograms import Histograms
+from calipers.numeric.arrays import Vector
 
 
 def contributions(histograms: Histograms, divergence: str | Divergence = "kl") -> Vector:

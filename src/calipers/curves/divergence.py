@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Vector
 
-Vector = NDArray[np.float64]
 Generator = Callable[[Vector], Vector]
 Weight = Any  # a float, or a column of them
 

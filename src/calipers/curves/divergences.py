@@ -35,8 +35,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from calipers.curves.divergence import Divergence, Vector, check_weight
+from calipers.curves.divergence import Divergence, check_weight
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Vector
 
 NEAR = 0.05
 TERMS = np.arange(2, 16)

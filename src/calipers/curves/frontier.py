@@ -24,12 +24,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.curves.divergence import Divergence, Vector, check_weight
+from calipers.catalogue.estimation import AveragedOver
+from calipers.curves.divergence import Divergence, check_weight
 from calipers.curves.divergences import find_divergence, nodes
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.histograms import Histograms
@@ -40,6 +41,7 @@ from calipers.estimate.likelihood_ratios import (
     ratios_from,
     ratios_of,
 )
+from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import as_array, is_positive, is_whole
 
 
@@ -96,7 +98,6 @@ def positive(name: str, given: Any) -> float:
     return float(given)
 
 
-Points = Literal["both_sides", "other_side", "own_side"]
 BOTH_SIDES: Final = "both_sides"
 OTHER_SIDE: Final = "other_side"
 OWN_SIDE: Final = "own_side"
@@ -104,11 +105,11 @@ OWN_SIDE: Final = "own_side"
 
 def check_points(points: Any) -> None:
     """Refuse what names no samples to average over."""
-    if points not in get_args(Points):
-        raise unknown_name("value for points", str(points), get_args(Points))
+    if points not in get_args(AveragedOver):
+        raise unknown_name("value for points", str(points), get_args(AveragedOver))
 
 
-def _points_of(estimate: Estimate, points: Points) -> Points:
+def _points_of(estimate: Estimate, points: AveragedOver) -> AveragedOver:
     """Whose points to use: over the cells of histograms all are one, and one side is the least."""
     return OTHER_SIDE if isinstance(estimate, Histograms) else points
 
@@ -117,7 +118,7 @@ RATIOS_PER_CHUNK = 2048  # ratios whose values at all nodes are held at a time
 
 
 def f_divergence(
-    estimate: Estimate, divergence: str | Divergence = "kl", *, points: Points = BOTH_SIDES
+    estimate: Estimate, divergence: str | Divergence = "kl", *, points: AveragedOver = BOTH_SIDES
 ) -> float:
     """Tell how far the reference distribution is from the generated one, in nats or mass.
 
@@ -152,14 +153,16 @@ def f_divergence(
     return float(mean_at(ratios_of(estimate), find_divergence(divergence), sides)[0])
 
 
-def mean_at(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
+def mean_at(ratios: LikelihoodRatios, divergence: Divergence, points: AveragedOver) -> Vector:
     """D_f(P‖Q) over the points of both sides, of the other or of its own; one per divergence."""
     if points == BOTH_SIDES:
         return mean_cost_of_both(ratios, divergence)
     return np.maximum(unclipped_mean(ratios, divergence, points), 0.0)
 
 
-def unclipped_mean(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:
+def unclipped_mean(
+    ratios: LikelihoodRatios, divergence: Divergence, points: AveragedOver
+) -> Vector:
     """The same before it is cut at 0: over its own points an estimate may be negative."""
     if points == BOTH_SIDES:
         return mean_cost_of_both(ratios, divergence)
@@ -191,8 +194,8 @@ def mean_cost_of_both(ratios: LikelihoodRatios, divergence: Divergence) -> Vecto
             values[..., endless] = divergence.conjugate_at_zero
         costs = costs + np.atleast_1d(mean(values))
     _check_numbers(costs, divergence)
-    found: Vector = costs
-    return found
+    mean_costs: Vector = costs
+    return mean_costs
 
 
 def _check_numbers(costs: Vector, divergence: Divergence) -> None:
@@ -221,9 +224,9 @@ def half_of(divergence: Divergence) -> Divergence:
     at_zero = divergence.at_zero / 3
 
     def by_nodes(t: Vector) -> Vector:
-        each = divergence.interpolated(weights[:, None], rests[:, None]).generator
+        generator = divergence.interpolated(weights[:, None], rests[:, None]).generator
         parts = np.array_split(t, -(-len(t) // RATIOS_PER_CHUNK))
-        return np.concatenate([(2 * steps * weights) @ each(part) for part in parts])
+        return np.concatenate([(2 * steps * weights) @ generator(part) for part in parts])
 
     return Divergence(
         f"half({divergence.name})",
@@ -264,7 +267,7 @@ class DivergenceFrontier:
     reference_cost: Vector
     divergence: Divergence
     ratios: LikelihoodRatios
-    averaged_over: Points = BOTH_SIDES
+    averaged_over: AveragedOver = BOTH_SIDES
 
     def area(self, c: float = 5.0) -> float:
         """MAUVE: the area under the frontier after x → exp(−c·x), in [0, 1], 1 for equal sets.
@@ -334,7 +337,7 @@ def divergence_frontier(
     *,
     divergence: str | Divergence = "kl",
     grid: int | ArrayLike = GRID,
-    points: Points = BOTH_SIDES,
+    points: AveragedOver = BOTH_SIDES,
 ) -> DivergenceFrontier:
     """Trace how far both sets are from every mixture of the two.
 
@@ -364,18 +367,22 @@ def divergence_frontier(
         If a weight lies outside (0, 1), a name is unknown, or f(0) is infinite and one side has no
         mass where the other has some.
     """
-    found, ratios = find_divergence(divergence), ratios_of(estimate)
+    chosen, ratios = find_divergence(divergence), ratios_of(estimate)
     check_points(points)
     points = _points_of(estimate, points)
-    _check_finite(found, ratios)
+    _check_finite(chosen, ratios)
     weights = _weights(grid)
-    reference = _costs(ratios, found, weights, 1 - weights, points)
-    generated = _costs(ratios.swapped, found, 1 - weights, weights, points)
-    return DivergenceFrontier(weights, generated, reference, found, ratios, points)
+    reference = _costs(ratios, chosen, weights, 1 - weights, points)
+    generated = _costs(ratios.swapped, chosen, 1 - weights, weights, points)
+    return DivergenceFrontier(weights, generated, reference, chosen, ratios, points)
 
 
 def _costs(
-    ratios: LikelihoodRatios, divergence: Divergence, weights: Vector, rests: Vector, points: Points
+    ratios: LikelihoodRatios,
+    divergence: Divergence,
+    weights: Vector,
+    rests: Vector,
+    points: AveragedOver,
 ) -> Vector:
     """D_f(P‖R_λ) for every weight λ, as many at a time as memory allows."""
     size = max(len(ratios.log_reference), len(ratios.log_generated))

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from calipers.curves.divergence import Vector
 from calipers.curves.frontier import BOTH_SIDES, OWN_SIDE, best_f_beta
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.likelihood_ratios import (
@@ -34,6 +33,7 @@ from calipers.estimate.likelihood_ratios import (
     ratios_from,
     ratios_of,
 )
+from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import check_choice, check_whole
 
 CurvePoints = Literal["both_sides", "own_side"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.embed.options import choose_device
+from calipers.embedders.options import choose_device
 from calipers.errors import InputError, require
 from calipers.numeric.simd import PANEL
 from calipers.numeric.tiles import Span, panel_spans, rectangle

@@ -31,17 +31,16 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.close_pairs import close_pairs
 from calipers.estimate.knn.kernels import count_listed, settle_listed
 from calipers.estimate.knn.nearest import MORE, Nearest, nearest_between, search_again
 from calipers.estimate.knn.passes import Passes, SettledCounts, empty_counts, settled_counts
 from calipers.memory import budget
+from calipers.numeric.arrays import Longs
 from calipers.numeric.distances import Sieve
 from calipers.numeric.threads import Workers, available_threads, workers
 from calipers.numeric.tiles import Span, panel_spans, spans
-
-Index = NDArray[np.int64]
 
 ROWS = 4_800
 """Rows that are added or searched for together."""
@@ -118,34 +117,34 @@ class HnswPasses(Passes):
         k-th one is farthest.
         """
         n, index = len(points.points), self._index_of(points)
-        found = _nothing(n, k)
+        nearest = _nothing(n, k)
         with workers(self.threads) as pool:
             for start, stop in panel_spans(n, ROWS):
                 rows = np.arange(start, stop)
                 which = self._searched(index, points, rows, min(k + 1 + MORE, n))
                 which[which == rows[:, None]] = -1  # no row is its own neighbour
-                part = Nearest(found.squared[start:stop], found.index[start:stop])
+                part = Nearest(nearest.squared[start:stop], nearest.index[start:stop])
                 _settle(points, points, rows, which, part, pool)
                 still_open = part.index[:, -1] < 0
                 if still_open.any():
                     both = part.squared, part.index
-                    search_again(points, points, (start, stop), still_open, both, own=True)
-        self._settle_widest(points, found)
-        return found
+                    search_again(points, points, (start, stop), still_open, both, same_set=True)
+        self._settle_widest(points, nearest)
+        return nearest
 
-    def _settle_widest(self, points: Sieve, found: Nearest) -> None:
+    def _settle_widest(self, points: Sieve, nearest: Nearest) -> None:
         """Find all neighbours of the rows with the widest balls, in place."""
-        k = found.squared.shape[1]
-        wide = np.sort(np.argsort(-found.squared[:, -1], kind="stable")[:WIDE_BALLS])
+        k = nearest.squared.shape[1]
+        wide = np.sort(np.argsort(-nearest.squared[:, -1], kind="stable")[:WIDE_BALLS])
         true, _ = nearest_between(points.part(wide), points, k=k + 1, threads=self.threads)
         # No row is its own neighbour; where k + 1 copies come before it, the last of them goes
         others = true.index != wide[:, None]
         others[others.all(axis=1), -1] = False
-        found.squared[wide] = true.squared[others].reshape(-1, k)
-        found.index[wide] = true.index[others].reshape(-1, k)
+        nearest.squared[wide] = true.squared[others].reshape(-1, k)
+        nearest.index[wide] = true.index[others].reshape(-1, k)
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at the pairs of two sets that a search from either side finds, each once.
 
@@ -159,7 +158,7 @@ class HnswPasses(Passes):
         points = reference.points.points, generated.points.points
         balls = reference.radii, generated.radii
 
-        def enter(rows: Index, columns: Index) -> None:
+        def enter(rows: Longs, columns: Longs) -> None:
             count_listed(points, rows, columns, balls, total, reference.k, closed)
 
         with workers(self.threads) as pool:
@@ -177,15 +176,15 @@ class HnswPasses(Passes):
             return settled_counts(reference, generated, total, pool)
 
     def _pairs(
-        self, rows: Side, others: Side, counts: BallCounts, kept: int, pool: Workers
-    ) -> tuple[Index, Index]:
+        self, rows: BallSide, others: BallSide, counts: BallCounts, kept: int, pool: Workers
+    ) -> tuple[Longs, Longs]:
         """Find the others that may lie in the ball of a row, or the row in theirs.
 
         The nearest others of every row are noted in `counts`, those of the others' balls.
         """
         index, size = self._index_of(others.points), len(others.points.points)
         first = min(max(FIRST, 4 * rows.radii.squared.shape[1], kept + MORE), size)
-        found = []
+        pairs = []
         for span in spans(len(rows.points.points), ROWS):
             wanted, width = np.arange(*span), first
             while len(wanted):
@@ -195,29 +194,31 @@ class HnswPasses(Passes):
                 if width == first:
                     few = min(first, counts.which.shape[1])
                     counts.which[slice(*span), :few] = near.index[:, :few]
-                own = rows.radii.largest[wanted]
-                inside = near.squared <= np.maximum(own[:, None], others.radii.largest[near.index])
-                full = (near.squared[:, -1] <= own) & (width < min(WIDEST, size))
+                largest = rows.radii.largest[wanted]
+                inside = near.squared <= np.maximum(
+                    largest[:, None], others.radii.largest[near.index]
+                )
+                full = (near.squared[:, -1] <= largest) & (width < min(WIDEST, size))
                 places = np.nonzero(inside & (near.index >= 0) & ~full[:, None])
-                found.append((wanted[places[0]], near.index[places]))
+                pairs.append((wanted[places[0]], near.index[places]))
                 wanted, width = wanted[full], min(2 * width, WIDEST, size)
-        left, right = zip(*found, strict=True)
+        left, right = zip(*pairs, strict=True)
         return np.concatenate(left), np.concatenate(right)
 
     def _searched(
-        self, index: Any, points: Sieve, rows: Index, count: int, whose: Sieve | None = None
-    ) -> Index:
+        self, index: Any, points: Sieve, rows: Longs, count: int, whose: Sieve | None = None
+    ) -> Longs:
         """Search for the rows of a set, by default that of the index: ``(rows, count)``.
 
         Places of what was not found hold -1.
         """
         queries = (whose or points).take(rows)
-        found = index.search(queries, count, threads=available_threads(self.threads))
-        keys = np.atleast_2d(found.keys).astype(np.int64)
+        hits = index.search(queries, count, threads=available_threads(self.threads))
+        keys = np.atleast_2d(hits.keys).astype(np.int64)
         which = np.full((len(rows), count), -1, np.int64)
         which[:, : keys.shape[1]] = keys
         if len(rows) > 1:
-            which[np.arange(count) >= np.asarray(found.counts)[:, None]] = -1
+            which[np.arange(count) >= np.asarray(hits.counts)[:, None]] = -1
         return which
 
     def _index_of(self, points: Sieve) -> Any:
@@ -257,7 +258,7 @@ class HnswPasses(Passes):
         )
 
 
-def _widest(side: Side) -> NDArray[np.bool_]:
+def _widest(side: BallSide) -> NDArray[np.bool_]:
     """Which rows have the widest balls, shape ``(n,)``."""
     wide = np.zeros(len(side.radii.largest), np.bool_)
     wide[np.argsort(-side.radii.largest, kind="stable")[:WIDE_BALLS]] = True
@@ -265,8 +266,8 @@ def _widest(side: Side) -> NDArray[np.bool_]:
 
 
 def _around(
-    side: Side, wide: NDArray[np.bool_], others: Side, pool: Workers
-) -> Iterator[tuple[Index, Index]]:
+    side: BallSide, wide: NDArray[np.bool_], others: BallSide, pool: Workers
+) -> Iterator[tuple[Longs, Longs]]:
     """All pairs of some rows and the others of which one may lie in the ball of the other."""
     chosen = np.flatnonzero(wide)
     limits = side.radii.largest[chosen], others.radii.largest
@@ -279,7 +280,7 @@ def _nothing(n: int, k: int) -> Nearest:
 
 
 def _settle(
-    points: Sieve, others: Sieve, rows: Index, which: Index, nearest: Nearest, pool: Workers
+    points: Sieve, others: Sieve, rows: Longs, which: Longs, nearest: Nearest, pool: Workers
 ) -> None:
     """Sort what was found for some rows by exact distance, in place."""
 

@@ -20,9 +20,10 @@ from calipers.engine.kmeans_parts import RoundFiles, RoundPart, SavedTable, make
 from calipers.engine.results import results
 from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.estimate.kmeans.centres import place_centres
-from calipers.estimate.kmeans.kernels import Floats, Table
+from calipers.estimate.kmeans.kernels import ClusterRows
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS
 from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, run_rounds
+from calipers.numeric.arrays import Floats32
 from calipers.progress import Progress, Silent
 
 FORMAT = "calipers-rounds-1"
@@ -75,7 +76,7 @@ class FileRounds:
         self._runs: dict[str, None] = {}
         self._claims = ExitStack()
         self._lock = Lock()
-        self._last: tuple[Table, SavedTable] | None = None
+        self._last: tuple[ClusterRows, SavedTable] | None = None
 
     def __enter__(self) -> FileRounds:
         return self
@@ -104,7 +105,7 @@ class FileRounds:
             self._folder.discard(saved.rows)
             WorkFolder(f"{self._folder.place}/{name}").discard_if_empty()
 
-    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+    def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
         """Cluster rows."""
         with self._lock, self._progress.task("cells: rounds of k-means", total=None):
             saved = self._saved(table)
@@ -118,20 +119,20 @@ class FileRounds:
                 return Clustering(labels, float(inertia), int(iterations))
             steps = _FileSteps(table, saved, RoundFiles(self._folder, name), len(first), self)
             at = steps.resumed() or Round.first(first)
-            found = run_rounds(table, steps, at, max_iterations)
+            clustering = run_rounds(table, steps, at, max_iterations)
             self._folder.write_arrays(
                 f"{name}.npz",
                 {
-                    "labels": found.labels,
-                    "inertia": np.array(found.inertia),
-                    "iterations": np.array(found.iterations),
+                    "labels": clustering.labels,
+                    "inertia": np.array(clustering.inertia),
+                    "iterations": np.array(clustering.iterations),
                 },
             )
             self._folder.discard(steps.files.place)
             self._folder.discard(name)
-            return found
+            return clustering
 
-    def make(self, parts: Sequence[RoundPart], table: Table) -> Iterator[int]:
+    def make(self, parts: Sequence[RoundPart], table: ClusterRows) -> Iterator[int]:
         """Make the files of parts; yield the place of every part once its file is there."""
         if self._run is not None:
             parts[0].saved.save(table)
@@ -141,14 +142,14 @@ class FileRounds:
             make_part(part, self._threads, table)
             yield place
 
-    def _saved(self, table: Table) -> SavedTable:
+    def _saved(self, table: ClusterRows) -> SavedTable:
         """The place of a table in the folder; the rows of the one before are let go."""
         if self._last is not None:
             known, saved = self._last
             if known is table:
                 return saved
             self._folder.discard(saved.rows)
-        from calipers import __version__
+        from calipers._version import __version__
 
         name = f"cells-{digest_of(FORMAT, __version__, table.rows, table.weights)}"
         if name not in self._tables:
@@ -162,7 +163,12 @@ class _FileSteps:
     """Rows at their centres, as the files of the last round tell."""
 
     def __init__(
-        self, table: Table, saved: SavedTable, files: RoundFiles, centres: int, rounds: FileRounds
+        self,
+        table: ClusterRows,
+        saved: SavedTable,
+        files: RoundFiles,
+        centres: int,
+        rounds: FileRounds,
     ) -> None:
         self._table, self._saved, self.files, self._rounds = table, saved, files, rounds
         self._folder, self._spans = files.folder, ranges(table.n, centres)
@@ -172,9 +178,9 @@ class _FileSteps:
 
     def resumed(self) -> Round | None:
         """The round at which the run was stopped; None where nothing whole is left of it."""
-        kept = self._folder.read_arrays(self.files.place)
-        if kept is not None:
-            number, moved = int(kept["number"]), float(kept["moved"])
+        saved = self._folder.read_arrays(self.files.place)
+        if saved is not None:
+            number, moved = int(saved["number"]), float(saved["moved"])
             values = self.files.read_centres(number)
             if values is not None and self._knows(number - 1):
                 return Round(number, place_centres(values, None, len(values)), len(values), moved)
@@ -205,12 +211,12 @@ class _FileSteps:
         def make(missing: Sequence[RoundPart]) -> Iterator[int]:
             return self._rounds.make(missing, self._table)
 
-        for part, found in results(self._folder, files.of_round(number), parts, make):
+        for part, arrays in results(self._folder, files.of_round(number), parts, make):
             rows = slice(*part.span)
-            self.labels[rows], self.own[rows] = found["labels"], found["own"]
-            self._sums.rows += found["sums"]
-            self._sums.mass += found["mass"]
-            self._sums.changed += int(found["changed"])
+            self.labels[rows], self.own[rows] = arrays["labels"], arrays["own"]
+            self._sums.rows += arrays["sums"]
+            self._sums.mass += arrays["mass"]
+            self._sums.changed += int(arrays["changed"])
 
     def sum_up(self) -> Sums:
         """Give the sums after the last round."""

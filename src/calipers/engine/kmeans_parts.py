@@ -15,9 +15,10 @@ import numpy as np
 from calipers.engine.tiles import Arrays
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
-from calipers.estimate.kmeans.kernels import Floats, Table
+from calipers.estimate.kmeans.kernels import ClusterRows
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Round
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, panel_spans
@@ -47,7 +48,7 @@ class SavedTable:
     name
         The name of the table there.
     unit
-        As :attr:`calipers.estimate.kmeans.kernels.Table.unit`.
+        As :attr:`calipers.estimate.kmeans.kernels.ClusterRows.unit`.
     """
 
     folder: WorkFolder
@@ -59,20 +60,20 @@ class SavedTable:
         """The name of the folder that holds the rows alone, which are large."""
         return f"{self.name}/table"
 
-    def save(self, table: Table) -> None:
+    def save(self, table: ClusterRows) -> None:
         """Write what is not there yet."""
         arrays: Arrays = {"rows": table.rows, "low": table.low, "weights": table.weights}
         for name, array in arrays.items():
             if not self.folder.has(f"{self.rows}/{name}.npy"):
                 self.folder.write_array(f"{self.rows}/{name}.npy", array)
 
-    def open(self, span: Span) -> Table:
+    def open(self, span: Span) -> ClusterRows:
         """Open a range of the rows."""
         rows, low, weights = (
             self.folder.open_array(f"{self.rows}/{name}.npy") for name in ("rows", "low", "weights")
         )
         nowhere = np.zeros(rows.shape[1])
-        return Table(rows, low, weights, len(weights), nowhere, 0, self.unit).part(span)
+        return ClusterRows(rows, low, weights, len(weights), nowhere, 0, self.unit).part(span)
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class RoundFiles:
 
     def number(self) -> int | None:
         """The round at which the run is; None where it does not run."""
-        found = self.folder.read_arrays(self.place)
-        return None if found is None else int(found["number"])
+        arrays = self.folder.read_arrays(self.place)
+        return None if arrays is None else int(arrays["number"])
 
     def of_round(self, number: int) -> str:
         """The name of the folder of a round."""
@@ -112,10 +113,10 @@ class RoundFiles:
         """The name of the file of a range of rows."""
         return f"{self.of_round(number)}/{span[0]}.npz"
 
-    def read_centres(self, number: int) -> Floats | None:
+    def read_centres(self, number: int) -> Floats32 | None:
         """The centres of a round, shape ``(centres, depth)``; None where they are not whole."""
-        found = self.folder.read_arrays(self.centres(number))
-        return None if found is None else found["values"]
+        arrays = self.folder.read_arrays(self.centres(number))
+        return None if arrays is None else arrays["values"]
 
     def is_whole(self, number: int, span: Span) -> bool:
         """Whether the file of a range is there and whole."""
@@ -148,7 +149,7 @@ class RoundPart:
         """The name of its file."""
         return self.files.part(self.number, self.span)
 
-    def make(self, table: Table, threads: int | None) -> Arrays:
+    def make(self, table: ClusterRows, threads: int | None) -> Arrays:
         """Bring the rows of a range, which are given, to their centres.
 
         Raises
@@ -183,10 +184,10 @@ class RoundPart:
     def _known(self) -> Arrays:
         """What the round before found."""
         name = self.files.part(self.number - 1, self.span)
-        found = self.files.folder.read_arrays(name)
-        if found is None:
+        arrays = self.files.folder.read_arrays(name)
+        if arrays is None:
             raise self._missing(name)
-        return found
+        return arrays
 
     def _missing(self, name: str) -> InputError:
         return InputError(
@@ -195,7 +196,9 @@ class RoundPart:
         )
 
 
-def make_part(part: RoundPart, threads: int | None = None, table: Table | None = None) -> None:
+def make_part(
+    part: RoundPart, threads: int | None = None, table: ClusterRows | None = None
+) -> None:
     """Make a part's file, unless it is there and whole, or the run went on without it.
 
     Parameters
@@ -212,9 +215,9 @@ def make_part(part: RoundPart, threads: int | None = None, table: Table | None =
         return
     try:
         rows = part.saved.open(part.span) if table is None else table.part(part.span)
-        found = part.make(rows, threads)
+        arrays = part.make(rows, threads)
         if part.files.number() == part.number:
-            folder.write_arrays(part.result, found, make_folder=False)
+            folder.write_arrays(part.result, arrays, make_folder=False)
     except InputError:
         if part.files.number() == part.number:
             raise

@@ -65,7 +65,7 @@ def own_versions() -> dict[str, str]:
     """Versions of what must be alike on all machines."""
     import numpy
 
-    from calipers import __version__
+    from calipers._version import __version__
 
     return {
         "calipers": __version__,

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calipers.embed import Cache, Embedder, EmbedderChoice, EncodedBatch
-from calipers.embed.cache import DamagedChunkError, arrays_of, batch_of
-from calipers.embed.pipeline import embed_chunk
-from calipers.embed.processes import may_divide
+from calipers.embedders import Cache, Embedder, EmbedderChoice, EncodedBatch
+from calipers.embedders.cache import DamagedChunkError, arrays_of, batch_of
+from calipers.embedders.pipeline import embed_chunk
+from calipers.embedders.processes import may_divide
 from calipers.engine.ray_cluster import TRIES, RayCluster
 from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.errors import CalipersError, InputError, first_line, require
@@ -517,7 +517,7 @@ def check_sendable(shipped: Embedder | EmbedderChoice) -> None:
         raise InputError(
             f"the embedder {shipped.name!r} cannot be sent to the workers of --engine ray, since "
             f"it cannot be pickled ({first_line(error)}); name a model in its place, or embed with "
-            'calipers.embed_samples and compare what that gives, or use engine="local"'
+            'calipers.embed and compare what that gives, or use engine="local"'
         ) from error
 
 

@@ -28,7 +28,7 @@ from calipers.engine.tiles import (
     no_neighbours,
 )
 from calipers.engine.work_folder import WorkFolder, digest_of
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import LocalPasses, Passes, SettledCounts
 from calipers.numeric.distances import Sieve
@@ -115,12 +115,12 @@ class TilePasses(Passes):
         name = self._claimed(f"nearest-{digest_of(*self._format(), saved.name, k)}")
         total = no_neighbours(n, k)
         tiles = [NearestTile(saved, tile, k, _file(name, tile)) for tile in triangle(grid(n))]
-        for tile, found in self._made(name, tiles, lambda: saved.save(points)):
-            tile.merge(found, total)
+        for tile, arrays in self._made(name, tiles, lambda: saved.save(points)):
+            tile.merge(arrays, total)
         return total
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         sides = reference, generated
@@ -137,14 +137,14 @@ class TilePasses(Passes):
         ]
 
         def save() -> None:
-            for each, side in zip(saved, sides, strict=True):
-                each.save(side)
+            for saved_side, side in zip(saved, sides, strict=True):
+                saved_side.save(side)
 
-        rows = [name for each in saved for name in (each.name, each.rows.name)]
+        rows = [name for saved_side in saved for name in (saved_side.name, saved_side.rows.name)]
         with self._lock:
             self._counting.update(rows)
-        for tile, found in self._made(name, tiles, save):
-            tile.merge(found, total)
+        for tile, arrays in self._made(name, tiles, save):
+            tile.merge(arrays, total)
         with self._lock:
             self._counting.subtract(rows)
             for name in rows:
@@ -162,8 +162,8 @@ class TilePasses(Passes):
             yield from self._run(missing)
 
         with self._progress.task(self._task, total=len(tiles)) as advance:
-            for tile, found in results(self._folder, name, tiles, make):
-                yield tile, found
+            for tile, arrays in results(self._folder, name, tiles, make):
+                yield tile, arrays
                 advance(1)
 
     def _one_by_one(self, tiles: Sequence[Tile]) -> Iterator[int]:
@@ -180,7 +180,7 @@ class TilePasses(Passes):
         self._saved.append((points, saved))
         return saved
 
-    def _side(self, side: Side) -> SavedSide:
+    def _side(self, side: BallSide) -> SavedSide:
         rows = self._rows(side.points)
         balls = *side.radii, side.nearest.squared
         name = f"balls-{digest_of(rows.name, *balls, side.k, side.median, side.spread)}"
@@ -196,7 +196,7 @@ class TilePasses(Passes):
 
     @staticmethod
     def _format() -> tuple[str, str]:
-        from calipers import __version__
+        from calipers._version import __version__
 
         return FORMAT, __version__
 

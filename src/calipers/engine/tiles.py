@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calipers.engine.work_folder import WorkFolder
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Radii, Side
+from calipers.estimate.knn.balls import BallSide, Radii
 from calipers.estimate.knn.nearest import Nearest, nearest_between, nearest_neighbours
 from calipers.estimate.knn.passes import LocalPasses, SettledCounts
 from calipers.numeric.distances import Sieve
@@ -94,7 +94,7 @@ class SavedSide:
     name
         The name of the balls in the same folder.
     k, median, spread
-        As of :class:`calipers.estimate.knn.balls.Side`.
+        As of :class:`calipers.estimate.knn.balls.BallSide`.
     """
 
     rows: SavedRows
@@ -103,7 +103,7 @@ class SavedSide:
     median: float
     spread: float
 
-    def save(self, side: Side) -> None:
+    def save(self, side: BallSide) -> None:
         """Write what is not there yet, or not whole."""
         self.rows.save(side.points)
         arrays = {**side.radii._asdict(), "marks": side.nearest.squared}
@@ -111,7 +111,7 @@ class SavedSide:
             if not self.rows.folder.holds(f"{self.name}/{name}.npy", array):
                 self.rows.folder.write_array(f"{self.name}/{name}.npy", array)
 
-    def open(self, span: Span) -> Side:
+    def open(self, span: Span) -> BallSide:
         """Open a range of the rows, with their balls."""
 
         def part(name: str) -> NDArray[Any]:
@@ -119,7 +119,7 @@ class SavedSide:
 
         radii = Radii(*(part(name) for name in Radii._fields))
         marks = Nearest(part("marks"), np.empty((0, 0), np.int64))  # distances alone count
-        return Side(self.rows.open(span), marks, radii, self.k, self.median, self.spread)
+        return BallSide(self.rows.open(span), marks, radii, self.k, self.median, self.spread)
 
 
 @dataclass(frozen=True)
@@ -164,13 +164,13 @@ class NearestTile:
             for which in ("squared", "index")
         }
 
-    def merge(self, found: Arrays, total: Nearest) -> None:
+    def merge(self, arrays: Arrays, total: Nearest) -> None:
         """Take in what a file holds, in place."""
-        (rows, columns), names = self.tile, {name.partition(".")[0] for name in found}
-        for name, own, other in (("rows", rows, columns), ("columns", columns, rows)):
+        (rows, columns), names = self.tile, {name.partition(".")[0] for name in arrays}
+        for name, span, other in (("rows", rows, columns), ("columns", columns, rows)):
             if name in names:
-                part = Nearest(found[f"{name}.squared"], found[f"{name}.index"])
-                merge_nearest(total, own, part, other[0])
+                part = Nearest(arrays[f"{name}.squared"], arrays[f"{name}.index"])
+                merge_nearest(total, span, part, other[0])
 
 
 @dataclass(frozen=True)
@@ -205,31 +205,31 @@ class CountTile:
         """Look at every pair of the tile once."""
         rows, columns = self.tile
         kept = min(self.kept[0], rows[1] - rows[0]), min(self.kept[1], columns[1] - columns[0])
-        found = LocalPasses(threads).count(
+        settled = LocalPasses(threads).count(
             self.reference.open(rows), self.generated.open(columns), closed=self.closed, kept=kept
         )
         arrays: Arrays = {}
-        for name, part in zip(("reference", "generated"), found, strict=True):
-            own = {each: _narrow(getattr(part.counts, each)) for each in (*SUMS, *GUEST_SUMS)}
-            own |= {"missed": part.counts.missed, "ratio": part.ratio}
-            own |= {"squared": part.nearest.squared, "index": part.nearest.index}
-            arrays |= {f"{name}.{each}": array for each, array in own.items()}
+        for name, part in zip(("reference", "generated"), settled, strict=True):
+            named = {field: _narrow(getattr(part.counts, field)) for field in (*SUMS, *GUEST_SUMS)}
+            named |= {"missed": part.counts.missed, "ratio": part.ratio}
+            named |= {"squared": part.nearest.squared, "index": part.nearest.index}
+            arrays |= {f"{name}.{field}": array for field, array in named.items()}
         return arrays
 
-    def merge(self, found: Arrays, total: tuple[SettledCounts, SettledCounts]) -> None:
+    def merge(self, arrays: Arrays, total: tuple[SettledCounts, SettledCounts]) -> None:
         """Take in what a file holds, in place."""
         rows, columns = (slice(*span) for span in self.tile)
         for name, into, owners, guests in (
             ("reference", total[0], rows, columns),
             ("generated", total[1], columns, rows),
         ):
-            for each in SUMS:
-                getattr(into.counts, each)[owners] += found[f"{name}.{each}"]
-            for each in GUEST_SUMS:
-                getattr(into.counts, each)[guests] += found[f"{name}.{each}"]
-            into.counts.missed[guests] *= found[f"{name}.missed"]
-            np.maximum(into.ratio[guests], found[f"{name}.ratio"], out=into.ratio[guests])
-            part = Nearest(found[f"{name}.squared"], found[f"{name}.index"])
+            for field in SUMS:
+                getattr(into.counts, field)[owners] += arrays[f"{name}.{field}"]
+            for field in GUEST_SUMS:
+                getattr(into.counts, field)[guests] += arrays[f"{name}.{field}"]
+            into.counts.missed[guests] *= arrays[f"{name}.missed"]
+            np.maximum(into.ratio[guests], arrays[f"{name}.ratio"], out=into.ratio[guests])
+            part = Nearest(arrays[f"{name}.squared"], arrays[f"{name}.index"])
             merge_nearest(into.nearest, (guests.start, guests.stop), part, owners.start)
 
 
@@ -247,13 +247,13 @@ def merge_nearest(total: Nearest, rows: Span, part: Nearest, start: int) -> None
 
     Closest come first, equal ones by place, whatever the order in which ranges are taken in.
     """
-    own = slice(*rows)
-    squared = np.concatenate([total.squared[own], part.squared], axis=1)
+    span = slice(*rows)
+    squared = np.concatenate([total.squared[span], part.squared], axis=1)
     moved = np.where(part.index < 0, part.index, part.index + start)
-    index = np.concatenate([total.index[own], moved], axis=1)
+    index = np.concatenate([total.index[span], moved], axis=1)
     order = np.lexsort((index, squared), axis=-1)[:, : total.squared.shape[1]]
-    total.squared[own] = np.take_along_axis(squared, order, axis=1)
-    total.index[own] = np.take_along_axis(index, order, axis=1)
+    total.squared[span] = np.take_along_axis(squared, order, axis=1)
+    total.index[span] = np.take_along_axis(index, order, axis=1)
 
 
 def no_neighbours(n: int, k: int) -> Nearest:
@@ -262,7 +262,7 @@ def no_neighbours(n: int, k: int) -> Nearest:
 
 
 def no_counts(
-    reference: Side, generated: Side, kept: tuple[int, int]
+    reference: BallSide, generated: BallSide, kept: tuple[int, int]
 ) -> tuple[SettledCounts, SettledCounts]:
     """No pair seen yet; room for as many nearest owners of every guest as `kept` says."""
     n, m, sizes = len(reference.points.points), len(generated.points.points), reference.radii.sizes

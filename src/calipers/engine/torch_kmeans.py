@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from calipers.engine.device import Device, exact_products
 from calipers.estimate.kmeans.centres import Centres
-from calipers.estimate.kmeans.kernels import Assignments, Floats, Table, settle_listed
+from calipers.estimate.kmeans.kernels import Assignments, ClusterRows, settle_listed
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Clustering, Round, run_rounds
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.distances import FLOOR, slack
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, workers
@@ -62,7 +63,7 @@ class TorchRounds:
     block: int | None = None
     few_pairs: int = SMALL
 
-    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+    def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
         """Cluster rows."""
         at = Round.first(first)
         with (
@@ -77,7 +78,7 @@ class _DeviceSteps(LocalSteps):
     """Rows that find their centres by products on a device."""
 
     def __init__(
-        self, device: Device, table: Table, places: int, pool: Workers, block: int | None
+        self, device: Device, table: ClusterRows, places: int, pool: Workers, block: int | None
     ) -> None:
         super().__init__(table, places, pool, bounded=False)
         self._device, self._torch, self._pool, self._block = device, device.torch, pool, block
@@ -86,26 +87,26 @@ class _DeviceSteps(LocalSteps):
         if device.holds(table.rows.nbytes):
             self._all = self._there(table.rows[: table.n])
 
-    def bring(self, rows: Floats, low: Floats, found: Assignments, centres: Centres) -> None:
+    def bring(self, rows: Floats32, low: Floats32, assigned: Assignments, centres: Centres) -> None:
         """Bring rows to the nearest of some centres, in place."""
-        n, known = len(found.labels), np.isfinite(centres.low)
+        n, known = len(assigned.labels), np.isfinite(centres.low)
         there = self._there(centres.values[known]), self._there(centres.low[known])
         count = len(there[1])
         most = min(n, max(PANEL, MOST_PAIRS // count))
         size = self._block or self._device.block_rows(BYTES_OF_A_PAIR * count, most)
 
         def look(span: Span) -> None:
-            listed = self._candidates(span, rows, low, found, there)
-            self._settle(span, listed, rows, found, centres)
+            listed = self._candidates(span, rows, low, assigned, there)
+            self._settle(span, listed, rows, assigned, centres)
 
         self._device.each_block(panel_spans(n, size), look)
 
     def _candidates(
         self,
         span: Span,
-        rows: Floats,
-        low: Floats,
-        found: Assignments,
+        rows: Floats32,
+        low: Floats32,
+        assigned: Assignments,
         centres: tuple[Any, Any],
     ) -> Pairs:
         """Rows of a span and those centres that may be their nearest."""
@@ -115,10 +116,12 @@ class _DeviceSteps(LocalSteps):
         row_low, (values, centre_low) = self._there(low[part]), centres
         bounds = row_low[:, None] + centre_low - taken @ values.T
         above = (bounds + self._gap * centre_low).amin(dim=1) + self._gap * row_low
-        own = 0.5 * (1 + 2.0**-22) * found.own[part] + FLOOR
-        limit = torch.minimum(self._there(own.astype(np.float32)), above * (1 + 2.0**-20) + FLOOR)
+        halves = 0.5 * (1 + 2.0**-22) * assigned.own[part] + FLOOR
+        limit = torch.minimum(
+            self._there(halves.astype(np.float32)), above * (1 + 2.0**-20) + FLOOR
+        )
         open_pairs = bounds < limit[:, None]
-        labels = self._there(found.labels[part]).long()
+        labels = self._there(assigned.labels[part]).long()
         measured = torch.nonzero(labels >= 0)[:, 0]
         open_pairs[measured, labels[measured]] = False
         if int(open_pairs.sum()) > MOST_LISTED and len(bounds) > PANEL:
@@ -127,7 +130,7 @@ class _DeviceSteps(LocalSteps):
         return listed[:, 0] + span[0], np.ascontiguousarray(listed[:, 1])
 
     def _settle(
-        self, span: Span, pairs: Pairs, rows: Floats, found: Assignments, centres: Centres
+        self, span: Span, pairs: Pairs, rows: Floats32, assigned: Assignments, centres: Centres
     ) -> None:
         """Settle listed pairs, whose rows are in order, with all pairs of a row on one thread."""
         size = -(-(span[1] - span[0]) // (4 * self._pool.threads))
@@ -135,7 +138,7 @@ class _DeviceSteps(LocalSteps):
         cuts = [*np.searchsorted(pairs[0], starts).tolist(), len(pairs[0])]
 
         def work(part: Span) -> None:
-            settle_listed(rows, pairs, *part, found, centres)
+            settle_listed(rows, pairs, *part, assigned, centres)
 
         list(self._pool.map(work, pairwise(cuts)))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calipers.engine.device import Device, exact_products, tiles_of
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.kernels import CLOSE, TINY, count_listed, enter_close
 from calipers.estimate.knn.nearest import MORE, Candidates, Nearest, settle
 from calipers.estimate.knn.passes import Passes, SettledCounts, empty_counts, settled_counts
@@ -56,24 +56,24 @@ class TorchPasses(Passes):
     def nearest(self, points: Sieve, k: int) -> Nearest:
         """Find the k nearest neighbours of every row within its own set."""
         n = len(points.points)
-        found = Candidates.empty(n, k)
+        candidates = Candidates.empty(n, k)
         with exact_products(self.device, PURPOSE) as device:
             torch, rows = device.torch, _DeviceRows(device, points)
 
-            def look(own: Span, other: Span) -> None:
-                bounds = rows.bounds(own, rows, other)
-                first, last = max(own[0], other[0]), min(own[1], other[1])
+            def look(span: Span, other: Span) -> None:
+                bounds = rows.bounds(span, rows, other)
+                first, last = max(span[0], other[0]), min(span[1], other[1])
                 if first < last:  # no row is its own neighbour
                     same = torch.arange(first, last, device=self.device)
-                    bounds[same - own[0], same - other[0]] = torch.inf
-                found.merge(own, _smallest(torch, bounds, k + MORE, other[0]))
+                    bounds[same - span[0], same - other[0]] = torch.inf
+                candidates.merge(span, _smallest(torch, bounds, k + MORE, other[0]))
 
             device.each_tile(tiles_of(n, n, self._size(device)), look)
         with workers(self.threads) as pool:
-            return settle(found, points, points, k, pool, own=True)
+            return settle(candidates, points, points, k, pool, same_set=True)
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         sides, total = (reference, generated), empty_counts(reference, generated, kept)
@@ -102,10 +102,10 @@ class _DeviceRows:
             for start, stop in panel_spans(n):
                 self._all[start:stop] = self._read((start, stop))
 
-    def bounds(self, own: Span, others: _DeviceRows, other: Span) -> Any:
+    def bounds(self, span: Span, others: _DeviceRows, other: Span) -> Any:
         """Lower bounds of half the squared distances of the pairs of a tile."""
-        low = self.low[slice(*own), None] + others.low[None, slice(*other)]
-        return low - self.take(own) @ others.take(other).T
+        low = self.low[slice(*span), None] + others.low[None, slice(*other)]
+        return low - self.take(span) @ others.take(other).T
 
     def take(self, span: Span) -> Any:
         """Some of the rows, shape ``(rows, d)``."""
@@ -120,10 +120,10 @@ class _DeviceRows:
 
 def _smallest(torch: Any, bounds: Any, count: int, start: int) -> Candidates:
     """The columns with the smallest bounds of every row, smallest first."""
-    found = torch.topk(bounds, min(count, bounds.shape[1]), dim=1, largest=False, sorted=True)
+    smallest = torch.topk(bounds, min(count, bounds.shape[1]), dim=1, largest=False, sorted=True)
     return Candidates(
-        np.ascontiguousarray(found.values.cpu().numpy()),
-        np.ascontiguousarray(found.indices.cpu().numpy()) + start,
+        np.ascontiguousarray(smallest.values.cpu().numpy()),
+        np.ascontiguousarray(smallest.indices.cpu().numpy()) + start,
     )
 
 
@@ -133,7 +133,7 @@ class _CountedTile:
     def __init__(
         self,
         device: Device,
-        sides: tuple[Side, Side],
+        sides: tuple[BallSide, BallSide],
         total: tuple[BallCounts, BallCounts],
         closed: bool,
     ) -> None:
@@ -170,17 +170,17 @@ class _CountedTile:
         total[1].candidates.merge(rows, nearest[1])
         if more is not None:
             close, depths, misses = more
-            for which, (found, guests) in enumerate(zip(total, (columns, rows), strict=True)):
-                _deepest(found, slice(*guests), *depths[which])
-                found.missed[slice(*guests)] *= misses[which]
+            for which, (counts, guests) in enumerate(zip(total, (columns, rows), strict=True)):
+                _deepest(counts, slice(*guests), *depths[which])
+                counts.missed[slice(*guests)] *= misses[which]
             spreads = self._spreads if self._spread else np.full(2, -1.0)
             enter_close(points, close[0], close[1], balls, spreads, total)
 
     def _listed(self, mask: Any, rows: Span, columns: Span) -> tuple[NDArray[Any], NDArray[Any]]:
-        found = self._torch.nonzero(mask).cpu().numpy()
+        pairs = self._torch.nonzero(mask).cpu().numpy()
         return (
-            np.ascontiguousarray(found[:, 0]) + rows[0],
-            np.ascontiguousarray(found[:, 1]) + columns[0],
+            np.ascontiguousarray(pairs[:, 0]) + rows[0],
+            np.ascontiguousarray(pairs[:, 1]) + columns[0],
         )
 
     def _measured(self, bounds: Any, rows: Span, columns: Span) -> tuple[Any, Any, Any]:
@@ -208,9 +208,9 @@ class _CountedTile:
 
 
 def _deepest(
-    found: BallCounts, guests: slice, ratio: NDArray[np.float64], owners: NDArray[np.int64]
+    counts: BallCounts, guests: slice, ratio: NDArray[np.float64], owners: NDArray[np.int64]
 ) -> None:
     """Take in the deepest ball of a tile for each guest; the first owner of equal ones."""
-    known, deepest = found.ratio[guests], found.deepest[guests]
+    known, deepest = counts.ratio[guests], counts.deepest[guests]
     deeper = (ratio > known) | ((ratio == known) & (owners < deepest))
     known[deeper], deepest[deeper] = ratio[deeper], owners[deeper]

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.engine.device import Device, exact_products, tiles_of
-from calipers.estimate.measures import NEAR, Cubic, Euclidean, Floats, Gaussian, Measure, Rows
+from calipers.estimate.measures import NEAR, CentredRows, Cubic, Euclidean, Gaussian, Measure
 from calipers.estimate.pairwise import sum_of_tiles
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Points
 from calipers.numeric.scratch import scratch
 from calipers.numeric.tiles import Span, panel_spans, spans, triangle
@@ -95,7 +96,7 @@ class TorchProducts:
         """Whether it can sum up a measure."""
         return isinstance(measure, Gaussian | Cubic | Euclidean)
 
-    def total(self, left: Rows, right: Rows | None, measure: Measure) -> float:
+    def total(self, left: CentredRows, right: CentredRows | None, measure: Measure) -> float:
         """Sum a measure over all pairs; of one set over the ordered pairs of different rows."""
         parts: list[float] = []
         with exact_products(self.device, PURPOSE) as device:
@@ -111,7 +112,7 @@ class TorchProducts:
         return sum_of_tiles(parts)
 
     def group_sums(
-        self, rows: Rows, measure: Measure, labels: NDArray[np.int64], count: int
+        self, rows: CentredRows, measure: Measure, labels: NDArray[np.int64], count: int
     ) -> Floats:
         """Sum a measure over the ordered pairs of different rows of every two groups."""
         total = np.zeros((count, count))
@@ -131,7 +132,9 @@ class TorchProducts:
             device.each_tile(self._tiles(device, rows, None), look)
         return (total + total.T) / 2  # but for rounding they are alike
 
-    def _tiles(self, device: Device, left: Rows, right: Rows | None) -> list[tuple[Span, Span]]:
+    def _tiles(
+        self, device: Device, left: CentredRows, right: CentredRows | None
+    ) -> list[tuple[Span, Span]]:
         size = self.block or device.tile_rows(BYTES_OF_A_PAIR, MOST_ROWS)
         n = len(left.squares)
         if right is None:
@@ -160,7 +163,7 @@ def _members(device: Device, labels: NDArray[np.int64]) -> tuple[NDArray[np.int6
 class _Side:
     """The rows of a set on the device: all as they were given, or those of a tile at a time."""
 
-    def __init__(self, device: Device, rows: Rows) -> None:
+    def __init__(self, device: Device, rows: CentredRows) -> None:
         self._device, self._rows = device, rows
         self._centre = _there(device, rows.centre)
         self.squares = _there(device, rows.squares)
@@ -186,7 +189,9 @@ class _Side:
 class _Values:
     """Values of a measure for the pairs of a tile, in float64; 0 where a row meets itself."""
 
-    def __init__(self, device: Device, left: Rows, right: Rows | None, measure: Measure) -> None:
+    def __init__(
+        self, device: Device, left: CentredRows, right: CentredRows | None, measure: Measure
+    ) -> None:
         self._torch, self._same = device.torch, right is None
         self._left = _Side(device, left)
         self._right = self._left if right is None else _Side(device, right)

@@ -3,7 +3,9 @@
 from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.estimate.classifier import Classification, Discrimination, classify, discriminate
 from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.gaussians import gaussian_ratios
 from calipers.estimate.histograms import Histograms
+from calipers.estimate.kernel_ratios import kde_ratios
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.from_distances import (
     DistanceProvider,
@@ -11,9 +13,10 @@ from calipers.estimate.knn.from_distances import (
     neighbourhoods_from,
 )
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, neighbourhoods
+from calipers.estimate.knn.ratios import knn_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
+from calipers.estimate.model_probabilities import probability_ratios
 from calipers.estimate.quantise import Quantisation, quantise
-from calipers.estimate.ratios import gaussian_ratios, kde_ratios, knn_ratios, probability_ratios
 
 __all__ = [
     "Balls",

@@ -33,6 +33,7 @@ from calipers.errors import InputError
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.moments import STEP, Moments
 from calipers.estimate.products import products_for
+from calipers.numeric.arrays import Matrix
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.kept import content, kept
@@ -43,7 +44,6 @@ from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 Float32Matrix = NDArray[np.float32]
-Matrix = NDArray[np.float64]
 
 REACH = 1e4  # median distances, at which float32 still has three digits of one
 ROWS_PER_CHUNK = 4096  # rows that are laid out at a time
@@ -255,24 +255,24 @@ def principal_axes(scatter: Matrix, share: float) -> tuple[Matrix, float]:
     # the last digits
     with limit_threads(1):
         if (total / np.linalg.norm(scatter)) ** 2 < CONCENTRATED * len(scatter):
-            found = _leading(scatter, share)
-            if found is not None:
-                return found
+            leading = _leading(scatter, share)
+            if leading is not None:
+                return leading
         return _all(scatter, share)
 
 
 def _all(scatter: Matrix, share: float) -> tuple[Matrix, float]:
     variances, axes = np.linalg.eigh(scatter)
-    count, kept = _fewest(variances, share)
-    return axes[:, ::-1][:, :count], kept
+    count, explained = _fewest(variances, share)
+    return axes[:, ::-1][:, :count], explained
 
 
 def _fewest(variances: Matrix, share: float) -> tuple[int, float]:
     """How many of the largest variances make up a share of all; they come in rising order."""
     falling = np.clip(variances[::-1], 0.0, None)
-    kept = np.cumsum(falling) / falling.sum()
-    count = min(int(np.searchsorted(kept, share - 1e-12)) + 1, len(kept))
-    return count, float(min(kept[count - 1], 1.0))
+    explained = np.cumsum(falling) / falling.sum()
+    count = min(int(np.searchsorted(explained, share - 1e-12)) + 1, len(explained))
+    return count, float(min(explained[count - 1], 1.0))
 
 
 def _leading(scatter: Matrix, share: float) -> tuple[Matrix, float] | None:
@@ -286,19 +286,19 @@ def _leading(scatter: Matrix, share: float) -> tuple[Matrix, float] | None:
     variances, failed = lapack.dsterf(diagonal, beside)
     if failed:
         return None
-    count, kept = _fewest(variances, share)
+    count, explained = _fewest(variances, share)
     if count > MANY * d:
         return None
-    found, _, axes, failed = lapack.dstemr(
+    solved, _, axes, failed = lapack.dstemr(
         diagonal, np.append(beside, 0.0), 2, 0.0, 0.0, d - count + 1, d
     )
-    if failed or found != count:
+    if failed or solved != count:
         return None
     axes = np.asfortranarray(axes[:, count - 1 :: -1])
     # The first row is what no reflector touches
     turned, _, _ = lapack.dormqr("L", "N", reflectors[1:, :-1], factors, axes[1:], 64 * count)
     axes[1:] = turned
-    return axes, kept
+    return axes, explained
 
 
 Norm = Literal["l2", "none"]
@@ -402,14 +402,16 @@ def on_reference_axes(
     with workers(threads) as pool:
 
         def fit() -> _Fitted:
-            own = joint_space((left,), (1.0,), norm=norm, pca=None, threads=threads).sets[0]
-            exponent = 0 if norm == "l2" else common_exponent((own,))
-            own = _scaled(own, -exponent)
-            far = None if norm == "l2" else far_rows((own,))
-            near = [own] if far is None else far.without((own,))
+            reference_rows = joint_space(
+                (left,), (1.0,), norm=norm, pca=None, threads=threads
+            ).sets[0]
+            exponent = 0 if norm == "l2" else common_exponent((reference_rows,))
+            reference_rows = _scaled(reference_rows, -exponent)
+            far = None if norm == "l2" else far_rows((reference_rows,))
+            near = [reference_rows] if far is None else far.without((reference_rows,))
             mean = _joint_mean(near, (1.0,), pool)
             axes, explained = principal_axes(scatter_about(near, mean, (1.0,), pool), pca)
-            made = coordinates(own, mean, axes, pool)
+            made = coordinates(reference_rows, mean, axes, pool)
             if far is not None:
                 _bring_within_digits([made])
             return _Fitted(_scaled(made, exponent), mean, axes, exponent, explained)
@@ -417,8 +419,8 @@ def on_reference_axes(
         check_share(pca)
         fitted = kept(lambda: ("axes", content(left), norm, pca), fit)
         other = unit_rows(right, pool) if norm == "l2" else _scaled(right, -fitted.exponent)
-        found = coordinates(other, fitted.mean, fitted.axes, pool)
-        rows = fitted.rows, _scaled(found, fitted.exponent)
+        projected = coordinates(other, fitted.mean, fitted.axes, pool)
+        rows = fitted.rows, _scaled(projected, fitted.exponent)
     check_float32(rows, (left, right), fitted.exponent)
     return Preprocessed(*rows, fitted.explained_variance)
 
@@ -485,9 +487,9 @@ def _bring_within_digits(sets: Sequence[Float32Matrix]) -> None:
     """Bring rows beyond `REACH` median distances to there, so that float32 keeps others apart."""
     lengths = [np.linalg.norm(points.astype(np.float64), axis=1) for points in sets]
     limit = REACH * float(np.median(np.concatenate(lengths)))
-    for points, own in zip(sets, lengths, strict=True):
-        beyond = np.flatnonzero(own > limit)
-        points[beyond] *= (limit / own[beyond])[:, None]
+    for points, row_lengths in zip(sets, lengths, strict=True):
+        beyond = np.flatnonzero(row_lengths > limit)
+        points[beyond] *= (limit / row_lengths[beyond])[:, None]
 
 
 def _joint_mean(
@@ -633,10 +635,10 @@ def whiten(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
     """
     union = _moments(reference).merge(_moments(generated))
     variances, axes = np.linalg.eigh(union.covariance)
-    kept = variances > LEAST_VARIANCE * variances[-1]
-    if not kept.any():
+    varied = variances > LEAST_VARIANCE * variances[-1]
+    if not varied.any():
         raise InputError(NO_SPREAD)
-    scaled = axes[:, kept] / np.sqrt(variances[kept])
+    scaled = axes[:, varied] / np.sqrt(variances[varied])
     return tuple(_coordinates(rows, union.mean, scaled) for rows in (reference, generated))  # type: ignore[return-value]
 
 

@@ -36,13 +36,12 @@ from calipers.estimate.axes import leading_axes
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.logistic import fit_design, fit_logistic
 from calipers.estimate.prompt_strata import Prompts
+from calipers.numeric.arrays import Flags, Floats, Indices
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets, row_ranks
 from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
-
-Floats = NDArray[np.float64]
 
 PLATT = 1e-10
 """Penalty on the slope of a calibration: next to none, so that a line is found in any case."""
@@ -108,12 +107,12 @@ def assign_folds(
     copies = [_count_before(rank[:n]), _count_before(rank[n:])]
     keys = [_pair_key(part, copy) for part, copy in zip((rank[:n], rank[n:]), copies, strict=True)]
     dealt = []
-    for own, other in (keys, keys[::-1]):
-        copied = np.isin(own, other)
-        fold = np.empty(len(own), np.int64)
+    for side, other in (keys, keys[::-1]):
+        copied = np.isin(side, other)
+        fold = np.empty(len(side), np.int64)
         # Both sets are shuffled alike, so that nothing depends on which of them comes first
-        fold[copied] = _deal(own[copied], folds, seed, start=0)
-        fold[~copied] = _deal(own[~copied], folds, seed, start=int(copied.sum()))
+        fold[copied] = _deal(side[copied], folds, seed, start=0)
+        fold[~copied] = _deal(side[~copied], folds, seed, start=int(copied.sum()))
         dealt.append(fold)
     return dealt[0], dealt[1]
 
@@ -152,9 +151,7 @@ def _deal_prompts(prompts: Prompts, folds: int, seed: int) -> tuple[Folds, Folds
     return fold[sides[0]], fold[sides[1]]
 
 
-Labels = NDArray[np.bool_]
-Index = NDArray[np.intp]
-Learner = Callable[[RowSets, Index, Labels], Callable[[Points], Floats]]
+Learner = Callable[[RowSets, Indices, Flags], Callable[[Points], Floats]]
 """Learns from some rows and their labels, and gives the log-odds of others."""
 
 Model = Literal["logistic", "boosted"]
@@ -166,14 +163,14 @@ TREES, LEAVES, STEP = 100, 8, 0.05
 def logistic(penalty: float) -> Learner:
     """Logistic regression on columns of mean 0 and variance 1, with ½ · penalty · ‖w‖²."""
 
-    def train(rows: RowSets, index: Index, labels: Labels) -> Callable[[Points], Floats]:
+    def train(rows: RowSets, index: Indices, labels: Flags) -> Callable[[Points], Floats]:
         mean, scale = _standard(rows, index)
         design = scratch((len(index), rows.columns + 1), np.float64)
         for place, part in rows.blocks(index):
             design[place, :-1] = (part - mean) / scale
         design[:, -1] = 1.0
         weights, intercept = fit_design(design, labels, penalty)
-        return lambda held: np.asarray((held - mean) / scale @ weights + intercept, np.float64)
+        return lambda points: np.asarray((points - mean) / scale @ weights + intercept, np.float64)
 
     return train
 
@@ -181,7 +178,7 @@ def logistic(penalty: float) -> Learner:
 def boosted(penalty: float) -> Learner:
     """Gradient-boosted trees on histograms of the columns; they know no penalty."""
 
-    def train(rows: RowSets, index: Index, labels: Labels) -> Callable[[Points], Floats]:
+    def train(rows: RowSets, index: Indices, labels: Flags) -> Callable[[Points], Floats]:
         purpose = "the estimator 'boosted'"
         ensemble = require("sklearn.ensemble", extra="trees", purpose=purpose)
         fitted = ensemble.HistGradientBoostingClassifier(
@@ -192,7 +189,7 @@ def boosted(penalty: float) -> Learner:
             random_state=0,  # draws the rows that place the bins, where there are many
         )
         fitted.fit(rows.copied(index), labels)
-        return lambda held: np.asarray(fitted.decision_function(held), np.float64)
+        return lambda points: np.asarray(fitted.decision_function(points), np.float64)
 
     return train
 
@@ -200,7 +197,7 @@ def boosted(penalty: float) -> Learner:
 LEARNERS: dict[str, Callable[[float], Learner]] = {"logistic": logistic, "boosted": boosted}
 
 
-def _standard(rows: RowSets, index: Index) -> tuple[Floats, Floats]:
+def _standard(rows: RowSets, index: Indices) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the columns; 1 where a column is constant up to rounding."""
     total, largest = np.zeros(rows.columns), np.zeros(rows.columns)
     for _, part in rows.blocks(index):
@@ -328,10 +325,10 @@ def classify(
     pins |= {"penalty": float(penalty)} if model == "logistic" else {}
     pins |= {} if dimensions is None else {"dimensions": left.shape[1]}
     ratios = LikelihoodRatios(logs[:n], logs[n:], positive=True, pins=pins)
-    found = Classification(ratios, _accuracy(scores, labels), _auc(scores, labels, fold))
-    if found.separates:
+    classification = Classification(ratios, _accuracy(scores, labels), _auc(scores, labels, fold))
+    if classification.separates:
         warnings.warn(PERFECT, UserWarning, stacklevel=2)
-    return found
+    return classification
 
 
 @dataclass(frozen=True)
@@ -407,8 +404,8 @@ def discriminate(
         RowSets((points,)).copied(np.flatnonzero(part > 0))
         for points, part in zip((left, right), sides, strict=True)
     ]
-    for name, points, kept in zip(SIDES, (left, right), trained, strict=True):
-        if len(points) < parts or len(kept) < folds:
+    for name, points, trained_rows in zip(SIDES, (left, right), trained, strict=True):
+        if len(points) < parts or len(trained_rows) < folds:
             raise InputError(
                 f"a discriminator with 1 part of {parts} for its test and folds = {folds} needs "
                 f"{parts} samples in each set, and {folds} to train on; the {name} set has "
@@ -423,57 +420,61 @@ def discriminate(
     fold = np.concatenate(dealt)
     seen, known = np.flatnonzero(~tested), labels[~tested]
     with limit_threads(threads):
-        found = [
+        areas = [
             _accuracy(_held_out(rows, seen, known, fold, logistic(p)), known) for p in PENALTIES
         ]
-        best = PENALTIES[int(np.argmax(found))]
+        best = PENALTIES[int(np.argmax(areas))]
         log_odds = logistic(best)(rows, seen, known)
         scores = _applied(log_odds, rows, np.flatnonzero(tested)) - _log_prior(known)
     sizes = int(labels[tested].sum()), int((~labels[tested]).sum())
     return Discrimination(_accuracy(scores, labels[tested]), sizes, best)
 
 
-def _held_out(rows: RowSets, index: Index, labels: Labels, fold: Folds, learner: Learner) -> Floats:
+def _held_out(
+    rows: RowSets, index: Indices, labels: Flags, fold: Folds, learner: Learner
+) -> Floats:
     """Log p/q at some rows, each from a classifier that was trained on the other folds of them."""
     logs = np.empty(len(index))
     for which in np.unique(fold):
-        own = fold == which
-        log_odds = _applied(learner(rows, index[~own], labels[~own]), rows, index[own])
-        logs[own] = log_odds - _log_prior(labels[~own])
+        in_fold = fold == which
+        log_odds = _applied(learner(rows, index[~in_fold], labels[~in_fold]), rows, index[in_fold])
+        logs[in_fold] = log_odds - _log_prior(labels[~in_fold])
     return logs
 
 
-def _applied(log_odds: Callable[[Points], Floats], rows: RowSets, index: Index) -> Floats:
+def _applied(log_odds: Callable[[Points], Floats], rows: RowSets, index: Indices) -> Floats:
     """The log-odds of some rows, block by block."""
     return np.concatenate([log_odds(part) for _, part in rows.blocks(index)])
 
 
-def _calibrated(scores: Floats, labels: Labels, fold: Folds) -> Floats:
+def _calibrated(scores: Floats, labels: Flags, fold: Folds) -> Floats:
     """Log p/q at every row, on the line that fits the held-out scores of the other folds."""
     logs = np.zeros_like(scores)
-    held = [fold == which for which in np.unique(fold)]
-    if not any(np.ptp(scores[own]) > 0 for own in held):
+    in_folds = [fold == which for which in np.unique(fold)]
+    if not any(np.ptp(scores[in_fold]) > 0 for in_fold in in_folds):
         return logs  # from fold to fold there is no more than the rounding of what was trained
-    for own in held:
-        slope, intercept = platt(scores[~own], labels[~own])
-        logs[own] = slope * scores[own] + intercept - _log_prior(labels[~own])
+    for in_fold in in_folds:
+        slope, intercept = platt(scores[~in_fold], labels[~in_fold])
+        logs[in_fold] = slope * scores[in_fold] + intercept - _log_prior(labels[~in_fold])
     return logs
 
 
-def _log_prior(labels: Labels) -> float:
+def _log_prior(labels: Flags) -> float:
     """Logarithm of n / m among the samples that were trained on: equation 28 takes it away."""
     return float(np.log(labels.sum() / (~labels).sum()))
 
 
-def _accuracy(scores: Floats, labels: Labels) -> float:
+def _accuracy(scores: Floats, labels: Flags) -> float:
     signed = np.where(labels, scores, -scores)
     right = (signed > 0) + 0.5 * (signed == 0)
     return float(0.5 * right[labels].mean() + 0.5 * right[~labels].mean())
 
 
-def _auc(scores: Floats, labels: Labels, fold: Folds) -> float:
-    held = [fold == which for which in np.unique(fold)]
-    return float(np.mean([area(scores[own & labels], scores[own & ~labels]) for own in held]))
+def _auc(scores: Floats, labels: Flags, fold: Folds) -> float:
+    in_folds = [fold == which for which in np.unique(fold)]
+    return float(
+        np.mean([area(scores[in_fold & labels], scores[in_fold & ~labels]) for in_fold in in_folds])
+    )
 
 
 def area(positive: Floats, negative: Floats) -> float:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
+from calipers.numeric.arrays import Floats
 
 STRENGTHS = tuple(2.0**power for power in range(-6, 11))
 """λ, in units of the mean squared length of the centred rows of X."""
@@ -38,12 +38,12 @@ class ConditionalMean:
         mean of the others.
     """
 
-    left_out: Doubles
+    left_out: Floats
     strength: float
     explained: float
-    centre: Doubles
-    mean: Doubles
-    weights: Doubles
+    centre: Floats
+    mean: Floats
+    weights: Floats
 
     @classmethod
     def of(cls, given: NDArray[np.floating], rows: NDArray[np.floating]) -> ConditionalMean:
@@ -54,7 +54,7 @@ class ConditionalMean:
         u, s, v = np.linalg.svd(x - centre, full_matrices=False)
         seen = u.T @ (y - mean)
         unit = float(np.square(s).sum()) / n
-        best: tuple[float, float, Doubles, Doubles] | None = None
+        best: tuple[float, float, Floats, Floats] | None = None
         for strength in STRENGTHS:
             shrunk = np.divide(s * s, s * s + strength * unit, out=np.zeros_like(s), where=s > 0)
             leverage = np.square(u) @ shrunk + 1 / n
@@ -75,9 +75,7 @@ class ConditionalMean:
             weights=v.T @ (scale[:, None] * seen),
         )
 
-    def of_others(self, given: NDArray[np.floating]) -> Doubles:
+    def of_others(self, given: NDArray[np.floating]) -> Floats:
         """Predict rows that it was not fitted to, shape ``(m, d)``, from `given`, ``(m, e)``."""
-        predicted: Doubles = (
-            self.mean + (np.asarray(given, np.float64) - self.centre) @ self.weights
-        )
+        predicted: Floats = self.mean + (np.asarray(given, np.float64) - self.centre) @ self.weights
         return predicted

@@ -32,16 +32,14 @@ from numpy.typing import NDArray
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.prompt_strata import PromptStrata
 from calipers.lazy import lazily
+from calipers.numeric.arrays import Flags, Floats, Indices
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import Workers
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
-Chosen = NDArray[np.bool_]
-Measure = Callable[[Floats, Chosen], Floats]
+Measure = Callable[[Floats, Flags], Floats]
 
 FOLDS = 5
 
@@ -93,46 +91,46 @@ class Part:
     """
 
     folds: Sequence[Fold]
-    index: Index
+    index: Indices
     strata: Sequence[tuple[int, int]]
     answers: int = 1
     within: bool = False
     information: float = 1.0
 
     @property
-    def labels(self) -> Chosen:
+    def labels(self) -> Flags:
         """Which rows are of the reference."""
         return np.repeat(labels_of(self.strata), self.answers)
 
-    def areas(self, chosen: Chosen) -> Floats:
+    def areas(self, chosen: Flags) -> Floats:
         """Score held-out rows by every relabelling, ``(c, places)``; areas over all of a fold."""
         return held_out(np.repeat(chosen, self.answers, axis=1), self.folds, area)
 
-    def area(self, kept: Chosen | None = None) -> float:
+    def area(self, counted: Flags | None = None) -> float:
         """Give the area under the ROC curve: of each fold, or of the pairs within prompts.
 
-        `kept` tells which rows are trained on and judged, whole prompts where they are shared. NaN
-        where they leave a fold nothing of a side to train on.
+        `counted` tells which rows are trained on and judged, whole prompts where they are shared.
+        NaN where they leave a fold nothing of a side to train on.
         """
-        every = np.ones(len(self.index), np.bool_) if kept is None else kept
-        own = self.labels
-        scores = self._scores(own, every)
+        every = np.ones(len(self.index), np.bool_) if counted is None else counted
+        labels = self.labels
+        scores = self._scores(labels, every)
         if scores is None:
             return float("nan")
         if self.within:
             return self._within_prompts(scores, every)
-        spans = zip(scores, _cut(own, self.folds), _cut(every, self.folds), strict=True)
-        left = [(held[on][None], ours[on][None]) for held, ours, on in spans]
-        values = [area(*each)[0] for each in left if each[1].any() and not each[1].all()]
+        spans = zip(scores, _cut(labels, self.folds), _cut(every, self.folds), strict=True)
+        left = [(side_scores[on][None], ours[on][None]) for side_scores, ours, on in spans]
+        values = [area(*scored)[0] for scored in left if scored[1].any() and not scored[1].all()]
         return float(np.mean(values)) if values else float("nan")
 
-    def _scores(self, own: Chosen, kept: Chosen) -> list[Floats] | None:
+    def _scores(self, labels: Flags, counted: Flags) -> list[Floats] | None:
         """How far every row lies on the reference's side, by what was trained on other folds.
 
         None where there is nothing of a side outside a fold.
         """
         sides = []
-        for side in (own & kept, ~own & kept):
+        for side in (labels & counted, ~labels & counted):
             cut = _cut(side, self.folds)
             sums = [
                 on.astype(np.float64) @ fold.rows for on, fold in zip(cut, self.folds, strict=True)
@@ -148,14 +146,14 @@ class Part:
             for (one, n), (other, m), fold in zip(*sides, self.folds, strict=True)
         ]
 
-    def _within_prompts(self, scores: Sequence[Floats], kept: Chosen) -> float:
+    def _within_prompts(self, scores: Sequence[Floats], counted: Flags) -> float:
         """The share of the pairs of answers to one prompt that are judged right."""
         total = weight = 0.0
-        held = np.concatenate(scores)
-        typical = float(np.median(np.abs(held)))  # an extreme row makes no ties of the others
+        joined = np.concatenate(scores)
+        typical = float(np.median(np.abs(joined)))  # an extreme row makes no ties of the others
         for ours, theirs in self._pairs:
-            on = kept[ours[:, 0]]
-            one, other = held[ours[on]][:, :, None], held[theirs[on]][:, None, :]
+            on = counted[ours[:, 0]]
+            one, other = joined[ours[on]][:, :, None], joined[theirs[on]][:, None, :]
             near = TIES * np.maximum(np.maximum(np.abs(one), np.abs(other)), typical)
             wins = (one - other > near) + 0.5 * (np.abs(one - other) <= near)
             worth = ours.shape[1] * theirs.shape[1] / (ours.shape[1] + theirs.shape[1])
@@ -164,7 +162,7 @@ class Part:
         return total / weight if weight else float("nan")
 
     @lazily
-    def _pairs(self) -> list[tuple[Index, Index]]:
+    def _pairs(self) -> list[tuple[Indices, Indices]]:
         """The places of the answers of both sides, for the prompts of each two numbers of them."""
         starts = np.cumsum([0, *(n + m for n, m in self.strata)])
         by_size: dict[tuple[int, int], list[int]] = {}
@@ -176,14 +174,14 @@ class Part:
         ]
 
 
-def labels_of(strata: Sequence[tuple[int, int]]) -> Chosen:
+def labels_of(strata: Sequence[tuple[int, int]]) -> Flags:
     """Which labels are of the reference, stratum by stratum."""
     return np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
 
 
-def mean_area(parts: Sequence[Part], kept: Sequence[Chosen] | None = None) -> float:
+def mean_area(parts: Sequence[Part], counted: Sequence[Flags] | None = None) -> float:
     """Give the area under the ROC curve of all parts, each by the number of its rows."""
-    masks = [None] * len(parts) if kept is None else kept
+    masks = [None] * len(parts) if counted is None else counted
     sizes = [len(part.index) for part in parts]
     areas = [part.area(mask) for part, mask in zip(parts, masks, strict=True)]
     return float(np.average(areas, weights=sizes))
@@ -214,33 +212,33 @@ def parts_of(
         index = [np.flatnonzero(fold == which) for which in range(folds)]
         fits = cross_fit(left, right, pool, folds=folds, seed=seed)
         return [Part(fits, np.concatenate(index), [fit.sizes for fit in fits])]
-    found = []
+    parts = []
     rng = np.random.default_rng([seed, len(strata.sizes), 3])
     if len(strata.sizes) >= folds:
         dealt = rng.permutation(np.arange(len(strata.sizes)) % folds)
-        found.append(_of_shared(left, right, pool, strata, dealt))
+        parts.append(_of_shared(left, right, pool, strata, dealt))
     elif (few := _split(strata, folds, rng)) is not None:
-        found.append(_of_shared(left, right, pool, *few))
+        parts.append(_of_shared(left, right, pool, *few))
     if min(strata.prompts) >= folds:
-        found.append(_of_others(left, right, pool, strata, folds, seed))
-    return found
+        parts.append(_of_others(left, right, pool, strata, folds, seed))
+    return parts
 
 
 def _split(
     strata: PromptStrata, folds: int, rng: np.random.Generator
-) -> tuple[PromptStrata, Index] | None:
+) -> tuple[PromptStrata, Indices] | None:
     """Deal the answers to few prompts to the folds, as if each fold had prompts of its own.
 
     Rows are taken about the mean of their prompt in their fold, so that nothing of it is carried
     over. None where some fold would have no prompt that both sides answer.
     """
-    rows: list[Index] = []
+    rows: list[Indices] = []
     sizes: list[tuple[int, int]] = []
     dealt: list[int] = []
     start = 0
     for n, m in strata.sizes:
-        own = strata.shared[start : start + n + m]
-        ours, theirs = rng.permutation(own[:n]), rng.permutation(own[n:])
+        members = strata.shared[start : start + n + m]
+        ours, theirs = rng.permutation(members[:n]), rng.permutation(members[n:])
         start += n + m
         for which in range(folds):
             pair = ours[which::folds], theirs[which::folds]
@@ -255,27 +253,27 @@ def _split(
 
 
 def _of_shared(
-    left: Points, right: Points, pool: Workers, strata: PromptStrata, dealt: Index
+    left: Points, right: Points, pool: Workers, strata: PromptStrata, dealt: Indices
 ) -> Part:
     """Rows of shared prompts, about the mean of their prompt; each was dealt to a fold."""
     sizes = np.array(strata.sizes)
     counts = sizes.sum(axis=1)
     starts = np.cumsum(counts) - counts
-    own = [np.flatnonzero(dealt == which) for which in range(int(dealt.max()) + 1)]
+    fold_prompts = [np.flatnonzero(dealt == which) for which in range(int(dealt.max()) + 1)]
     index = [
         np.concatenate([strata.shared[starts[p] : starts[p] + counts[p]] for p in prompts])
-        for prompts in own
+        for prompts in fold_prompts
     ]
     cut = _standard(left, right, index)
-    for rows, prompts in zip(cut, own, strict=True):
+    for rows, prompts in zip(cut, fold_prompts, strict=True):
         first = np.cumsum(counts[prompts]) - counts[prompts]
         means = np.add.reduceat(rows, first, axis=0) / counts[prompts][:, None]
         rows -= np.repeat(means, counts[prompts], axis=0)
-    totals = [tuple(sizes[prompts].sum(axis=0).tolist()) for prompts in own]
+    totals = [tuple(sizes[prompts].sum(axis=0).tolist()) for prompts in fold_prompts]
     freedom = int(counts.sum()) - len(counts)
     fits, inverse = _fits(cut, totals, pool, shrinkage(freedom, left.shape[1]), left.shape[1])
     pairs = float((sizes.prod(axis=1) / counts).sum())
-    order = np.concatenate(own)
+    order = np.concatenate(fold_prompts)
     return Part(
         fits,
         np.concatenate(index),
@@ -293,15 +291,19 @@ def _of_others(
     dealt = _deal(n, m, folds, seed)
     rows = strata.alone.reshape(n + m, strata.answers)
     index = [rows[dealt == which].ravel() for which in range(folds)]
-    each = [
+    fold_prompts = [
         (int(np.sum(dealt[:n] == which)), int(np.sum(dealt[n:] == which))) for which in range(folds)
     ]
-    sizes = [(a * strata.answers, b * strata.answers) for a, b in each]
+    sizes = [(a * strata.answers, b * strata.answers) for a, b in fold_prompts]
     share = shrinkage(strata.alone.size, left.shape[1])
     cut = _standard(left, right, index)
     fits, inverse = _fits(cut, sizes, pool, share, left.shape[1])
     return Part(
-        fits, np.concatenate(index), each, strata.answers, information=n * m / (n + m) * inverse
+        fits,
+        np.concatenate(index),
+        fold_prompts,
+        strata.answers,
+        information=n * m / (n + m) * inverse,
     )
 
 
@@ -339,14 +341,14 @@ def _fits(
     """Factorise what the classifier of each fold needs; and the mean of what it divides by."""
     moments = list(pool.map(lambda part: part.T @ part, cut))
     total, count = np.sum(moments, axis=0), sum(map(len, cut))
-    sums = np.sum([own.sum(axis=0) for own in cut], axis=0)
+    sums = np.sum([fold_rows.sum(axis=0) for fold_rows in cut], axis=0)
     # Made here, since other threads do not know how much memory may be taken
-    solved = [scratch(own.T.shape, np.float64) for own in cut]
+    solved = [scratch(fold_rows.T.shape, np.float64) for fold_rows in cut]
 
     def fit(which: int) -> tuple[Fold, float]:
-        own, outside = cut[which], total - moments[which]
-        solve = _inverse(outside, sums - own.sum(axis=0), count - len(own), share, d)
-        fold = Fold(own, sizes[which], np.matmul(solve, own.T, out=solved[which]))
+        fold_rows, outside = cut[which], total - moments[which]
+        solve = _inverse(outside, sums - fold_rows.sum(axis=0), count - len(fold_rows), share, d)
+        fold = Fold(fold_rows, sizes[which], np.matmul(solve, fold_rows.T, out=solved[which]))
         return fold, float(np.trace(solve)) / d
 
     fits = list(pool.map(fit, range(len(cut))))
@@ -371,16 +373,16 @@ def _standard(left: Points, right: Points, folds: list[NDArray[np.intp]]) -> lis
     if spread < 1e-12:  # all rows are one, up to rounding
         return [np.zeros((len(index), 1)) for index in folds]
     cut = [rows.copied(index, np.float64) for index in folds]
-    for own in cut:
-        own /= given
-        own -= mean
-        own /= spread
+    for fold_rows in cut:
+        fold_rows /= given
+        fold_rows -= mean
+        fold_rows /= spread
     _pull_in(cut)
     if d <= len(rows):
         return cut
     # Turned into their own span, rows keep their products: a classifier sees no more of them
     turned = np.linalg.qr(np.concatenate(cut).T).R.T
-    return np.split(turned, np.cumsum([len(own) for own in cut])[:-1])
+    return np.split(turned, np.cumsum([len(fold_rows) for fold_rows in cut])[:-1])
 
 
 def _pull_in(cut: list[Floats]) -> None:
@@ -390,21 +392,21 @@ def _pull_in(cut: list[Floats]) -> None:
     covariance, and turned an area of 0.999 into 0.28. Labels play no part, so that p-values stay
     exact; where no row lies so far out, nothing changes.
     """
-    found = far_rows(cut)
-    if found is None:
+    far = far_rows(cut)
+    if far is None:
         return
-    near = found.without(cut)
+    near = far.without(cut)
     count = sum(map(len, near))
-    mean = np.sum([own.sum(axis=0) for own in near], axis=0) / count
-    squares = [np.einsum("ij,ij->i", own - mean, own - mean) for own in near]
-    spread = np.sqrt(sum(own.sum() for own in squares) / (count * cut[0].shape[1]))
+    mean = np.sum([part.sum(axis=0) for part in near], axis=0) / count
+    squares = [np.einsum("ij,ij->i", part - mean, part - mean) for part in near]
+    spread = np.sqrt(sum(part.sum() for part in squares) / (count * cut[0].shape[1]))
     if spread == 0:  # the others are all one
         return
-    reach = np.sqrt(max(own.max(initial=0.0) for own in squares))
-    for own in cut:
-        own -= mean
-        lengths = np.sqrt(np.einsum("ij,ij->i", own, own))
-        own *= (np.minimum(1.0, reach / np.maximum(lengths, reach)) / spread)[:, None]
+    reach = np.sqrt(max(part.max(initial=0.0) for part in squares))
+    for part in cut:
+        part -= mean
+        lengths = np.sqrt(np.einsum("ij,ij->i", part, part))
+        part *= (np.minimum(1.0, reach / np.maximum(lengths, reach)) / spread)[:, None]
 
 
 def _deal(n: int, m: int, folds: int, seed: int) -> NDArray[np.int64]:
@@ -442,24 +444,27 @@ def _cut(values: NDArray[Any], folds: Sequence[Fold]) -> list[NDArray[Any]]:
     return np.split(values, np.cumsum([len(fold.rows) for fold in folds])[:-1])
 
 
-def held_out(chosen: Chosen, parts: Sequence[Fold], measure: Measure) -> Floats:
+def held_out(chosen: Flags, parts: Sequence[Fold], measure: Measure) -> Floats:
     """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
     labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
-    ours = [own.astype(np.float64) @ fold.rows for own, fold in zip(labels, parts, strict=True)]
+    ours = [
+        fold_labels.astype(np.float64) @ fold.rows
+        for fold_labels, fold in zip(labels, parts, strict=True)
+    ]
     totals = [fold.rows.sum(axis=0) for fold in parts]
     every, total = sum(ours), np.sum(totals, axis=0)
     n, m = np.sum([fold.sizes for fold in parts], axis=0)
     values = []
-    for fold, own, ones, sums in zip(parts, labels, ours, totals, strict=True):
+    for fold, fold_labels, ones, sums in zip(parts, labels, ours, totals, strict=True):
         one, other = every - ones, total - sums
         one /= n - fold.sizes[0]
         other = (other - (n - fold.sizes[0]) * one) / (m - fold.sizes[1])
         # How far rows lie on the reference's side of a plane, wherever that stands: as areas need
-        values.append(measure((one - other) @ fold.solved, own))
+        values.append(measure((one - other) @ fold.solved, fold_labels))
     return np.asarray(np.mean(values, axis=0))
 
 
-def area(scores: Floats, labels: Chosen) -> Floats:
+def area(scores: Floats, labels: Flags) -> Floats:
     """Area under the ROC curve of every row of scores, shape ``(c, r)``; ties count half."""
     codes = np.ascontiguousarray(scores + 0.0).view(np.int64)  # no negative zeros
     codes = (codes & ~ROUNDING) | labels  # the label rides along in the last bit

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from calipers.estimate.classifier import Model
     from calipers.estimate.prompt_strata import Prompts
 
-Estimate = Callable[[ArrayLike, ArrayLike, "Prompts | None", int, int | None], LikelihoodRatios]
+Estimator = Callable[[ArrayLike, ArrayLike, "Prompts | None", int, int | None], LikelihoodRatios]
 """(reference, generated, prompts, seed, threads) → ratios, with the paper's settings."""
 
 CLASSIFIERS: dict[str, Model] = {"classifier": "logistic", "boosted": "boosted"}
@@ -41,7 +41,7 @@ def _knn(
     seed: int,
     threads: int | None,
 ) -> LikelihoodRatios:
-    from calipers.estimate.ratios import knn_ratios
+    from calipers.estimate.knn.ratios import knn_ratios
 
     return knn_ratios(reference, generated, threads=threads)
 
@@ -53,7 +53,7 @@ def _kde(
     seed: int,
     threads: int | None,
 ) -> LikelihoodRatios:
-    from calipers.estimate.ratios import kde_ratios
+    from calipers.estimate.kernel_ratios import kde_ratios
 
     return kde_ratios(reference, generated, threads=threads)
 
@@ -65,12 +65,12 @@ def _gaussian(
     seed: int,
     threads: int | None,
 ) -> LikelihoodRatios:
-    from calipers.estimate.ratios import gaussian_ratios
+    from calipers.estimate.gaussians import gaussian_ratios
 
     return gaussian_ratios(reference, generated, seed=seed)
 
 
-def _classifier(model: Model) -> Estimate:
+def _classifier(model: Model) -> Estimator:
     def estimate(
         reference: ArrayLike,
         generated: ArrayLike,
@@ -93,7 +93,7 @@ def _classifier(model: Model) -> Estimate:
     return estimate
 
 
-ESTIMATORS: dict[str, Estimate] = {
+ESTIMATORS: dict[str, Estimator] = {
     "knn": _knn,
     "kde": _kde,
     **{name: _classifier(model) for name, model in CLASSIFIERS.items()},
@@ -102,7 +102,7 @@ ESTIMATORS: dict[str, Estimate] = {
 """What gives ratios from rows alone, in the order of the paper.
 
 Cells are counted elsewhere (:mod:`calipers.estimate.quantise`), and probabilities need models
-(:func:`calipers.estimate.ratios.probability_ratios`).
+(:func:`calipers.estimate.model_probabilities.probability_ratios`).
 """
 
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from calipers.errors import InputError
 from calipers.lazy import lazily
+from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import as_array
-
-Vector = NDArray[np.float64]
 
 LARGEST = 690.0  # beyond this, ratios would overflow once multiplied
 

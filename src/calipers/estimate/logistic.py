@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from calipers.numeric.arrays import Floats
 
 STEPS = 5000
 """Most steps; they are tens."""
@@ -76,14 +76,14 @@ def _fit(design: Floats, targets: Floats, penalty: float) -> tuple[Floats, float
 
     ridge = np.full(design.shape[1], penalty)
     ridge[-1] = 0.0
-    found, odds = np.zeros(design.shape[1]), np.zeros(len(design))
-    loss, share = _loss(odds, targets, found, ridge), np.full(len(design), 0.5)
+    weights, odds = np.zeros(design.shape[1]), np.zeros(len(design))
+    loss, share = _loss(odds, targets, weights, ridge), np.full(len(design), 0.5)
     slope = design.T @ (share - targets)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=PAIRS)
     diagonal = 0.25 * np.einsum("ij,ij->j", design, design) + ridge
     divide: Callable[[Floats], Floats] = lambda vector: vector / diagonal  # noqa: E731
     # As many steps as cost about twice the curvature of all directions, and then half as many
-    left, patience = 40 + len(found) // 20, 20 + len(found) // 40
+    left, patience = 40 + len(weights) // 20, 20 + len(weights) // 40
     for _ in range(STEPS):
         if left == 0:
             divide = _divider(_curvature(design, share * (1 - share), ridge))
@@ -95,22 +95,22 @@ def _fit(design: Floats, targets: Floats, penalty: float) -> tuple[Floats, float
         if gain <= SMALL * loss:
             break
         while True:
-            tried, moved = found - size * step, odds - size * change
+            tried, moved = weights - size * step, odds - size * change
             lower = _loss(moved, targets, tried, ridge)
             if gain <= ROUNDING * loss or lower <= loss - 0.1 * size * gain or size < 1e-10:
                 break
             size /= 2
         share = expit(moved)
         turned = design.T @ (share - targets) + ridge * tried
-        bend = float((tried - found) @ (turned - slope))
+        bend = float((tried - weights) @ (turned - slope))
         if bend > 0:
-            pairs.append((tried - found, turned - slope, 1 / bend))
-        found, odds, loss, slope = tried, moved, lower, turned
-    return found[:-1], float(found[-1])
+            pairs.append((tried - weights, turned - slope, 1 / bend))
+        weights, odds, loss, slope = tried, moved, lower, turned
+    return weights[:-1], float(weights[-1])
 
 
-def _loss(odds: Floats, targets: Floats, found: Floats, ridge: Floats) -> float:
-    penalty = 0.5 * float(found @ (ridge * found))
+def _loss(odds: Floats, targets: Floats, weights: Floats, ridge: Floats) -> float:
+    penalty = 0.5 * float(weights @ (ridge * weights))
     return float(np.sum(np.logaddexp(0, odds) - targets * odds)) + penalty
 
 
@@ -132,12 +132,12 @@ def _direction(
 
 def _curvature(design: Floats, weights: Floats, ridge: Floats) -> Floats:
     """Second derivatives of the loss."""
-    found = np.diag(ridge)
+    hessian = np.diag(ridge)
     for start in range(0, len(design), ROWS):
-        own = slice(start, start + ROWS)
-        part = design[own] * np.sqrt(weights[own, None])
-        found += part.T @ part
-    return found
+        block = slice(start, start + ROWS)
+        part = design[block] * np.sqrt(weights[block, None])
+        hessian += part.T @ part
+    return hessian
 
 
 def _divider(curvature: Floats) -> Callable[[Floats], Floats]:

@@ -19,20 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.lazy import lazily
+from calipers.numeric.arrays import Floats
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points, squared_distance
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.scratch import scratch
 from calipers.numeric.tiles import Span, spans
 
-Floats = NDArray[np.float64]
-
 NEAR = 1e-3
 """Share of |x|² + |y|² below which a squared distance from products loses digits."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class CentredRows:
     """Rows as they were given, and where they are taken from.
 
     Attributes
@@ -50,7 +49,7 @@ class Rows:
     squares: Floats
 
     @classmethod
-    def of(cls, points: Points, centre: Floats | float = 0.0) -> Rows:
+    def of(cls, points: Points, centre: Floats | float = 0.0) -> CentredRows:
         """Take the rows less a centre."""
         middle = np.broadcast_to(np.asarray(centre, np.float64), points.shape[1:])
         squares = np.empty(len(points))
@@ -64,26 +63,26 @@ class Rows:
         """The rows less the centre, in float64, made whenever they are asked for."""
         return self.given.astype(np.float64) - self.centre
 
-    def span(self, span: Span) -> Rows:
+    def span(self, span: Span) -> CentredRows:
         """Some consecutive rows."""
-        return Rows(self.given[slice(*span)], self.centre, self.squares[slice(*span)])
+        return CentredRows(self.given[slice(*span)], self.centre, self.squares[slice(*span)])
 
     @classmethod
-    def joined(cls, sides: Sequence[Rows], order: NDArray[np.intp]) -> Rows:
+    def joined(cls, sides: Sequence[CentredRows], order: NDArray[np.intp]) -> CentredRows:
         """The rows of some sets about one centre, one set after the other, in another order."""
         given = RowSets(tuple(side.given for side in sides)).copied(order)
         squares = np.concatenate([side.squares for side in sides])[order]
         return cls(given, sides[0].centre, squares)
 
 
-def centred(reference: Points, generated: Points) -> tuple[Rows, Rows]:
+def centred(reference: Points, generated: Points) -> tuple[CentredRows, CentredRows]:
     """Both sets in float64 about the mean of all rows."""
     total = sum(side.sum(axis=0, dtype=np.float64) for side in (reference, generated))
     centre = total / (len(reference) + len(generated))
-    return Rows.of(reference, centre), Rows.of(generated, centre)
+    return CentredRows.of(reference, centre), CentredRows.of(generated, centre)
 
 
-def squared_distances(left: Rows, right: Rows) -> Floats:
+def squared_distances(left: CentredRows, right: CentredRows) -> Floats:
     """Squared distances of all pairs in float64, shape ``(n, m)``."""
     tile: Floats = left.points @ right.points.T
     _settle(tile, left.given, left.squares, right.given, right.squares)
@@ -104,7 +103,7 @@ def _settle(tile: Any, x: Any, x_squares: Any, y: Any, y_squares: Any) -> None:
 class Measure(Protocol):
     """A symmetric function of two rows, taken of all pairs of two blocks of rows."""
 
-    def __call__(self, left: Rows, right: Rows, /) -> Floats:
+    def __call__(self, left: CentredRows, right: CentredRows, /) -> Floats:
         """Values of all pairs in float64, shape ``(n, m)``."""
         ...
 
@@ -121,7 +120,7 @@ class Gaussian:
 
     width: float
 
-    def __call__(self, left: Rows, right: Rows, /) -> Floats:
+    def __call__(self, left: CentredRows, right: CentredRows, /) -> Floats:
         """Values of all pairs."""
         values = squared_distances(left, right)
         # Divided twice: the square of a small bandwidth may be 0; exp(−∞) is the 0 that is meant
@@ -137,7 +136,7 @@ class Cubic:
 
     d: int
 
-    def __call__(self, left: Rows, right: Rows, /) -> Floats:
+    def __call__(self, left: CentredRows, right: CentredRows, /) -> Floats:
         """Values of all pairs."""
         with np.errstate(over="ignore", invalid="ignore"):  # found in the sum
             values: Floats = left.points @ right.points.T
@@ -150,7 +149,7 @@ class Cubic:
 class Euclidean:
     """The distance |x − y|."""
 
-    def __call__(self, left: Rows, right: Rows, /) -> Floats:
+    def __call__(self, left: CentredRows, right: CentredRows, /) -> Floats:
         """Values of all pairs."""
         squares = squared_distances(left, right)
         return np.sqrt(squares, out=squares)
@@ -160,7 +159,7 @@ class Euclidean:
 class ExactTiles:
     """Values of a measure for all pairs of two spans of the same rows."""
 
-    rows: Rows
+    rows: CentredRows
     measure: Measure
 
     def __call__(self, one: Span, other: Span) -> NDArray[Any]:
@@ -176,7 +175,7 @@ class SwiftTiles:
     about the centre over h², and the errors of many pairs cancel in a sum.
     """
 
-    rows: Rows
+    rows: CentredRows
     measure: Gaussian
 
     def __call__(self, one: Span, other: Span) -> NDArray[Any]:

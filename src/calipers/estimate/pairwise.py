@@ -16,15 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.measures import (
-    ExactTiles,
-    Floats,
-    Measure,
-    Rows,
-    Tiles,
-    squared_distances,
-)
+from calipers.estimate.measures import CentredRows, ExactTiles, Measure, Tiles, squared_distances
 from calipers.estimate.products import products_for
+from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import Workers, workers
@@ -58,7 +52,7 @@ class PairSums:
 
 
 def pair_sums(
-    reference: Rows, generated: Rows, measure: Measure, *, threads: int | None = None
+    reference: CentredRows, generated: CentredRows, measure: Measure, *, threads: int | None = None
 ) -> PairSums:
     """Sum a symmetric measure over all pairs; the number of threads changes no bit.
 
@@ -88,8 +82,8 @@ def pair_sums(
 
 
 def _total(
-    left: Rows,
-    right: Rows,
+    left: CentredRows,
+    right: CentredRows,
     tiles: list[tuple[Span, Span]],
     measure: Measure,
     pool: Workers,
@@ -120,7 +114,9 @@ def sum_of_tiles(totals: Sequence[float]) -> float:
 STRIP = 250  # rows of a strip of distances for the median
 
 
-def median_distance(rows: tuple[Rows, Rows], pool: Workers, *, seed: int, most: int) -> float:
+def median_distance(
+    rows: tuple[CentredRows, CentredRows], pool: Workers, *, seed: int, most: int
+) -> float:
     """Median distance of different rows of both sets together.
 
     Of more than `most` rows, a seeded sample of so many counts.
@@ -133,10 +129,10 @@ def median_distance(rows: tuple[Rows, Rows], pool: Workers, *, seed: int, most: 
         drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     given = RowSets(tuple(side.given for side in rows)).take(drawn)
     points = given.astype(np.float64) - rows[0].centre
-    return _middle(_distinct_pairs(Rows.of(points), pool))
+    return _middle(_distinct_pairs(CentredRows.of(points), pool))
 
 
-def _distinct_pairs(rows: Rows, pool: Workers) -> Floats:
+def _distinct_pairs(rows: CentredRows, pool: Workers) -> Floats:
     """Squared distances of all unordered pairs of different rows."""
     n = len(rows.squares)
 
@@ -155,11 +151,9 @@ def _middle(squares: Floats) -> float:
 
 TILE = 384  # a float32 tile fits the cache of a core
 
-Labels = NDArray[np.int64]
-
 
 def group_sums(
-    tiles: Tiles, labels: Labels, count: int, pool: Workers, *, size: int = TILE
+    tiles: Tiles, labels: Longs, count: int, pool: Workers, *, size: int = TILE
 ) -> Floats:
     """Sum a symmetric measure over the ordered pairs of different rows of every two groups.
 
@@ -187,7 +181,7 @@ def group_sums(
     if elsewhere is not None:
         return elsewhere.group_sums(tiles.rows, tiles.measure, labels, count)
 
-    def work(tile: tuple[Span, Span]) -> tuple[Labels, Labels, Floats]:
+    def work(tile: tuple[Span, Span]) -> tuple[Longs, Longs, Floats]:
         values = tiles(*tile)
         if tile[0] == tile[1]:
             np.fill_diagonal(values, 0.0)
@@ -203,7 +197,7 @@ def group_sums(
     return total
 
 
-Part = tuple[Labels, Labels, Floats]
+Part = tuple[Longs, Longs, Floats]
 
 
 def _with_mirror(work: Callable[[tuple[Span, Span]], Part]) -> Callable[..., list[Part]]:
@@ -217,7 +211,7 @@ def _with_mirror(work: Callable[[tuple[Span, Span]], Part]) -> Callable[..., lis
     return both
 
 
-def _sum_runs(values: NDArray[Any], starts: Labels) -> NDArray[Any]:
+def _sum_runs(values: NDArray[Any], starts: Longs) -> NDArray[Any]:
     """Sum runs of rows; those of one length at once, many times faster."""
     length = len(values) // len(starts)
     if np.array_equal(starts, np.arange(0, len(values), length)) and len(values) % length == 0:
@@ -227,14 +221,14 @@ def _sum_runs(values: NDArray[Any], starts: Labels) -> NDArray[Any]:
     return summed
 
 
-def _runs(labels: Labels) -> tuple[Labels, Labels]:
+def _runs(labels: Longs) -> tuple[Longs, Longs]:
     """The groups among consecutive rows, and where each begins."""
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
     return labels[starts], starts
 
 
 @dataclass(frozen=True, eq=False)
-class Replicates:
+class PairwiseReplicates:
     """A number of two sets, and what it would be without each block of rows.
 
     Attributes
@@ -251,20 +245,20 @@ class Replicates:
     without_generated: Floats
 
     @classmethod
-    def undefined(cls, blocks: tuple[Blocks, Blocks]) -> Replicates:
+    def undefined(cls, blocks: tuple[Blocks, Blocks]) -> PairwiseReplicates:
         """NaN throughout."""
         one, other = (np.full(side.count, np.nan) for side in blocks)
         return cls(np.nan, one, other)
 
 
 def replicates(
-    rows: tuple[Rows, Rows],
+    rows: tuple[CentredRows, CentredRows],
     measure: Measure,
     blocks: tuple[Blocks, Blocks],
     summary: Callable[[PairSums], float],
     *,
     threads: int | None = None,
-) -> Replicates:
+) -> PairwiseReplicates:
     """Sum a symmetric measure over all pairs once, and read a number off without every block.
 
     Parameters
@@ -292,7 +286,7 @@ def replicates(
     cut, other = (max(1, side.count) for side in blocks)  # one for all where there are no blocks
     labels = np.concatenate([blocks[0].labels, blocks[1].labels + cut])
     order = np.argsort(labels, kind="stable")
-    tiles = ExactTiles(Rows.joined(rows, order), measure)
+    tiles = ExactTiles(CentredRows.joined(rows, order), measure)
     with workers(threads) as pool:
         sums = group_sums(tiles, labels[order], cut + other, pool)
     sizes = np.bincount(labels, minlength=cut + other)
@@ -300,14 +294,14 @@ def replicates(
     def value(gone: int | None) -> float:
         return _defined(summary, _left(sums, sizes, cut, gone))
 
-    return Replicates(
+    return PairwiseReplicates(
         value(None),
         np.array([value(block) for block in range(blocks[0].count)]),
         np.array([value(cut + block) for block in range(blocks[1].count)]),
     )
 
 
-def _left(sums: Floats, sizes: Labels, cut: int, gone: int | None) -> PairSums:
+def _left(sums: Floats, sizes: Longs, cut: int, gone: int | None) -> PairSums:
     """What is left of the sums without a group; groups before the cut are of the reference."""
     groups = np.arange(len(sums))
     kept = groups != gone

@@ -18,7 +18,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.measures import Floats, Measure, Rows
+from calipers.estimate.measures import CentredRows, Measure
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Points
 
 
@@ -42,7 +43,7 @@ class Products(Protocol):
         """Whether it can sum up a measure."""
         ...
 
-    def total(self, left: Rows, right: Rows | None, measure: Measure) -> float:
+    def total(self, left: CentredRows, right: CentredRows | None, measure: Measure) -> float:
         """Sum a measure over all pairs of two sets; NaN where the sum overflows.
 
         Without a second set over all ordered pairs of two different rows of the first.
@@ -50,7 +51,7 @@ class Products(Protocol):
         ...
 
     def group_sums(
-        self, rows: Rows, measure: Measure, labels: NDArray[np.int64], count: int
+        self, rows: CentredRows, measure: Measure, labels: NDArray[np.int64], count: int
     ) -> Floats:
         """Sum a measure over the ordered pairs of different rows of every two groups.
 

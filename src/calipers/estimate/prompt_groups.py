@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.prompt_strata import Index, PromptStrata
-from calipers.estimate.row_groups import MOST_GROUPS, Groups
+from calipers.estimate.prompt_strata import PromptStrata
+from calipers.estimate.row_groups import MOST_GROUPS, PermutationGroups
+from calipers.numeric.arrays import Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class PromptGroups:
         groups stand stratum by stratum, those of the reference first.
     """
 
-    rows: Index
+    rows: Indices
     labels: NDArray[np.int64]
     prompts: NDArray[np.int64]
     strata: list[tuple[int, int]]
@@ -117,7 +118,7 @@ def _of_others(strata: PromptStrata, rng: np.random.Generator) -> tuple[NDArray[
     if not len(strata.alone):
         return np.empty(0, np.int64), []
     n, m = strata.prompts
-    dealt = Groups.of(n, m)
+    dealt = PermutationGroups.of(n, m)
     labels = dealt.labels(n, m)
     groups = np.empty(n + m, np.int64)
     order = np.concatenate([rng.permutation(n), n + rng.permutation(m)])

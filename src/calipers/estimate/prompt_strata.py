@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.numeric.arrays import as_numpy
+from calipers.numeric.arrays import Indices, as_numpy
 
-Index = NDArray[np.intp]
 Sizes = tuple[tuple[int, int], ...]
 Prompts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The number of the prompt of every row of two sets."""
@@ -52,9 +51,9 @@ class PromptStrata:
         How many rows each of them has.
     """
 
-    shared: Index
+    shared: Indices
     sizes: Sizes
-    alone: Index
+    alone: Indices
     prompts: tuple[int, int]
     answers: int
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.histograms import Histograms, count_cells
-from calipers.estimate.kmeans.kernels import Table, lay_out
+from calipers.estimate.kmeans.kernels import ClusterRows, lay_out
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, cell_means, k_means
 from calipers.estimate.kmeans.rounds import Clustering, chosen_rounds
 from calipers.numeric.blocks import Blocks
@@ -77,7 +77,7 @@ def _without_gaps(labels: NDArray[np.int32], cells: int) -> NDArray[np.int32]:
 
 
 def _fits(
-    table: Table, cells: int, seeds: list[int], max_iterations: int, pool: Workers
+    table: ClusterRows, cells: int, seeds: list[int], max_iterations: int, pool: Workers
 ) -> list[Clustering]:
     """Run k-means from every seed: small runs a thread each, large ones with all threads inside.
 

@@ -17,7 +17,7 @@ FEWEST_GROUPS = 64  # of the smaller set, where it has as many rows
 
 
 @dataclass(frozen=True)
-class Groups:
+class PermutationGroups:
     """How rows are put together for a permutation.
 
     Attributes
@@ -32,15 +32,15 @@ class Groups:
     moved: tuple[int, int]
 
     @classmethod
-    def of(cls, n: int, m: int) -> Groups:
+    def of(cls, n: int, m: int) -> PermutationGroups:
         """As many groups as are allowed, with enough of the smaller set among them.
 
         Examples
         --------
-        >>> Groups.of(500, 400), Groups.of(4000, 4000)
-        (Groups(rows=1, moved=(500, 400)), Groups(rows=8, moved=(500, 500)))
-        >>> Groups.of(100, 100_000)
-        Groups(rows=1, moved=(100, 924))
+        >>> PermutationGroups.of(500, 400), PermutationGroups.of(4000, 4000)
+        (PermutationGroups(rows=1, moved=(500, 400)), PermutationGroups(rows=8, moved=(500, 500)))
+        >>> PermutationGroups.of(100, 100_000)
+        PermutationGroups(rows=1, moved=(100, 924))
         """
         smaller = min(n, m)
         rows = min(-(-(n + m) // MOST_GROUPS), max(1, smaller // FEWEST_GROUPS))

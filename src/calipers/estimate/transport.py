@@ -28,12 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import CalipersError, require
+from calipers.numeric.arrays import Floats, Indices
 from calipers.numeric.compile import kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import spans
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 PIVOTS = 100_000_000
 SCALE = 200  # the largest cost is brought to about 2 to this power
 GAP = 1e-6  # of the cost, that it may differ from the dual one
@@ -80,7 +79,7 @@ def transport_cost(p: Floats, q: Floats, costs: Floats) -> float:
     return _solve(p, q, costs)[3]
 
 
-def _solve(p: Floats, q: Floats, costs: Floats) -> tuple[Places, Places, Floats, float]:
+def _solve(p: Floats, q: Floats, costs: Floats) -> tuple[Indices, Indices, Floats, float]:
     """The points that have mass, what is moved between them, and at what cost."""
     ot = require("ot", extra="transport", purpose="optimal transport between unequal masses")
     from_, to = np.flatnonzero(p), np.flatnonzero(q)
@@ -146,10 +145,10 @@ def assign(costs: NDArray[np.float64]) -> NDArray[np.intp]:
 def _prices(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Nearly optimal prices of the columns, shape ``(n,)``."""
     n = len(costs)
-    prices, kept = np.zeros(n), min(KEPT, n - 1)
-    if kept < 2:
+    prices, listed = np.zeros(n), min(KEPT, n - 1)
+    if listed < 2:
         return prices
-    near, beyond = np.zeros((n, kept), np.int32), np.full(n, -np.inf)
+    near, beyond = np.zeros((n, listed), np.int32), np.full(n, -np.inf)
     raise_by, bids = _spread(costs[:: max(1, n // 64)]), BIDS * n
     for _ in range(AUCTION_ROUNDS):
         if raise_by > 0 and bids > 0:
@@ -209,21 +208,21 @@ def _two_best(costs: Any, prices: Any, near: Any, row: int) -> tuple[int, float,
 @kernel
 def _nearest_columns(costs: Any, prices: Any, row: int, room: Any, near: Any, beyond: Any) -> None:
     """Find the cheapest columns of a row among all, and the cheapest of those left out."""
-    kept, held = near.shape[1], 0
-    values, columns = np.empty(kept + 1), np.empty(kept + 1, np.int32)
+    capacity, filled = near.shape[1], 0
+    values, columns = np.empty(capacity + 1), np.empty(capacity + 1, np.int32)
     for column in range(len(prices)):
         room[column] = costs[row, column] + prices[column]
     for column in range(len(prices)):
-        if held > kept and room[column] >= values[kept]:
+        if filled > capacity and room[column] >= values[capacity]:
             continue
-        place = min(held, kept)
+        place = min(filled, capacity)
         while place > 0 and values[place - 1] > room[column]:
             values[place], columns[place] = values[place - 1], columns[place - 1]
             place -= 1
         values[place], columns[place] = room[column], column
-        held = min(held + 1, kept + 1)
-    near[row, :] = columns[:kept]
-    beyond[row] = values[kept]
+        filled = min(filled + 1, capacity + 1)
+    near[row, :] = columns[:capacity]
+    beyond[row] = values[capacity]
 
 
 TOLERANCE = 1e-9  # mass that may be out of place
@@ -416,7 +415,7 @@ def barycentre(
     while epsilon > regularisation:
         _, at_middle, _ = _projected(sides, shares, at_middle, epsilon, ROUGHLY)
         epsilon = max(regularisation, epsilon / FALL)
-    own, at_middle, astray = _projected(sides, shares, at_middle, regularisation, TOLERANCE)
+    potentials, at_middle, astray = _projected(sides, shares, at_middle, regularisation, TOLERANCE)
     if astray > TOLERANCE:
         raise NoPlanError(
             f"the entropic barycentre left {astray:.1g} of the mass out of place at regularisation "
@@ -424,7 +423,7 @@ def barycentre(
         )
     one, other = (
         float(np.sum(np.exp((f[:, None] + g - cost) / regularisation) * cost))
-        for (_, cost), f, g in zip(sides, own, at_middle, strict=True)
+        for (_, cost), f, g in zip(sides, potentials, at_middle, strict=True)
     )
     return one, other
 
@@ -442,12 +441,15 @@ def _projected(
     """
     astray = np.inf
     for _ in range(PROJECTIONS):
-        own = [
+        potentials = [
             epsilon * np.log(mass) + soft_least(cost - g, None, epsilon)
             for (mass, cost), g in zip(sides, at_middle, strict=True)
         ]
         reach = np.array(
-            [soft_least(cost.T - f, None, epsilon) for (_, cost), f in zip(sides, own, strict=True)]
+            [
+                soft_least(cost.T - f, None, epsilon)
+                for (_, cost), f in zip(sides, potentials, strict=True)
+            ]
         )
         ends = np.exp((at_middle - reach) / epsilon)
         astray = float(np.abs(ends[0] - ends[1]).sum())
@@ -455,7 +457,7 @@ def _projected(
             break
         # Both are to end in R = exp(−Σ λ·reach / ε)
         at_middle = reach - shares @ reach
-    return own, at_middle, astray
+    return potentials, at_middle, astray
 
 
 ROWS = 16

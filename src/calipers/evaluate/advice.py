@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts
@@ -25,9 +25,9 @@ from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison
 from calipers.results.comparison import Advice
-from calipers.results.sweep import RELATIVE, ROUNDING, TOLERANCE
 from calipers.samples.wording import first_names
 from calipers.score import Score
+from calipers.uncertainty.plateau import RELATIVE, ROUNDING, TOLERANCE
 from calipers.uncertainty.sample_size import PARTS, Nested, extrapolate
 
 ORDERS = 2

@@ -19,7 +19,7 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.distances import Points
 from calipers.results.caution import Caution
 from calipers.score import Score
-from calipers.uncertainty.search_quality import Measured, SearchQuality, measure_search
+from calipers.uncertainty.search_quality import SampledMean, SearchQuality, measure_search
 
 Scores = Mapping[str, Score]
 
@@ -71,7 +71,7 @@ def with_search(scores: Scores, quality: SearchQuality) -> dict[str, Score]:
     }
 
 
-def _row(what: str, found: Measured) -> dict[str, Any]:
+def _row(what: str, found: SampledMean) -> dict[str, Any]:
     return {"search": what, "value": found.value, "low": found.low, "high": found.high}
 
 
@@ -106,7 +106,7 @@ def search_fields() -> dict[str, object]:
     return {} if search == EXACT else {"neighbours": search}
 
 
-def _percent(share: Measured) -> str:
+def _percent(share: SampledMean) -> str:
     low, high = _rounded(share.low), _rounded(share.high)
     return f"{_rounded(share.value)} % [{low}, {high}]"
 
@@ -122,6 +122,6 @@ def _rounded(share: float) -> str:
     return "100" if share == 1 else f"{min(99.9, 100 * share):.1f}"
 
 
-def _signed(error: Measured) -> str:
+def _signed(error: SampledMean) -> str:
     value, low, high = (f"{number + 0.0:+.4f}" for number in (error.value, error.low, error.high))
     return f"{value} [{low}, {high}]"

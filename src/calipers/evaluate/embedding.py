@@ -6,28 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from calipers.embed import (
+from calipers.embedders import (
     Cache,
     Embedder,
     EmbedderChoice,
     Embeddings,
     as_embedder,
     check_reads,
-    embed_samples,
+    embed,
 )
-from calipers.embed.processes import in_processes
-from calipers.embed.vectors import Precomputed
+from calipers.embedders.processes import in_processes
+from calipers.embedders.vectors import Precomputed
 from calipers.errors import InputError
+from calipers.estimate.axes import Norm
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
-from calipers.evaluate.options import (
-    Embedding,
-    Model,
-    Neighbours,
-    ProbeOptions,
-)
+from calipers.options.embedding import Embedding, Model
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -112,7 +108,15 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     return model
 
 
-Scaled = TypeVar("Scaled", bound=Neighbours | ProbeOptions)
+class HasNormalise(Protocol):
+    """Options that say how rows are scaled."""
+
+    @property
+    def normalise(self) -> Norm | None:
+        """``"l2"`` for rows of length one, ``"none"`` for rows as given, None to decide here."""
+
+
+Scaled = TypeVar("Scaled", bound=HasNormalise)
 
 
 def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
@@ -123,7 +127,8 @@ def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
     if options.normalise is not None:
         return options
     given = samples.kind == "vectors" and samples.embedded is None
-    return replace(options, normalise="none" if given else "l2")
+    norm: Norm = "none" if given else "l2"
+    return replace(options, normalise=norm)  # type: ignore[type-var]
 
 
 def cache_of(options: Model) -> Cache | None:
@@ -225,14 +230,14 @@ def embed_sides(
         If one has another number of columns than the reference.
     """
 
-    def embed(file: InputSet) -> Embeddings:
-        return embed_samples(file.samples, model, cache=cache, progress=progress)
+    def embed_file(file: InputSet) -> Embeddings:
+        return embed(file.samples, model, cache=cache, progress=progress)
 
     first = inputs.reference
     embedded = Embedded(
-        embed(first) if known is None else known(first.samples, cache, progress),
-        tuple(tuple(embed(file) for file in system.files) for system in inputs.systems),
-        None if inputs.train is None else embed(inputs.train),
+        embed_file(first) if known is None else known(first.samples, cache, progress),
+        tuple(tuple(embed_file(file) for file in system.files) for system in inputs.systems),
+        None if inputs.train is None else embed_file(inputs.train),
     )
     named = [
         (system.name, files) for system, files in zip(inputs.systems, embedded.systems, strict=True)

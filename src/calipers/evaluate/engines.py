@@ -1,7 +1,7 @@
 """Where the heavy work of a run is done: in this process, on a GPU, on a Ray cluster, in files.
 
 Each kind of work is one interface, and is chosen for the length of a run: samples that are embedded
-(`embed/pipeline.py`), passes over all pairs (`estimate/knn/passes.py`), rounds of k-means
+(`embedders/pipeline.py`), passes over all pairs (`estimate/knn/passes.py`), rounds of k-means
 (`estimate/kmeans/rounds.py`), principal axes and sums over pairs (`estimate/products.py`).
 """
 
@@ -12,26 +12,25 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers.embed import Cache, Embedder, EmbedderChoice
-from calipers.embed.pipeline import embedding_on
+from calipers.embedders import Cache, Embedder, EmbedderChoice
+from calipers.embedders.pipeline import embedding_on
 from calipers.errors import InputError
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.products import products_on
 from calipers.evaluate.embedding import usual_embedder
-from calipers.evaluate.options import CompareOptions, EmbedOptions, OverlapOptions, SweepOptions
+from calipers.options.engines import EngineEmbedding, EngineSearch
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
 if TYPE_CHECKING:
     from calipers.engine.ray_cluster import RayCluster
 
-Measured = CompareOptions | SweepOptions | OverlapOptions
 Connect = Callable[[], "RayCluster"]
 
 
 @contextmanager
-def running_where(options: Measured, progress: Progress) -> Iterator[None]:
+def running_where(options: EngineSearch, progress: Progress) -> Iterator[None]:
     """Embed and measure where the options say.
 
     Raises
@@ -56,7 +55,7 @@ def running_where(options: Measured, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def embedding_where(options: EmbedOptions) -> Iterator[None]:
+def embedding_where(options: EngineEmbedding) -> Iterator[None]:
     """Embed where the options say: here, or on a Ray cluster, which fills the cache.
 
     Raises
@@ -87,7 +86,7 @@ def _device(device: str, threads: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def _files(options: Measured, progress: Progress, connect: Connect | None) -> Iterator[None]:
+def _files(options: EngineSearch, progress: Progress, connect: Connect | None) -> Iterator[None]:
     """Search neighbours and cluster through files, made on a cluster where there is one."""
     from calipers.engine.kmeans_files import FileRounds
     from calipers.engine.tile_passes import TilePasses
@@ -115,7 +114,7 @@ def _files(options: Measured, progress: Progress, connect: Connect | None) -> It
 
 
 @contextmanager
-def _cluster(options: Measured | EmbedOptions) -> Iterator[Connect]:
+def _cluster(options: EngineSearch | EngineEmbedding) -> Iterator[Connect]:
     """Give what connects to the cluster; with an address, one that is there."""
     from calipers.engine.ray_cluster import ray_when_needed
     from calipers.engine.work_folder import WorkFolder
@@ -126,7 +125,7 @@ def _cluster(options: Measured | EmbedOptions) -> Iterator[Connect]:
 
 
 @contextmanager
-def _embedding(options: Measured | EmbedOptions, connect: Connect) -> Iterator[None]:
+def _embedding(options: EngineSearch | EngineEmbedding, connect: Connect) -> Iterator[None]:
     """Embed on a cluster, which fills the cache, or a folder of this run where there is none."""
     if options.processes not in (None, 1):
         raise InputError(
@@ -152,7 +151,7 @@ def _embedding(options: Measured | EmbedOptions, connect: Connect) -> Iterator[N
         yield
 
 
-def _kept(options: Measured | EmbedOptions) -> Path:
+def _kept(options: EngineSearch | EngineEmbedding) -> Path:
     """The folder for caches, which all machines must see where no other folder is named."""
     folder = options.cache_dir
     return Cache(None if folder is None else Path(folder)).directory

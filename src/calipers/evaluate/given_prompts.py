@@ -25,15 +25,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed import Cache, Embedder, Embeddings, embed_samples
+from calipers.embedders import Cache, Embedder, Embeddings, embed
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.conditional_mean import ConditionalMean
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.labels import PairClusters
 from calipers.evaluate.shared_prompts import SharedPrompts
-from calipers.metrics.pair import Settings, Sides
+from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import cluster_sets
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 from calipers.numeric.kept import content
 from calipers.progress import Progress
 from calipers.results.caution import Caution
@@ -158,9 +158,7 @@ class PromptVectors:
         key = tuple(prompts)
         if key not in self.known:
             samples = SampleSet.from_texts(prompts, name="prompts")
-            self.known[key] = embed_samples(
-                samples, self.model, cache=self.cache, progress=self.progress
-            )
+            self.known[key] = embed(samples, self.model, cache=self.cache, progress=self.progress)
         return self.known[key]
 
     def regression(self, key: Hashable, fit: Callable[[], ConditionalMean]) -> ConditionalMean:

@@ -8,16 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
-from calipers.catalogue.shown import shown_keys
+from calipers.catalogue.shown import COUNTING, shown_keys, views_of
 from calipers.errors import InputError
 from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
-from calipers.evaluate.confounders_texts import fold
+from calipers.evaluate.cautions.texts import fold
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inputs import ComparisonInputs, InputSystem, few_samples
 from calipers.evaluate.intervals import TESTS, Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
-from calipers.evaluate.options import CompareOptions, Inference, pair_settings
 from calipers.evaluate.scoring import choices_for
+from calipers.options.comparison import CompareOptions
+from calipers.options.measuring import Inference, pair_settings
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, Kind
@@ -92,8 +93,13 @@ def with_inference(
     """
     systems, small = inputs.systems, few_samples(inputs)
     inputs, embedded = _readable(comparison, inputs, embedded)
-    scores = [{"scores": system.scores} for system in comparison.systems]
-    shown = shown_keys({"settings": comparison.settings, "systems": scores})
+    settings = comparison.settings
+    shown = shown_keys(
+        (key for system in comparison.systems for key in system.scores),
+        views_of(settings),
+        settings.get("metrics_shown"),
+        settings.get("estimator", COUNTING),
+    )
     keys = [score.key for score in shown]
     # Halves and parts of sets do not answer the same prompts, and are held against nothing here
     shared = any(file.shared for _, file in inputs.named)

@@ -14,18 +14,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed import Embeddings
-from calipers.embed.reading import Reading
+from calipers.embedders import Embeddings
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
-from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
+from calipers.evaluate.cautions.movements import by_ratio, by_size, movement
+from calipers.evaluate.cautions.texts import beyond_chance, brief_lengths
 from calipers.evaluate.end_of_text import cut_at_end
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
-from calipers.evaluate.movements import by_ratio, by_size, movement
-from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes, TextOptions
 from calipers.evaluate.prompt_texts import texts_of_prompts
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.subsample import subsample_rows
+from calipers.options.inputs import Labels, Sampling, Sizes
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
 from calipers.results.reading import SetReading
@@ -257,7 +257,7 @@ def read_sides(
     size = _size(systems, most, keep_sizes=keep_sizes)
 
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
-        return _cut(samples, limit, options, seed=seed, words=about.match_length)
+        return _cut(samples, _Cutting(limit, options, seed=seed, words=about.match_length))
 
     def following(found: SharedPrompts | None) -> SharedPrompts | None:
         if found is None:
@@ -315,43 +315,66 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
     if options.strip_prompt:
         _, read, _ = _without_prompts(None, read)
     size = _size(read, options.max_samples, keep_sizes=options.keep_sizes)
-    return Inputs(_cut_all(read, size, options, seed=seed))
+    return Inputs(_cut_all(read, _Cutting(size, options, seed=seed)))
 
 
 def read_texts(
-    generated: Any, options: TextOptions | LikelihoodOptions, *, marks: tuple[str, ...] = ()
+    generated: Any,
+    options: Sizes,
+    *,
+    reference: Any,
+    train: Any = None,
+    seed: int,
+    aligned: bool = False,
+    match_length: int | None = None,
+    ends: str = "keep",
+    marks: tuple[str, ...] = (),
 ) -> Inputs:
     """Read sets of texts, and cut the reference and every generated set to one size.
 
     Every set is cut to `max_samples`, and unless `keep_sizes` to the smallest of all, since most
     statistics move with the number of texts. Sets of one size keep the same rows, so aligned ones
     stay aligned. The training set stays whole: a copy of what was cut away would not be seen.
-    `marks` end texts where their ends are looked for, beside those of most models.
+
+    Parameters
+    ----------
+    generated, reference, train
+        The sets, in any form that a person may give them; the last two may be None.
+    options
+        How many samples are read, and what is taken off the beginnings.
+    seed
+        Of cutting.
+    aligned
+        Whether text i belongs to row i of the reference.
+    match_length
+        Words to which texts are cut; None to leave them.
+    ends
+        What becomes of a mark that ends texts: ``"cut"``, ``"count"`` or ``"keep"``.
+    marks
+        What ends texts, beside the marks of most models.
 
     Raises
     ------
     InputError
         If a set holds no texts, or aligned sets differ in size.
     """
-    reading, seed = Reader(options.field), options.seed
+    reading = Reader(options.field)
     systems = reading.systems(generated)
-    reference = _one_of_texts(reading, "reference", options.reference)
-    train = _one_of_texts(reading, "train", getattr(options, "train", None))
+    reference = _one_of_texts(reading, "reference", reference)
+    train = _one_of_texts(reading, "train", train)
     _check_texts(systems, reference, train)
     if reference is not None:
         check_filled(reference)
     if options.strip_prompt:
         reference, systems, train = _without_prompts(reference, systems, train)
-    if getattr(options, "aligned", False):
+    if aligned:
         _check_rows(systems, reference)
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
-    words = getattr(options, "match_length", None)
+    how = _Cutting(size, options, seed=seed, words=match_length, ends=ends, marks=marks)
     return Inputs(
-        _cut_all(systems, size, options, seed=seed, words=words, marks=marks),
-        None
-        if reference is None
-        else _cut(reference, size, options, seed=seed, words=words, marks=marks),
-        None if train is None else _cut(train, None, options, seed=seed),
+        _cut_all(systems, how),
+        None if reference is None else _cut(reference, how),
+        None if train is None else _cut(train, _Cutting(None, options, seed=seed)),
     )
 
 
@@ -400,7 +423,7 @@ def is_unread(embeddings: Embeddings) -> bool:
 
 def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:
     """Sum up what an embedder read of the files of a set; None where it tells nothing."""
-    reading = Reading.joined([file.reading for file in embeddings])
+    reading = ReadingCounts.joined([file.reading for file in embeddings])
     cut = [file.truncated for file in embeddings if file.truncated is not None]
     told = len(cut) == len(embeddings)
     if reading is None and not (told and cut):
@@ -539,21 +562,25 @@ def _without_prompts(
     )
 
 
-def _cut(
-    samples: SampleSet,
-    size: int | None,
-    options: Sampling,
-    *,
-    seed: int,
-    words: int | None = None,
-    marks: tuple[str, ...] = (),
-) -> InputSet:
-    kept = samples if size is None else samples.subsample(size, seed=seed)
-    ended = None
-    if isinstance(options, LikelihoodOptions) and options.ends != "keep":
-        given = kept
-        kept, ended = cut_at_end(kept, count=options.ends == "count", marks=marks)
-        check_left(given, kept, f"--end-of-text {options.ends} (end_of_text)")
+@dataclass(frozen=True, kw_only=True)
+class _Cutting:
+    """How a set is cut: to how many samples, and what is left of each text."""
+
+    size: int | None = field(kw_only=False)
+    options: Sampling = field(kw_only=False)
+    seed: int
+    words: int | None = None
+    ends: str = "keep"
+    marks: tuple[str, ...] = ()
+
+
+def _cut(samples: SampleSet, how: _Cutting) -> InputSet:
+    kept = samples if how.size is None else samples.subsample(how.size, seed=how.seed)
+    ended, options, words = None, how.options, how.words
+    if how.ends != "keep":
+        whole = kept
+        kept, ended = cut_at_end(kept, count=how.ends == "count", marks=how.marks)
+        check_left(whole, kept, f"--end-of-text {how.ends} (end_of_text)")
         lengths = kept.word_counts()
         assert lengths is not None
         ended = ended if words is None else ended & (lengths <= words)
@@ -565,20 +592,9 @@ def _cut(
     return InputSet(kept, len(samples), ended=ended)
 
 
-def _cut_all(
-    systems: Sequence[System],
-    size: int | None,
-    options: Sampling,
-    *,
-    seed: int,
-    words: int | None = None,
-    marks: tuple[str, ...] = (),
-) -> tuple[InputSystem, ...]:
+def _cut_all(systems: Sequence[System], how: _Cutting) -> tuple[InputSystem, ...]:
     return tuple(
-        InputSystem(
-            system.name,
-            tuple(_cut(x, size, options, seed=seed, words=words, marks=marks) for x in system.sets),
-        )
+        InputSystem(system.name, tuple(_cut(samples, how) for samples in system.sets))
         for system in systems
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from calipers.evaluate.confounders_copies import SHORTEST_PROMPT
-from calipers.evaluate.confounders_texts import common_words, fold
+from calipers.evaluate.cautions.copies import SHORTEST_PROMPT
+from calipers.evaluate.cautions.texts import common_words, fold
 from calipers.evaluate.shared_prompts import WHOLE, SharedPrompts
 from calipers.samples import SampleSet
 

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.evaluate.confounders_copies import (
+from calipers.evaluate.cautions.copies import (
     NEARLY_ALL,
     SHARED_WORDS,
     SHORTEST_PROMPT,
     same_length,
     words_to_skip,
 )
-from calipers.evaluate.confounders_texts import common_words, fold, percent, script_of
+from calipers.evaluate.cautions.texts import common_words, fold, percent, script_of
 from calipers.samples import SampleSet
 from calipers.samples.truncation import check_left, last_words
 from calipers.samples.wording import KINDS, counted

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from calipers.embed import Cache, Embedder, Embeddings, embed_samples
+from calipers.embedders import Cache, Embedder, Embeddings, embed
 from calipers.errors import InputError
 from calipers.evaluate.embedding import check_made_alike, open_embedder, open_unfitted
 from calipers.evaluate.inputs import Reader
-from calipers.evaluate.option import Group, one_side
-from calipers.evaluate.options import ReferenceOptions
 from calipers.numeric.kept import Kept
 from calipers.numeric.threads import limit_threads
+from calipers.options.option import Group, one_side
+from calipers.options.reference import ReferenceOptions
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -158,7 +158,7 @@ class Reference:
         cut = self._cut(samples)
         if cut.embeddings is None:
             embedder = cut.embedder or self._embedder
-            cut.embeddings = embed_samples(samples, embedder, cache=cache, progress=progress)
+            cut.embeddings = embed(samples, embedder, cache=cache, progress=progress)
         return cut.embeddings
 
     def measured(self, samples: SampleSet) -> Kept:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.evaluate.approximate import search_of, with_search
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.intervals import AUC, FEWEST_PERMUTATIONS, measure_uncertainty
@@ -29,7 +29,8 @@ from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.estimates import Remark
 from calipers.metrics.groups import group_scores
-from calipers.metrics.pair import Pair, Settings, Sides, Strata
+from calipers.metrics.pair import Pair, Settings, Strata
+from calipers.numeric.distances import Sides
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns, spreads
 from calipers.uncertainty.search_quality import SearchQuality

@@ -27,8 +27,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.evaluate.confounders_copies import MORE_BEGINNINGS, SHARED_WORDS, SHORTEST_PROMPT
-from calipers.evaluate.confounders_texts import BEGINNING, fold
+from calipers.evaluate.cautions.copies import MORE_BEGINNINGS, SHARED_WORDS, SHORTEST_PROMPT
+from calipers.evaluate.cautions.texts import BEGINNING, fold
 from calipers.evaluate.prompts import KnownPrompts, openings, words_of_prompts
 from calipers.results.prompts import PromptOverlap
 from calipers.samples import SampleSet

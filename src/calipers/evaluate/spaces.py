@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from calipers.catalogue.needs import Needs
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.estimate.axes import Norm, Projection, on_reference_axes, preprocess
 from calipers.estimate.products import products_on
 from calipers.estimate.quantise import Buckets, Quantisation
@@ -32,9 +32,9 @@ from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
-from calipers.metrics.pair import Pair, Settings, Sides, Strata
+from calipers.metrics.pair import Pair, Settings, Strata
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model

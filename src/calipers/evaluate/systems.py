@@ -11,10 +11,10 @@ from itertools import islice
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.evaluate.approximate import search_caution
-from calipers.evaluate.confounders import ReferenceTexts, confounders
-from calipers.evaluate.confounders_rows import measure_outliers
+from calipers.evaluate.cautions.confounders import ReferenceTexts, confounders
+from calipers.evaluate.cautions.far_rows import measure_outliers
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.given_prompts import GivenPrompts, unaddressed
 from calipers.evaluate.inference import reference_tests
@@ -36,7 +36,6 @@ from calipers.evaluate.intervals import (
     with_intervals,
 )
 from calipers.evaluate.labels import group_cautions, pair_clusters, pair_groups, small_groups
-from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.scoring import (
     SMALL,
     Scored,
@@ -50,10 +49,13 @@ from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
-from calipers.metrics.pair import Settings, Sides
+from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.distances import Sides
 from calipers.numeric.kept import kept
 from calipers.numeric.threads import Workers, workers
+from calipers.options.comparison import CompareOptions
+from calipers.options.measuring import pair_settings
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first

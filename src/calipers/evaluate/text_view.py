@@ -10,12 +10,12 @@ from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_te
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
+from calipers.evaluate.cautions.text_statistics import pair_cautions
 from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.intervals import Spreads
 from calipers.evaluate.labels import few_for_texts
-from calipers.evaluate.options import CompareOptions
-from calipers.evaluate.text_warnings import pair_cautions
 from calipers.evaluate.texts import measure_inputs
+from calipers.options.comparison import CompareOptions
 from calipers.results import Comparison, SetSummary
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.comparison import with_cautions

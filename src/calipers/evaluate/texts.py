@@ -1,26 +1,24 @@
-"""``text``: statistics of the texts themselves, alone or beside those of a reference."""
+"""Statistics of the texts of every set of a run, alone or beside those of a reference."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Protocol, TypedDict
 
-from calipers.catalogue.choosing import Choice, check_extras, choose_text
+from calipers.catalogue.choosing import Choice
 from calipers.errors import InputError, MissingExtraError
-from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, read_texts, summarise
-from calipers.evaluate.intervals import Spreads, with_intervals
-from calipers.evaluate.option import one_side
-from calipers.evaluate.options import CompareOptions, LikelihoodOptions, TextOptions
-from calipers.evaluate.scoring import Scored, average
-from calipers.evaluate.text_warnings import (
+from calipers.evaluate.cautions.text_statistics import (
     form_cautions,
     script_cautions,
     set_cautions,
     size_cautions,
     system_cautions,
 )
+from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, summarise
+from calipers.evaluate.intervals import Spreads, with_intervals
+from calipers.evaluate.scoring import Scored, average
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, sentences, worst_first
@@ -36,53 +34,36 @@ from calipers.uncertainty.text_replicates import TextSpreads
 MOST_FOR_VENDI = 10_000
 """As in :mod:`calipers.text.vendi`, of whose matrix all eigenvalues would be needed."""
 
+
+class MeasuringTexts(Protocol):
+    """What the options of every command that measures texts say of how it goes."""
+
+    @property
+    def level(self) -> float | None:
+        """The confidence level; None without intervals."""
+
+    @property
+    def seed(self) -> int:
+        """Of every random step."""
+
+    @property
+    def threads(self) -> int | None:
+        """Threads of the processor; None for all."""
+
+    @property
+    def progress(self) -> Progress | None:
+        """What shows how far it is."""
+
+
 FREE = (2.0, float("inf"))
 """Orders of the Vendi score that need no such matrix."""
-
-
-@one_side(TextOptions)
-def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
-    """Tell of each set of texts how varied, how repetitive and how new it is.
-
-    Parameters
-    ----------
-    generated
-        The texts to measure: a list of strings, a path, a :class:`~calipers.samples.SampleSet`, or
-        a dict from system name to any of these. A sequence of sample sets under one name stands
-        for the seeds of that system.
-
-    Returns
-    -------
-    TextComparison
-        ``found["model_a"]["self_bleu"].gap``; printing it shows the table.
-
-    Raises
-    ------
-    InputError
-        If samples cannot be read or hold no texts, a metric needs what is not there, or an option
-        is out of its range, or out of the range that the sizes of the sets allow.
-    MissingExtraError
-        If the tokenizer, or a metric asked for by name, needs a package that is not installed.
-    """
-    choices = choose_text(
-        options.metrics,
-        reference=options.reference is not None,
-        train=options.train is not None,
-        aligned=options.aligned,
-    )
-    check_extras(choices)
-    splitter = find_splitter(options.tokenizer)
-    inputs = read_texts(generated, options)
-    measured = measure_inputs(inputs, choices, splitter, options, keep_sizes=options.keep_sizes)
-    more = {"aligned": options.aligned, **options.settings()}
-    return replace(measured, settings={**measured.settings, **more})
 
 
 def measure_inputs(
     inputs: Inputs,
     choices: Sequence[Choice],
     tokenizer: Tokenizer,
-    options: TextOptions | CompareOptions | LikelihoodOptions,
+    options: MeasuringTexts,
     *,
     keep_sizes: bool = False,
     scored: Callable[[InputSet, Corpus], Corpus] | None = None,
@@ -138,7 +119,7 @@ class TextRun:
 
     inputs: Inputs
     choices: Sequence[Choice]
-    options: TextOptions | CompareOptions | LikelihoodOptions
+    options: MeasuringTexts
     keep_sizes: bool
     corpora: list[Corpus]
     reference: Corpus | None
@@ -242,12 +223,12 @@ class _How(TypedDict):
     threads: int | None
 
 
-def _progress(options: TextOptions | CompareOptions | LikelihoodOptions) -> Progress:
+def _progress(options: MeasuringTexts) -> Progress:
     return options.progress or Silent()
 
 
 def tokenised(
-    inputs: Inputs, tokenizer: Tokenizer, options: TextOptions | CompareOptions | LikelihoodOptions
+    inputs: Inputs, tokenizer: Tokenizer, options: MeasuringTexts
 ) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
     """Tokenise all sets together, so that their words share numbers."""
     sides = [file for file in (inputs.reference, inputs.train) if file is not None]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
-from calipers.embed import Embeddings
+from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.evaluate.inputs import InputSet, where

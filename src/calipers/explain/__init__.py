@@ -17,7 +17,7 @@ from calipers.explain.model import (
     Topic,
 )
 from calipers.explain.pair import explain_pair
-from calipers.explain.words import Words
+from calipers.explain.words import WordCounts
 
 __all__ = [
     "Copy",
@@ -29,7 +29,7 @@ __all__ = [
     "Sample",
     "SampleMap",
     "Topic",
-    "Words",
+    "WordCounts",
     "explain_pair",
     "sample_map",
 ]

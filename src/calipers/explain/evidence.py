@@ -1,6 +1,6 @@
 """What an explanation is made from: one generated set and the reference, in one view.
 
-:class:`Evidence` is what was measured of them, :class:`Space` where their rows lie.
+:class:`Evidence` is what was measured of them, :class:`DistanceSpace` where their rows lie.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.explain.words import Words
+from calipers.explain.words import WordCounts
+from calipers.numeric.arrays import Matrix
 
-Rows = NDArray[np.float64]
-Places = NDArray[np.intp]
 Labels = NDArray[np.integer]
 
 OF_REFERENCE = ("nearest_generated", "generated_distance", "generated_first_k", "covered")
@@ -81,8 +80,8 @@ class Evidence:
     distance: Literal["euclidean", "cosine"] = "euclidean"
     projection: Literal["none", "union"] = "none"
     normalise: Literal["l2", "none"] = "l2"
-    reference_words: Words | None = None
-    generated_words: Words | None = None
+    reference_words: WordCounts | None = None
+    generated_words: WordCounts | None = None
     reference_clusters: NDArray[np.integer] | None = None
     generated_clusters: NDArray[np.integer] | None = None
 
@@ -134,9 +133,9 @@ class Evidence:
             (self.reference_words, self.reference_texts),
             (self.generated_words, self.generated_texts),
         )
-        return all(any(each is not None for each in side) for side in known)
+        return all(any(words is not None for words in side) for side in known)
 
-    def words(self) -> tuple[Words, Words] | None:
+    def words(self) -> tuple[WordCounts, WordCounts] | None:
         """The words of both sets; None where samples are no texts."""
         reference = _counted(self.reference_words, self.reference_texts)
         generated = _counted(self.generated_words, self.generated_texts)
@@ -144,15 +143,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class DistanceSpace:
     """Rows of both sets as distances are taken between them, float64."""
 
-    reference: Rows
-    generated: Rows
+    reference: Matrix
+    generated: Matrix
     cosine: bool
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Space:
+    def of(cls, evidence: Evidence) -> DistanceSpace:
         """Bring the vectors to where `compare` looked for neighbours."""
         sets = evidence.rows
         if sets is None:
@@ -168,14 +167,14 @@ class Space:
             evidence.distance == "cosine",
         )
 
-    def to_reference(self, row: int) -> Rows:
+    def to_reference(self, row: int) -> Matrix:
         """Distances of a generated sample from all reference samples, shape ``(n,)``."""
         point = self.generated[row]
         if not self.cosine:
             return _lengths(self.reference - point)
         lengths = _lengths(self.reference) * np.sqrt(point @ point)
-        found: Rows = 1 - self.reference @ point / np.where(lengths > 0, lengths, 1.0)
-        return found
+        distances: Matrix = 1 - self.reference @ point / np.where(lengths > 0, lengths, 1.0)
+        return distances
 
 
 class NearMeans:
@@ -194,7 +193,7 @@ class NearMeans:
     """
 
     def __init__(
-        self, rows: Rows, labels: Labels, regions: int, among: NDArray[np.bool_] | None = None
+        self, rows: Matrix, labels: Labels, regions: int, among: NDArray[np.bool_] | None = None
     ) -> None:
         chosen = np.arange(len(rows)) if among is None else np.flatnonzero(among)
         rows, labels = rows[chosen], labels[chosen]
@@ -213,21 +212,21 @@ class NearMeans:
         return int(self._starts[region + 1] - self._starts[region])
 
 
-def means(rows: Rows, labels: Labels, regions: int) -> Rows:
+def means(rows: Matrix, labels: Labels, regions: int) -> Matrix:
     """The mean row of every region, zeros for one without rows, shape ``(regions, q)``."""
     sums = np.zeros((regions, rows.shape[1]))
     np.add.at(sums, labels, rows)
-    found: Rows = sums / np.maximum(np.bincount(labels, minlength=regions), 1)[:, None]
-    return found
+    middles: Matrix = sums / np.maximum(np.bincount(labels, minlength=regions), 1)[:, None]
+    return middles
 
 
-def _lengths(rows: Rows) -> Rows:
-    found: Rows = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return found
+def _lengths(rows: Matrix) -> Matrix:
+    lengths: Matrix = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
 
 
-def _counted(counted: Words | None, texts: Sequence[str] | None) -> Words | None:
-    return Words.of(texts) if counted is None and texts is not None else counted
+def _counted(counted: WordCounts | None, texts: Sequence[str] | None) -> WordCounts | None:
+    return WordCounts.of(texts) if counted is None and texts is not None else counted
 
 
 def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
@@ -236,22 +235,26 @@ def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
 
 
 def _check_sizes(sized: Mapping[str, Any], size: int, side: str) -> None:
-    for name, each in sized.items():
-        found = len(each) if hasattr(each, "__len__") and not isinstance(each, str) else repr(each)
-        if each is not None and found != size:
+    for name, values in sized.items():
+        entries = (
+            len(values)
+            if hasattr(values, "__len__") and not isinstance(values, str)
+            else repr(values)
+        )
+        if values is not None and entries != size:
             raise InputError(
-                f"{name} must have one entry for each of the {size} {side} vectors; found {found}"
+                f"{name} must have one entry for each of the {size} {side} vectors; found {entries}"
             )
 
 
 def _check_rows(given: Any, size: int | None, name: str) -> None:
     if given is None:
         return
-    found = np.asarray(given)
-    if found.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold whole numbers; found dtype {found.dtype}")
-    if found.min() < 0 or (size is not None and found.max() >= size):
+    rows = np.asarray(given)
+    if rows.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold whole numbers; found dtype {rows.dtype}")
+    if rows.min() < 0 or (size is not None and rows.max() >= size):
         most = "" if size is None else f" and below {size}"
         raise InputError(
-            f"{name} must be at least 0{most}; found {int(found.min())} to {int(found.max())}"
+            f"{name} must be at least 0{most}; found {int(rows.min())} to {int(rows.max())}"
         )

@@ -86,16 +86,16 @@ def _checked(sets: Sequence[ArrayLike], normalise: Norm) -> list[NDArray[Any]]:
 
     if len(sets) == 0:
         raise InputError("a map needs at least one set of samples; found none")
-    rows = [check_points(each, f"set {place}") for place, each in enumerate(sets, start=1)]
-    columns = sorted({each.shape[1] for each in rows})
+    rows = [check_points(points, f"set {place}") for place, points in enumerate(sets, start=1)]
+    columns = sorted({points.shape[1] for points in rows})
     if len(columns) > 1:
         raise InputError(f"all sets of a map must have the same number of columns; found {columns}")
     kind = np.result_type(*rows)
-    same = [each.astype(kind, copy=False) for each in rows]
+    same = [points.astype(kind, copy=False) for points in rows]
     if normalise == "l2":
-        return [unit_rows(each) for each in same]
+        return [unit_rows(points) for points in same]
     exponent = common_exponent(same)
-    return [np.ldexp(each, -exponent) for each in same] if exponent else same
+    return [np.ldexp(points, -exponent) for points in same] if exponent else same
 
 
 def _pca(rows: list[NDArray[Any]]) -> SampleMap:
@@ -154,5 +154,5 @@ def _umap(rows: list[NDArray[Any]], seed: int) -> SampleMap:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = umap.UMAP(n_neighbors=near, random_state=seed, n_jobs=1).fit_transform(together)
-    ends = np.cumsum([len(each) for each in rows])[:-1]
+    ends = np.cumsum([len(side) for side in rows])[:-1]
     return SampleMap("umap", None, tuple(np.split(np.asarray(made, np.float32), ends)))

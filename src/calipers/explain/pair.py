@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.explain.evidence import Evidence, NearMeans, Space
+from calipers.explain.evidence import DistanceSpace, Evidence, NearMeans
 from calipers.explain.model import Copy, Direction, Explanation, Neighbour, Outlier, Region, Sample
 from calipers.explain.representation import tested
 from calipers.explain.topics import Division, coarser, division_of
@@ -64,7 +64,7 @@ def explain_pair(
             raise InputError(f"{name} must be a whole number of at least 1; found {value!r}")
     if not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1; found {level!r}")
-    space = Space.of(evidence)
+    space = DistanceSpace.of(evidence)
     outside, copied, cells = rows_outside(evidence), rows_copied(evidence), division_of(evidence)
     merged = None if cells is None else coarser(cells, space, topics)
     described, places = _regions(evidence, space, outside, merged, cells, limit)
@@ -94,7 +94,7 @@ def explain_pair(
 
 def _regions(
     evidence: Evidence,
-    space: Space,
+    space: DistanceSpace,
     outside: NDArray[np.intp] | None,
     topics: Division | None,
     cells: Division | None,
@@ -174,7 +174,7 @@ class Describer:
     def __init__(
         self,
         evidence: Evidence,
-        space: Space,
+        space: DistanceSpace,
         division: Division,
         outside: NDArray[np.intp] | None,
     ) -> None:
@@ -252,7 +252,7 @@ def rows_outside(evidence: Evidence) -> NDArray[np.intp] | None:
     return rows if far is None else rows[np.argsort(-np.asarray(far)[rows], kind="stable")]
 
 
-def outlier(evidence: Evidence, space: Space, row: int) -> Outlier:
+def outlier(evidence: Evidence, space: DistanceSpace, row: int) -> Outlier:
     """A generated sample outside the support, with the reference samples nearest to it."""
     realism = None if evidence.realism is None else float(evidence.realism[row])
     first = int(evidence.neighbours["reference_first_k"][row])
@@ -260,7 +260,7 @@ def outlier(evidence: Evidence, space: Space, row: int) -> Outlier:
     return Outlier(int(row), _text(evidence.generated_texts, row), realism, first, near)
 
 
-def _nearest(evidence: Evidence, space: Space, row: int) -> list[Neighbour]:
+def _nearest(evidence: Evidence, space: DistanceSpace, row: int) -> list[Neighbour]:
     """The nearest as it was stored, the others by looking at all."""
     far = space.to_reference(row)
     order = np.argsort(far, kind="stable")[: NEAREST + 1].tolist()

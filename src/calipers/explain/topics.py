@@ -5,7 +5,7 @@ Ward's method joins, one after the other, the two groups whose union adds least 
 distances of all rows from their group's mean; k-means then moves single cells to the mean that
 they are nearest to. Nothing is drawn at random, so that the same cells give the same topics. On
 news of known classes this finds topics a little tighter and purer than k-means from ten random
-starts does (``experiments/explanations_merging.py``).
+starts does (``research/experiments/explanations_merging.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.explain.evidence import Evidence, Labels, Rows, Space, means
+from calipers.explain.evidence import DistanceSpace, Evidence, Labels, means
+from calipers.numeric.arrays import Matrix
 
 Weights = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -70,15 +71,15 @@ def division_of(evidence: Evidence) -> Division | None:
     from calipers.estimate.histograms import Histograms
 
     labels = np.asarray(evidence.reference_cells), np.asarray(evidence.generated_cells)
-    cells = evidence.cells or max(int(each.max()) for each in labels) + 1
-    reference, generated = (np.bincount(each, minlength=cells) for each in labels)
+    cells = evidence.cells or max(int(side_labels.max()) for side_labels in labels) + 1
+    reference, generated = (np.bincount(side_labels, minlength=cells) for side_labels in labels)
     histograms = Histograms(reference, generated, smoothing="krichevsky-trofimov")
     p, q = histograms.probabilities
     single = tuple((cell,) for cell in range(cells))
     return Division(*labels, p, q, contributions(histograms), single)
 
 
-def coarser(division: Division, space: Space, topics: int) -> Division:
+def coarser(division: Division, space: DistanceSpace, topics: int) -> Division:
     """Merge cells into topics by where they lie, the topic with the largest contribution first."""
     topic = _topic_of(division, space, topics)
     summed = _summed(topic, division.contributions)
@@ -90,27 +91,27 @@ def coarser(division: Division, space: Space, topics: int) -> Division:
         _summed(topic, division.expected),
         _summed(topic, division.produced),
         summed[order],
-        tuple(tuple(np.flatnonzero(topic == each).tolist()) for each in range(len(order))),
+        tuple(tuple(np.flatnonzero(topic == number).tolist()) for number in range(len(order))),
     )
 
 
 def _summed(topic: NDArray[np.intp], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.bincount(topic, values).astype(np.float64)
-    return found
+    sums: NDArray[np.float64] = np.bincount(topic, values).astype(np.float64)
+    return sums
 
 
-def _topic_of(division: Division, space: Space, topics: int) -> NDArray[np.intp]:
+def _topic_of(division: Division, space: DistanceSpace, topics: int) -> NDArray[np.intp]:
     """The topic of every cell; one that holds no row belongs nowhere, and goes to the largest."""
     weights = np.sum(division.counts, axis=0)
-    held = weights > 0
-    found = merged(_middles(division, space)[held], weights[held], topics)
-    largest = int(np.argmax(np.bincount(found, weights[held])))
+    filled = weights > 0
+    merged_topics = merged(_middles(division, space)[filled], weights[filled], topics)
+    largest = int(np.argmax(np.bincount(merged_topics, weights[filled])))
     topic = np.full(len(weights), largest, np.intp)
-    topic[held] = found
+    topic[filled] = merged_topics
     return topic
 
 
-def _middles(division: Division, space: Space) -> Rows:
+def _middles(division: Division, space: DistanceSpace) -> Matrix:
     """The mean of the rows of both sets in every cell."""
     rows = np.concatenate([space.reference, space.generated])
     return means(rows, np.concatenate([division.reference, division.generated]), len(division))
@@ -119,7 +120,7 @@ def _middles(division: Division, space: Space) -> Rows:
 # ------------------------------------------------------------------ merging
 
 
-def merged(points: Rows, weights: NDArray[np.integer], groups: int) -> Groups:
+def merged(points: Matrix, weights: NDArray[np.integer], groups: int) -> Groups:
     """Group weighted points around a few means.
 
     Parameters
@@ -138,7 +139,7 @@ def merged(points: Rows, weights: NDArray[np.integer], groups: int) -> Groups:
     return _settled(points, mass, _ward(points, mass, min(groups, len(points))))
 
 
-def _ward(points: Rows, weights: Weights, groups: int) -> Groups:
+def _ward(points: Matrix, weights: Weights, groups: int) -> Groups:
     """Undo the costliest of all unions until so many groups are left."""
     unions = sorted(_unions(points, weights), key=lambda union: union[0])
     root = list(range(len(points)))
@@ -155,7 +156,7 @@ def _root(root: list[int], place: int) -> int:
     return place
 
 
-def _unions(points: Rows, weights: Weights) -> Iterator[tuple[float, int, int]]:
+def _unions(points: Matrix, weights: Weights) -> Iterator[tuple[float, int, int]]:
     """All unions down to one group, each with its cost, by chains of nearest neighbours.
 
     Two groups that are each other's nearest may be joined at once, whatever else is joined before:
@@ -176,7 +177,7 @@ def _unions(points: Rows, weights: Weights) -> Iterator[tuple[float, int, int]]:
         mass[one], mass[other] = total, 0.0
 
 
-def _extend(chain: list[int], means: Rows, mass: Weights, squares: Weights) -> float:
+def _extend(chain: list[int], means: Matrix, mass: Weights, squares: Weights) -> float:
     """Follow the nearest groups until the last two are each other's nearest; their cost."""
     while True:
         tip = chain[-1]
@@ -189,17 +190,17 @@ def _extend(chain: list[int], means: Rows, mass: Weights, squares: Weights) -> f
         chain.append(nearest)
 
 
-def _settled(points: Rows, weights: Weights, found: Groups) -> Groups:
+def _settled(points: Matrix, weights: Weights, groups: Groups) -> Groups:
     """Move every point to the nearest mean until none moves, or a group would be empty."""
-    count = int(found.max()) + 1
+    count = int(groups.max()) + 1
     for _ in range(ROUNDS):
         sums = np.zeros((count, points.shape[1]))
-        np.add.at(sums, found, weights[:, None] * points)
-        centres = sums / np.bincount(found, weights)[:, None]
+        np.add.at(sums, groups, weights[:, None] * points)
+        centres = sums / np.bincount(groups, weights)[:, None]
         nearest = np.argmin(
             np.einsum("ij,ij->i", centres, centres) - 2 * points @ centres.T, axis=1
         )
-        if len(np.unique(nearest)) < count or (nearest == found).all():
+        if len(np.unique(nearest)) < count or (nearest == groups).all():
             break
-        found = nearest
-    return found
+        groups = nearest
+    return groups

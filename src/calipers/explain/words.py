@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 
 Labels = NDArray[np.integer]
-Counts = NDArray[np.float64]
 
 SHOWN = 10
 LIFT = 2.0
@@ -47,7 +47,7 @@ LONGEST = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Words:
+class WordCounts:
     """Which words a set of texts uses, how often, and in which texts.
 
     Count a reference once with :meth:`of`, and give it to all evidence that holds it.
@@ -70,7 +70,7 @@ class Words:
         return f"Words({len(self):,} texts, {len(self.vocabulary):,} different words)"
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Words:
+    def of(cls, texts: Sequence[str]) -> WordCounts:
         """Count the words of texts.
 
         A word is a run of letters and their marks in any script, casefolded. Left out are what
@@ -93,7 +93,7 @@ class Words:
         used = _matrix(flat, starts, len(chunks))
         return cls(tuple(chunks.vocabulary), (used @ chunks.words()).tocsr())
 
-    def aligned(self, other: Words) -> tuple[tuple[str, ...], Any, Any]:
+    def aligned(self, other: WordCounts) -> tuple[tuple[str, ...], Any, Any]:
         """Both sets' counts over one vocabulary: first the words here, then what the other adds."""
         from scipy import sparse
 
@@ -177,7 +177,9 @@ class Keywords:
         topics name nothing.
     """
 
-    def __init__(self, reference: Words, generated: Words, topics: tuple[Labels, Labels]) -> None:
+    def __init__(
+        self, reference: WordCounts, generated: WordCounts, topics: tuple[Labels, Labels]
+    ) -> None:
         self._vocabulary, *self._counts = reference.aligned(generated)
         self._present = [_present(counts) for counts in self._counts]
         first, second = (_row(counts.sum(axis=0)) for counts in self._counts)
@@ -202,17 +204,19 @@ class Keywords:
         sides
             For the regions in question whose texts to read: 0 the reference's, 1 the generated.
         """
-        members = [_members(own, regions) for own in labels]
-        used = [part @ each for part, each in zip(members, self._counts, strict=True)]
-        texts = [part @ each for part, each in zip(members, self._present, strict=True)]
+        members = [_members(side_labels, regions) for side_labels in labels]
+        used = [part @ side_counts for part, side_counts in zip(members, self._counts, strict=True)]
+        texts = [
+            part @ side_counts for part, side_counts in zip(members, self._present, strict=True)
+        ]
         both, spread = (sum(pair).tocsr() for pair in (used, texts))
         return [
             self._name(used[side][place], both[place], spread[place], self._total / regions)
             for place, side in sides.items()
         ]
 
-    def _name(self, own: Any, both: Any, texts: Any, average: float) -> tuple[str, ...]:
-        words, counts = own.indices, own.data.astype(np.float64)
+    def _name(self, region_counts: Any, both: Any, texts: Any, average: float) -> tuple[str, ...]:
+        words, counts = region_counts.indices, region_counts.data.astype(np.float64)
         if not len(words):
             return ()
         share, used = counts / counts.sum(), self._used[words]
@@ -225,15 +229,16 @@ class Keywords:
 
     def _in_most(self, topics: tuple[Labels, Labels]) -> NDArray[np.bool_]:
         """Which words make up a thousandth of the words of at least half of the topics."""
-        count = max(int(own.max()) for own in topics) + 1
+        count = max(int(side_labels.max()) for side_labels in topics) + 1
         parts = [
-            _members(own, count) @ counts for own, counts in zip(topics, self._counts, strict=True)
+            _members(side_labels, count) @ counts
+            for side_labels, counts in zip(topics, self._counts, strict=True)
         ]
         used = sum(parts).tocsr()
         sizes = np.maximum(_row(used.sum(axis=1)), 1.0)
         used.data = used.data >= COMMON * np.repeat(sizes, np.diff(used.indptr))
-        found: NDArray[np.bool_] = _row(used.sum(axis=0)) > count / 2
-        return found
+        in_most: NDArray[np.bool_] = _row(used.sum(axis=0)) > count / 2
+        return in_most
 
 
 def _members(labels: Labels, regions: int) -> Any:
@@ -251,5 +256,5 @@ def _present(counts: Any) -> Any:
     return present
 
 
-def _row(matrix: Any) -> Counts:
+def _row(matrix: Any) -> Floats:
     return np.asarray(matrix, np.float64).ravel()

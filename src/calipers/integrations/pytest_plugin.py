@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from calipers.results.check import Check
+    from calipers.commands.check.result import Check
     from calipers.results.comparison import Comparison
     from calipers.results.texts import TextComparison
 
@@ -98,7 +98,7 @@ def calipers_check(pytestconfig: pytest.Config) -> CalipersCheck:
         level: float = 0.95,
     ) -> Check:
         __tracebackhide__ = True
-        from calipers.evaluate.check import check as run_check
+        from calipers.commands.check.run import check as run_check
 
         found = run_check(run, fail_if=fail_if, baseline=against, level=level)
         if found.outcome == "fails" or (found.outcome == "inconclusive" and ends == "fail"):

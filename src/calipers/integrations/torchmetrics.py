@@ -21,7 +21,7 @@ from torch import Tensor
 from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
 
 from calipers.catalogue.choosing import choose, needs_of
-from calipers.embed.embedder import Embedder
+from calipers.embedders.embedder import Embedder
 from calipers.estimate.moments import Moments
 from calipers.evaluate.intervals import with_intervals
 from calipers.evaluate.spaces import pair_of

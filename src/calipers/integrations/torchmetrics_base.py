@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.embedder import Embedder, as_embedder, is_embedder
+from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.embedder import Embedder, as_embedder, is_embedder
 from calipers.errors import InputError, require
 from calipers.numeric.validation import check_flags, check_whole
 from calipers.results.reading import REMEDY, SetReading, too_little

@@ -4,8 +4,8 @@ A :class:`Monitor` compares what the model writes now with a :class:`calipers.Re
 the watched score, by default recall, against an earlier evaluation. It has fallen where its whole
 interval lies below that of the earlier one: ``now.high < earlier.low``. The point value decides
 nothing. The best of many evaluations is in part the luckiest, so that one fall below it may be
-chance: by default it takes two in a row to warn. ``experiments/false_alarms.py`` counts the runs
-that warn though nothing changes.
+chance: by default it takes two in a row to warn. ``research/experiments/false_alarms.py`` counts
+the runs that warn though nothing changes.
 
 What it does not detect: a fall of less than both intervals, a model that was poor before the
 earlier evaluation, and whatever the embedder does not see.
@@ -42,7 +42,7 @@ class CollapseWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredScore:
     """A score with its interval; both ends are None where there is none."""
 
     value: float
@@ -50,7 +50,7 @@ class Measured:
     high: float | None = None
 
     @classmethod
-    def of(cls, score: Score, level: float) -> Measured:
+    def of(cls, score: Score, level: float) -> MeasuredScore:
         """Read a score.
 
         A share that is 0 or 1 in every replicate, as recall is where all samples are one, has no
@@ -64,7 +64,7 @@ class Measured:
             return cls(score.value, *share_interval(score.value, len(rows), z))
         return cls(score.value)
 
-    def below(self, other: Measured) -> bool:
+    def below(self, other: MeasuredScore) -> bool:
         """Whether the whole interval lies below that of another; never without intervals."""
         return self.high is not None and other.low is not None and self.high < other.low
 
@@ -99,7 +99,7 @@ class Evaluation:
     """
 
     step: int
-    scores: Mapping[str, Measured]
+    scores: Mapping[str, MeasuredScore]
     watched: str
     earlier: Evaluation | None = None
     fallen: bool = False
@@ -108,7 +108,7 @@ class Evaluation:
     comparison: Comparison | None = field(default=None, repr=False)
 
     @property
-    def measured(self) -> Measured:
+    def measured(self) -> MeasuredScore:
         """The watched score."""
         return self.scores[self.watched]
 
@@ -117,7 +117,7 @@ class Evaluation:
 
         Examples
         --------
-        >>> Evaluation(20, {"recall": Measured(0.5, 0.4, 0.6)}, "recall").logs()
+        >>> Evaluation(20, {"recall": MeasuredScore(0.5, 0.4, 0.6)}, "recall").logs()
         {'calipers/recall': 0.5, 'calipers/recall_low': 0.4, 'calipers/recall_high': 0.6, \
 'calipers/collapsed': 0.0, 'calipers/seconds': 0.0}
         """
@@ -237,7 +237,7 @@ class Monitor:
             warnings.warn(told, CollapseWarning, stacklevel=2)
             return None
         scores = {
-            key: Measured.of(score, self.level)
+            key: MeasuredScore.of(score, self.level)
             for key, score in system.scores.items()
             if score.better in ("higher", "lower")
         }
@@ -255,7 +255,7 @@ class Monitor:
     def decide(
         self,
         step: int,
-        scores: Mapping[str, Measured],
+        scores: Mapping[str, MeasuredScore],
         seconds: float = 0.0,
         comparison: Comparison | None = None,
     ) -> Evaluation:

@@ -76,7 +76,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RatedTexts:
     """Texts of one system that are rated together: one for quality, a batch for diversity.
 
     Attributes
@@ -112,7 +112,7 @@ class Items(Sequence[Shape], Generic[Shape]):
     Attributes
     ----------
     shown
-        Pairs of texts (:class:`Item`), or texts and batches (:class:`Shown`).
+        Pairs of texts (:class:`Item`), or texts and batches (:class:`RatedTexts`).
     notes
         What was left out, and where there are fewer than asked for.
     """
@@ -267,7 +267,7 @@ def passes_check(check: Item, answers: Mapping[str, int]) -> bool:
     return any(step in right for step in steps) and not any(step in wrong for step in steps)
 
 
-def make_shown(
+def make_rated_texts(
     systems: Sequence[SampleSet],
     rubric: Rubric,
     *,
@@ -275,7 +275,7 @@ def make_shown(
     seed: int = 0,
     shortest: int | None = None,
     longest: int | None = None,
-) -> Items[Shown]:
+) -> Items[RatedTexts]:
     """Choose texts of every system to be rated by themselves, or in batches.
 
     Parameters
@@ -302,7 +302,7 @@ def make_shown(
         check_whole("n", n, 1)
     known = _contexts(systems, seed=seed, shortest=shortest, longest=longest, alone=True)
     size = rubric.batch if rubric.task == "diversity" else 1
-    shown: list[Shown] = []
+    shown: list[RatedTexts] = []
     notes = list(known.notes)
     for name, texts in known.texts.items():
         keys = sorted(texts, key=lambda key: (key.turn, key.place))[:n]
@@ -319,7 +319,7 @@ def make_shown(
             batch = keys[start : start + size]
             contexts = tuple(key.prompt for key in batch)
             shown.append(
-                Shown(
+                RatedTexts(
                     name,
                     tuple(texts[key] for key in batch),
                     contexts if any(contexts) else (),

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from calipers.errors import InputError, either
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.judgement import STEPS, PairJudgement, RaterKind, Rating, Side
-from calipers.samples.row_tables import Row, Table, is_blank, read_table
+from calipers.samples.row_tables import Row, RowTable, is_blank, read_table
 from calipers.samples.source import split_suffix
 from calipers.samples.wording import describe, names
 from calipers.whole_files import utf8, write_bytes_atomically
@@ -49,7 +49,7 @@ QUOTED = re.compile('[,"\r\n]')
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 Judgements = tuple[PairJudgement, ...] | tuple[Rating, ...]
-Shape = Item | Shown
+Shape = Item | RatedTexts
 
 
 # Written -----------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _all_pairs(given: Sequence[Any]) -> TypeGuard[Sequence[PairJudgement]]:
     return all(isinstance(one, PairJudgement) for one in given)
 
 
-def read_judged(given: Any, parameter: str = "judgements") -> Table:
+def read_judged(given: Any, parameter: str = "judgements") -> RowTable:
     """Read a table of judgements as rows, with the apostrophes before formulas taken off."""
     held = judgements_in(given)
     if held is not None:
@@ -243,19 +243,19 @@ def read_judged(given: Any, parameter: str = "judgements") -> Table:
         (number, {column: _plain_cell(value) for column, value in values.items()})
         for number, values in table.rows
     )
-    return Table(table.source, rows, table.columns)
+    return RowTable(table.source, rows, table.columns)
 
 
 def _plain_cell(value: Any) -> Any:
     return _unguarded(value) if isinstance(value, str) else value
 
 
-def is_pairs(table: Table) -> bool:
+def is_pairs(table: RowTable) -> bool:
     """Whether a table holds judgements of pairs."""
     return "a" in table.columns and "b" in table.columns
 
 
-def question_columns(table: Table) -> tuple[str, ...]:
+def question_columns(table: RowTable) -> tuple[str, ...]:
     """Give the columns that are none of the fixed ones."""
     return tuple(column for column in table.columns if column not in KNOWN)
 
@@ -278,7 +278,7 @@ def pair_step(value: Any) -> int | None:
     return int(text) if text in tuple("12345") else None
 
 
-def _pair(table: Table, row: Row) -> PairJudgement:
+def _pair(table: RowTable, row: Row) -> PairJudgement:
     a, b = table.name(row, "a"), table.name(row, "b")
     if a == b:
         raise table.source.row_error(row[0], f"{a!r} is compared with itself")
@@ -307,7 +307,7 @@ def _pair(table: Table, row: Row) -> PairJudgement:
     )
 
 
-def _rating(table: Table, row: Row) -> Rating:
+def _rating(table: RowTable, row: Row) -> Rating:
     answers = {}
     for question in question_columns(table):
         if is_blank(row[1].get(question)):
@@ -327,12 +327,12 @@ def _rating(table: Table, row: Row) -> Rating:
     )
 
 
-def _check_answered(table: Table, row: Row, answers: Mapping[str, int]) -> None:
+def _check_answered(table: RowTable, row: Row, answers: Mapping[str, int]) -> None:
     if not answers:
         raise table.source.row_error(row[0], "holds no answer to any question")
 
 
-def _first(table: Table, row: Row) -> Side:
+def _first(table: RowTable, row: Row) -> Side:
     """Read which text was shown first."""
     value = row[1].get("first")
     if value == "a" or value == "b":
@@ -340,7 +340,7 @@ def _first(table: Table, row: Row) -> Side:
     raise table.source.row_error(row[0], f"first must be 'a' or 'b'; found {describe(value)}")
 
 
-def _shared(table: Table, row: Row) -> dict[str, Any]:
+def _shared(table: RowTable, row: Row) -> dict[str, Any]:
     number, values = row
     seconds = values.get("seconds")
     repeat = values.get("repeat")
@@ -362,7 +362,7 @@ def _shared(table: Table, row: Row) -> dict[str, Any]:
     }
 
 
-def rater_kind(table: Table, row: Row) -> RaterKind:
+def rater_kind(table: RowTable, row: Row) -> RaterKind:
     """Read whether a person or a model answered; a person, where nothing is said."""
     value = row[1].get("rater_kind")
     if is_blank(value):

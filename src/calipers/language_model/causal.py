@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.models.find import FoundModel, find_model
-from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
-from calipers.embed.reading import Reading
-from calipers.embed.states.batches import fits
-from calipers.embed.states.pretrained import (
+from calipers.embedders.models.find import FoundModel, find_model
+from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype, token_budget
+from calipers.embedders.reading import ReadingCounts
+from calipers.embedders.states.batches import fits
+from calipers.embedders.states.pretrained import (
     check_loadable,
     load_model,
     load_tokenizer,
@@ -52,7 +52,7 @@ _HEADS = ("CausalLM", "LMHead", "ConditionalGeneration")
 _OTHER_HEADS = ("Classification", "QuestionAnswering", "MaskedLM", "EncoderModel", "MultipleChoice")
 
 
-def load_causal(name: str, options: Options) -> LanguageModel:
+def load_causal(name: str, options: EmbedderOptions) -> LanguageModel:
     """Load a causal model of transformers.
 
     Parameters
@@ -93,7 +93,7 @@ class CausalModel(LanguageModel):
         If it cannot be loaded, or is no causal language model.
     """
 
-    def __init__(self, model: FoundModel, options: Options) -> None:
+    def __init__(self, model: FoundModel, options: EmbedderOptions) -> None:
         torch = require("torch", extra="models", purpose=f"the model {model.name!r}")
         transformers = require("transformers", extra="models", purpose=f"the model {model.name!r}")
         self.name, self.revision = model.name, model.revision
@@ -145,7 +145,7 @@ class CausalModel(LanguageModel):
             "read again for every token, which takes many times as long; the texts are the same",
         )
 
-    def reading(self, texts: Sequence[str]) -> Reading:
+    def reading(self, texts: Sequence[str]) -> ReadingCounts:
         """Count the words of texts, and those that its tokenizer does not know."""
         return self._tokens.reading(texts)
 
@@ -196,7 +196,7 @@ class CausalModel(LanguageModel):
             firsts,
             unscored,
             windows,
-            budget=causal_scoring.Budget(tokens, self._batch_size),
+            budget=causal_scoring.ScoringBudget(tokens, self._batch_size),
             padded=self._padded,
             vocabulary=self._vocabulary,
             device=self._device,
@@ -280,11 +280,11 @@ class CausalModel(LanguageModel):
     ) -> None:
         import torch
 
-        from calipers.language_model.causal_decoding import Batch, beam_search, write_batch
+        from calipers.language_model.causal_decoding import DecodingBatch, beam_search, write_batch
         from calipers.language_model.stepwise import StepwiseModel
 
         with torch.inference_mode():
-            batch = Batch(
+            batch = DecodingBatch(
                 [requests[row].id for row in rows],
                 [prompts[row] for row in rows],
                 max_tokens,
@@ -364,7 +364,7 @@ class CausalModel(LanguageModel):
         """Exchange the dense layers for faster ones, if the model then gives the same."""
         import torch
 
-        from calipers.embed.states.dense import quicken
+        from calipers.embedders.states.dense import quicken
 
         def same() -> bool:
             quicken(self._model, torch.float32, lambda: self._read(ids))
@@ -431,7 +431,7 @@ def _ends(model: Any) -> list[int]:
     return [id for id in found if isinstance(id, int)]
 
 
-def _check_kind(model: FoundModel, options: Options) -> None:
+def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
     """Refuse a model that transformers cannot read as a causal one, or that was made otherwise.
 
     Raises

@@ -36,7 +36,7 @@ from calipers.language_model.stepwise import StepwiseModel
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class DecodingBatch:
     """Texts to be written side by side.
 
     Attributes
@@ -96,7 +96,9 @@ class _Choose(Protocol):
         ...
 
 
-def write_batch(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[NDArray[np.int64]]:
+def write_batch(
+    model: StepwiseModel, batch: DecodingBatch, decoding: Decoding
+) -> list[NDArray[np.int64]]:
     """Write the continuations of a batch; the token that ends a text is its last.
 
     Raises
@@ -118,7 +120,7 @@ def write_batch(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[
             return _write(model, batch, _Sampling(batch, decoding, device))
 
 
-def _write(model: StepwiseModel, batch: Batch, choose: _Choose) -> list[NDArray[np.int64]]:
+def _write(model: StepwiseModel, batch: DecodingBatch, choose: _Choose) -> list[NDArray[np.int64]]:
     written = _Written(batch)
     text = batch.first(written.at)
     logits = model.start(text)
@@ -150,7 +152,7 @@ class _Written:
         Which texts of the batch are not done.
     """
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: DecodingBatch) -> None:
         device = batch.ends.device
         lengths = np.array(list(map(len, batch.prompts)))
         (prefix,) = set(map(prefix_length, batch.prompts))
@@ -192,7 +194,7 @@ class _Written:
 
 
 class _Sampling:
-    def __init__(self, batch: Batch, decoding: Decoding, device: str) -> None:
+    def __init__(self, batch: DecodingBatch, decoding: Decoding, device: str) -> None:
         self._batch, self._decoding = batch, decoding
         self._processors = Processors(decoding, device)
         self._uniforms = _uniforms(batch)
@@ -204,7 +206,7 @@ class _Sampling:
 
 
 class _Greedy:
-    def __init__(self, batch: Batch, decoding: Decoding, device: str) -> None:
+    def __init__(self, batch: DecodingBatch, decoding: Decoding, device: str) -> None:
         self._batch, self._decoding = batch, decoding
         self._processors = Processors(decoding, device)
 
@@ -215,7 +217,7 @@ class _Greedy:
 
 
 class _Adversarial:
-    def __init__(self, batch: Batch, decoding: Decoding) -> None:
+    def __init__(self, batch: DecodingBatch, decoding: Decoding) -> None:
         share = float(decoding.get("random_share", RANDOM_SHARE))
         self._random = random_tokens(batch.max_tokens, share)
         self._target = math.log(perplexity_target(decoding))
@@ -236,12 +238,14 @@ class _Adversarial:
         return tokens
 
 
-def _uniforms(batch: Batch) -> Tensor:
+def _uniforms(batch: DecodingBatch) -> Tensor:
     rows = [uniforms(batch.seed, sample, batch.max_tokens) for sample in batch.samples]
     return torch.from_numpy(np.array(rows)).to(batch.ends.device)
 
 
-def _check(logits: Tensor, batch: Batch, decoding: Decoding, steps: Tensor, rows: Tensor) -> None:
+def _check(
+    logits: Tensor, batch: DecodingBatch, decoding: Decoding, steps: Tensor, rows: Tensor
+) -> None:
     """Refuse logits of which nothing can be chosen."""
     highest = logits.amax(1)
     if bool(highest.isfinite().all()):
@@ -264,7 +268,9 @@ def not_finite() -> CalipersError:
     )
 
 
-def _contrastive(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[NDArray[np.int64]]:
+def _contrastive(
+    model: StepwiseModel, batch: DecodingBatch, decoding: Decoding
+) -> list[NDArray[np.int64]]:
     alpha, k = float(decoding.get("contrastive")), int(decoding.get("top_k"))
     written = _Written(batch)
     logits = model.start(batch.first(written.at), states=True)
@@ -296,7 +302,7 @@ def _unit(states: Tensor | None) -> Tensor:
     return torch.nn.functional.normalize(states, dim=2)
 
 
-def beam_search(model: Any, batch: Batch, decoding: Decoding) -> list[NDArray[np.int64]]:
+def beam_search(model: Any, batch: DecodingBatch, decoding: Decoding) -> list[NDArray[np.int64]]:
     """Write continuations by the beam search of transformers, with every setting given.
 
     Parameters

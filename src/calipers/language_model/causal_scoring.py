@@ -19,13 +19,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.states.batches import fits
+from calipers.embedders.states.batches import fits
 from calipers.errors import InputError
 from calipers.language_model.causal_decoding import not_finite
 from calipers.language_model.decoding import Decoding
-from calipers.language_model.model import Doubles, Ids, TokenScores
+from calipers.language_model.model import Ids, TokenScores
 from calipers.language_model.processors import Processors
 from calipers.language_model.windows import Window
+from calipers.numeric.arrays import Floats
 from calipers.progress import Advance
 
 LOGITS = {"cpu": 1 << 26, "other": 1 << 29}
@@ -37,7 +38,7 @@ _AT_ONCE = 1 << 19
 
 
 @dataclass
-class Budget:
+class ScoringBudget:
     """How much a pass takes; it is lowered where memory runs out.
 
     Attributes
@@ -59,7 +60,7 @@ def score_windows(
     unscored: NDArray[np.int64],
     windows: Sequence[Window],
     *,
-    budget: Budget,
+    budget: ScoringBudget,
     padded: bool,
     vocabulary: int,
     device: str,
@@ -132,7 +133,7 @@ def _read(window: Window) -> int:
 
 
 def _next_batch(
-    windows: Sequence[Window], start: int, budget: Budget, *, padded: bool
+    windows: Sequence[Window], start: int, budget: ScoringBudget, *, padded: bool
 ) -> Sequence[Window]:
     """Take those that share a pass from windows in order, the longest first."""
     longest = _read(windows[start])
@@ -145,7 +146,7 @@ def _next_batch(
     return windows[start:stop]
 
 
-def _halve(batch: Sequence[Window], budget: Budget) -> None:
+def _halve(batch: Sequence[Window], budget: ScoringBudget) -> None:
     longest = _read(batch[0])
     if len(batch) == 1:
         raise InputError(
@@ -171,9 +172,9 @@ class _Scorer:
     ) -> None:
         self._model, self._sequences, self._device = model, sequences, device
         self._shifts = shifts
-        self.log_probability: Doubles = np.empty(total)
-        self.decoded: Doubles | None = None if decoding is None else np.empty(total)
-        self.squares: Doubles | None = None if decoding is None else np.empty(total)
+        self.log_probability: Floats = np.empty(total)
+        self.decoded: Floats | None = None if decoding is None else np.empty(total)
+        self.squares: Floats | None = None if decoding is None else np.empty(total)
         self._greedy = decoding is not None and decoding.method == "greedy"
         self._processors = None if decoding is None else Processors(decoding, device)
 

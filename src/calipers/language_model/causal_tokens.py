@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import not_a_text
-from calipers.embed.reading import Reading, of_transformers
-from calipers.embed.states.pretrained import closing, encoder
+from calipers.embedders.embedder import not_a_text
+from calipers.embedders.reading import ReadingCounts, of_transformers
+from calipers.embedders.states.pretrained import closing, encoder
 from calipers.errors import InputError, first_line
 from calipers.language_model.model import Ids, Passage, Request, without_system
 
@@ -142,7 +142,7 @@ class CausalTokens:
             end = begin + len(token) if token and whole.startswith(token, begin) else 0
         return max(end - len(passage.prompt), 0)
 
-    def reading(self, texts: Sequence[str]) -> Reading:
+    def reading(self, texts: Sequence[str]) -> ReadingCounts:
         """Count the words of texts, and those that the tokenizer does not know."""
         return self._known.read(texts, self._bare(list(texts)))
 

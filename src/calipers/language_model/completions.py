@@ -28,7 +28,7 @@ from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Completion, Request, without_system
 from calipers.language_model.sampling import uniforms
 from calipers.service.address import Address, Key
-from calipers.service.client import MAX_BYTES, Question
+from calipers.service.client import MAX_BYTES, ServiceQuestion
 from calipers.service.refusal import AnswerError, is_count, one_line, parsed_json, said_in
 
 SENT_AS: Mapping[str, str] = {
@@ -147,7 +147,7 @@ def seed_of(seed: int, sample: int) -> int:
 
 
 @dataclass
-class Manner:
+class CompletionRequestFormat:
     """How a server is asked; shared by threads, and changed by what it refuses.
 
     Attributes
@@ -191,7 +191,7 @@ class Told:
     completion_tokens: int | None = None
 
 
-class TextQuestion(Question[tuple[Completion, Told]]):
+class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
     """The question for one text.
 
     Parameters
@@ -211,7 +211,13 @@ class TextQuestion(Question[tuple[Completion, Told]]):
     wanted = "texts"
 
     def __init__(
-        self, request: Request, decoding: Decoding, *, max_tokens: int, seed: int, manner: Manner
+        self,
+        request: Request,
+        decoding: Decoding,
+        *,
+        max_tokens: int,
+        seed: int,
+        manner: CompletionRequestFormat,
     ) -> None:
         self.request, self._manner = request, manner
         self.operation = "chat/completions" if manner.chat else "completions"

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from calipers.embed.options import Options, check_positive
+from calipers.embedders.options import EmbedderOptions, check_positive
 from calipers.errors import CalipersError, InputError, check_unicode, unknown_name
 from calipers.language_model.completions import (
-    Manner,
+    CompletionRequestFormat,
     TextQuestion,
     Told,
     check_decoding,
@@ -37,7 +37,7 @@ from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Completion, LanguageModel, Passage, Request, TokenScores
 from calipers.language_model.prompt_scores import ScoredTokens, ScoreQuestion, Way, select
 from calipers.progress import Advance
-from calipers.service.address import Address, Key, Kind, check_offline, find_key, read_name
+from calipers.service.address import Address, Key, ServiceKind, check_offline, find_key, read_name
 from calipers.service.client import (
     Client,
     RefusalError,
@@ -48,7 +48,7 @@ from calipers.service.client import (
 from calipers.service.refusal import one_line
 from calipers.service.side_by_side import as_they_arrive
 
-SERVERS = Kind(
+SERVERS = ServiceKind(
     noun="a server of language models",
     name="the model's name",
     endings=("/chat/completions", "/completions"),
@@ -74,7 +74,7 @@ Question = TypeVar("Question", TextQuestion, ScoreQuestion)
 
 
 def load_endpoint(
-    name: str, options: Options, *, max_requests: int | None = None, chat: bool = False
+    name: str, options: EmbedderOptions, *, max_requests: int | None = None, chat: bool = False
 ) -> ServedModel:
     """Make the model of a server; it is not asked anything yet.
 
@@ -185,7 +185,9 @@ class ServedModel(LanguageModel):
         seed: int = 0,
     ) -> None:
         self.name, self._address, self._at_once = model, address, at_once
-        self._manner = Manner(model, chat, "nothing" if is_openai(address) else "fields")
+        self._manner = CompletionRequestFormat(
+            model, chat, "nothing" if is_openai(address) else "fields"
+        )
         self._way = Way(model)
         self._lock = Lock()
         self._counts = [0, 0, 0]
@@ -432,16 +434,16 @@ class ServedModel(LanguageModel):
         """Ask one question, and count what the server tells; called from several threads."""
         try:
             if isinstance(question, TextQuestion):
-                completion, told = self._client.ask(question, stopped)
-                self._count(told)
+                completion, usage = self._client.ask(question, stopped)
+                self._count(usage)
                 return completion
             return self._score(question, stopped)
         except RefusalError as refusal:
             if refusal.status not in (400, 413, 422):
                 raise
             if isinstance(question, TextQuestion) and self._refuses_the_item(question, refusal):
-                said = {"refusal": one_line(str(refusal), 240)}
-                return Completion(question.request.id, "", "content_filter", 0, 0, said)
+                refusal_note = {"refusal": one_line(str(refusal), 240)}
+                return Completion(question.request.id, "", "content_filter", 0, 0, refusal_note)
             raise CalipersError(f"{refusal}; {_described(question)}") from None
 
     def _refuses_the_item(self, question: TextQuestion, refusal: RefusalError) -> bool:
@@ -455,14 +457,14 @@ class ServedModel(LanguageModel):
         last = ""
         while True:
             try:
-                tokens, told = self._client.ask(question, stopped)
+                tokens, usage = self._client.ask(question, stopped)
             except RefusalError as refusal:
                 too_long = isinstance(refusal, RequestTooLargeError)
                 if too_long or question.way.found or refusal.status not in _NO_SCORES:
                     raise
                 last = f"; at last: {refusal}"
                 break
-            self._count(told)
+            self._count(usage)
             if tokens is not None:
                 return tokens
             if not question.way.another(question.tried):
@@ -472,14 +474,14 @@ class ServedModel(LanguageModel):
             f"neither by echo with logprobs nor by prompt_logprobs{last}"
         )
 
-    def _count(self, told: Told) -> None:
+    def _count(self, usage: Told) -> None:
         with self._lock:
-            counts = (told.prompt_tokens, told.completion_tokens)
+            counts = (usage.prompt_tokens, usage.completion_tokens)
             self._counts[0] += counts[0] or 0
             self._counts[1] += counts[1] or 0
             self._counts[2] += None in counts
-            if told.model:
-                self._served.setdefault(told.model)
+            if usage.model:
+                self._served.setdefault(usage.model)
 
 
 def _described(question: TextQuestion | ScoreQuestion) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from calipers.judgements.items import Item, Shown, content_id
+from calipers.judgements.items import Item, RatedTexts, content_id
 from calipers.judgements.judgement import Side
 from calipers.judgements.rubric import Question, Rubric
 from calipers.language_model.model import Completion, Request
@@ -57,7 +57,7 @@ class Inquiry:
         How often the same was asked before.
     """
 
-    item: Item | Shown
+    item: Item | RatedTexts
     first: Side | Literal[""] = ""
     repeat: int = 0
 
@@ -72,7 +72,9 @@ class Inquiry:
         return first, again
 
 
-def inquiries(items: Sequence[Item | Shown], *, repeat_share: float, seed: int) -> list[Inquiry]:
+def inquiries(
+    items: Sequence[Item | RatedTexts], *, repeat_share: float, seed: int
+) -> list[Inquiry]:
     """List all that a judge is asked: pairs in both orders, and a share of the items once more.
 
     Which items are asked again is read off a hash of the seed and the item, so that it does not
@@ -105,7 +107,7 @@ def inquiries(items: Sequence[Item | Shown], *, repeat_share: float, seed: int) 
 
 
 @dataclass(frozen=True)
-class Prompts:
+class JudgePrompts:
     """What a judge is asked by one rubric.
 
     Attributes
@@ -241,7 +243,7 @@ def schema_of(rubric: Rubric) -> dict[str, object]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgeAnswer:
     """What an answer says.
 
     Attributes
@@ -262,7 +264,7 @@ class Answer:
 
 def read_answer(
     text: str, inquiry: Inquiry, rubric: Rubric, *, reason: str, refusal: bool, chats: bool = True
-) -> Answer:
+) -> JudgeAnswer:
     """Read what a judge wrote.
 
     Parameters
@@ -279,16 +281,16 @@ def read_answer(
         Whether the judge answers; of a text that is merely continued only what stands first counts.
     """
     if refusal or (reason == "content_filter" and not text.strip()):
-        return Answer(problem="it was refused", refused=True)
+        return JudgeAnswer(problem="it was refused", refused=True)
     try:
         values = _values(text, rubric, chats=chats)
     except ValueError as problem:
         cut = reason == "length"
         more = "; it was cut at the most tokens that it may have" if cut else ""
-        return Answer(problem=f"{problem}{more}")
+        return JudgeAnswer(problem=f"{problem}{more}")
     if inquiry.first == "b":
         values = {name: len(SIDES) + 1 - value for name, value in values.items()}
-    return Answer(values)
+    return JudgeAnswer(values)
 
 
 def _values(text: str, rubric: Rubric, *, chats: bool) -> dict[str, int]:

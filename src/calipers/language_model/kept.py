@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from calipers import __version__
-from calipers.embed.reading import Reading
-from calipers.embed.vectors import write_vectors
+from calipers._version import __version__
+from calipers.embedders.reading import ReadingCounts
+from calipers.embedders.vectors import write_vectors
 from calipers.errors import InputError
 from calipers.files import check_there, fitting_in_memory
 from calipers.language_model.decoding import Decoding
@@ -50,14 +50,14 @@ def is_kept(name: object) -> bool:
 
 def passages_hash(passages: Sequence[Passage]) -> str:
     """Hash texts with their prompts, in order: hexadecimal SHA-256."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for passage in passages:
         for part in (passage.prompt.encode(), passage.text.encode()):
-            found.update(len(part).to_bytes(8, "little"))
-            found.update(part)
+            digest.update(len(part).to_bytes(8, "little"))
+            digest.update(part)
         if passage.ended:
-            found.update(b"\xff" * 8)  # no text is as long as that
-    return found.hexdigest()
+            digest.update(b"\xff" * 8)  # no text is as long as that
+    return digest.hexdigest()
 
 
 def texts_hash(texts: Sequence[str]) -> str:
@@ -107,14 +107,16 @@ def keep(
     listed: list[dict[str, Any]] = []
     for name, passages, scores in sets:
         content, texts = passages_hash(passages), [passage.text for passage in passages]
-        if content in (each["hash"] for each in listed):
+        if content in (stored["hash"] for stored in listed):
             continue
         place, about_set = len(listed), {"name": name, "hash": content, "texts": texts_hash(texts)}
         listed.append({**about_set, "vocabulary": scores.vocabulary})
         reading = model.reading(texts)
-        held = {array: getattr(scores, array) for array in ARRAYS}
-        held |= {} if reading is None else {"words": reading.words, "unread": reading.unread}
-        arrays |= {f"{place}.{array}": each for array, each in held.items() if each is not None}
+        columns = {array: getattr(scores, array) for array in ARRAYS}
+        columns |= {} if reading is None else {"words": reading.words, "unread": reading.unread}
+        arrays |= {
+            f"{place}.{array}": stored for array, stored in columns.items() if stored is not None
+        }
     about = {
         "calipers": __version__,
         "kind": KIND,
@@ -167,7 +169,7 @@ class KeptScores(LanguageModel):
             except DAMAGE as error:
                 raise self._refusal(f"holds no log-probabilities, or is damaged: {error}") from None
 
-    def reading(self, texts: Sequence[str]) -> Reading | None:
+    def reading(self, texts: Sequence[str]) -> ReadingCounts | None:
         """Look up how many words of these texts the model did not know."""
         return self._readings.get(texts_hash(texts))
 
@@ -187,27 +189,31 @@ class KeptScores(LanguageModel):
         InputError
             If the file has none of them, or they were read in another way.
         """
-        found = self._scores.get(passages_hash(passages))
-        if found is None:
-            sizes = ", ".join(f"{len(each):,}" for each in self._scores.values())
+        scores = self._scores.get(passages_hash(passages))
+        if scores is None:
+            sizes = ", ".join(f"{len(token_scores):,}" for token_scores in self._scores.values())
             raise self._refusal(
                 f"holds log-probabilities of other texts (sets of {sizes}), not of these "
                 f"{len(passages):,}; they must be the same texts, in the same order, with the "
                 "same prompts and the same --end-of-text"
             )
-        own = self.convention
-        if first != own.first or (stride is not None and stride != own.stride):
-            way = f"--first-token {own.first}" if first != own.first else f"--stride {own.stride}"
-            if first == own.first and own.stride is None:
+        convention = self.convention
+        if first != convention.first or (stride is not None and stride != convention.stride):
+            way = (
+                f"--first-token {convention.first}"
+                if first != convention.first
+                else f"--stride {convention.stride}"
+            )
+            if first == convention.first and convention.stride is None:
                 raise self._refusal("was made without --stride, which must be left out here too")
             raise self._refusal(f"was made with {way}, which must be given here too")
         asked = "" if decoding is None else str(decoding)
-        if asked != own.decoding and asked not in ("", str(Decoding())):
-            made = f"--decoding {own.decoding}" if own.decoding else "no decoding"
+        if asked != convention.decoding and asked not in ("", str(Decoding())):
+            made = f"--decoding {convention.decoding}" if convention.decoding else "no decoding"
             raise self._refusal(f"was made with {made}; found --decoding {asked}")
         if advance is not None:
             advance(len(passages))
-        return found
+        return scores
 
     def generate(
         self,
@@ -227,7 +233,7 @@ class KeptScores(LanguageModel):
 
 def _read(
     path: Path,
-) -> tuple[Mapping[str, Any], dict[str, TokenScores], dict[str, Reading]]:
+) -> tuple[Mapping[str, Any], dict[str, TokenScores], dict[str, ReadingCounts]]:
     with np.load(path, allow_pickle=False) as arrays:
         size = sum(member.file_size for member in arrays.zip.infolist())
 
@@ -239,25 +245,27 @@ def _read(
         about = json.loads(bytes(arrays["about"]))
         if about.get("kind") != KIND:
             raise ValueError(f"it holds {about.get('kind')!r:.100}")
-        found, readings = {}, {}
-        for place, each in enumerate(about["sets"]):
-            held = {
+        scores_by_hash, readings = {}, {}
+        for place, entry in enumerate(about["sets"]):
+            columns = {
                 name: arrays[f"{place}.{name}"]
                 for name in (*ARRAYS, *READ)
                 if f"{place}.{name}" in arrays.files
             }
-            _check(held)
-            read = [held.pop(name) for name in READ if name in held]
+            _check(columns)
+            read = [columns.pop(name) for name in READ if name in columns]
             if read:
-                readings[str(each["texts"])] = Reading(*read)
-            found[str(each["hash"])] = TokenScores(vocabulary=int(each["vocabulary"]), **held)
-        return about, found, readings
+                readings[str(entry["texts"])] = ReadingCounts(*read)
+            scores_by_hash[str(entry["hash"])] = TokenScores(
+                vocabulary=int(entry["vocabulary"]), **columns
+            )
+        return about, scores_by_hash, readings
 
 
-def _check(held: Mapping[str, Any]) -> None:
+def _check(columns: Mapping[str, Any]) -> None:
     """Refuse arrays that do not belong together."""
-    starts, tokens = held["starts"], len(held["log_probability"])
-    for name, array in held.items():
+    starts, tokens = columns["starts"], len(columns["log_probability"])
+    for name, array in columns.items():
         if array.ndim != 1 or array.dtype.kind != {**ARRAYS, **READ}[name]:
             raise ValueError(f"the array {name} has shape {array.shape} and type {array.dtype}")
         of_texts = name in ("unscored", *READ)
@@ -265,10 +273,10 @@ def _check(held: Mapping[str, Any]) -> None:
             raise ValueError(f"the array {name} does not fit the texts")
         if not of_texts and name != "starts" and len(array) != tokens:
             raise ValueError(f"the array {name} has {len(array)} numbers for {tokens} tokens")
-    read = [held[name] for name in READ if name in held]
+    read = [columns[name] for name in READ if name in columns]
     if len(read) == 1 or (read and (read[1] > read[0]).any()):
         raise ValueError("more words were not read than there are")
     if not len(starts) or starts[0] != 0 or starts[-1] != tokens or (np.diff(starts) < 0).any():
         raise ValueError("the texts do not begin one behind the other")
-    if not (held["log_probability"] <= 1e-4).all():
+    if not (columns["log_probability"] <= 1e-4).all():
         raise ValueError("a log-probability lies above 0, or is none")

@@ -27,17 +27,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.language_model.ngram_tables import Tables
 from calipers.language_model.ngram_walks import hashed
 from calipers.language_model.pieces import AFTER_WORD, KINDS, WORD
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.compile import kernel
 from calipers.text.ngrams import NGrams, extend
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Doubles = NDArray[np.float64]
 Parts = tuple[Longs, Longs, Longs]
 
 END_TOKEN = 0
@@ -84,7 +81,7 @@ def fit_tables(
     bases = np.cumsum([0, *(grams.size for grams in numbered[: max(order - 1, 1)])])
     contexts = int(bases[-1])
     back, shorter_context = np.ones(contexts), np.full(contexts, -1, np.int32)
-    columns: list[tuple[Longs, Longs, Doubles, Doubles, Longs]] = []
+    columns: list[tuple[Longs, Longs, Floats, Floats, Longs]] = []
     probability = np.zeros(0)
     for level, ((heads, words, tails), count) in enumerate(zip(parts, counts[1:], strict=True)):
         discount = _discounts(count)[np.minimum(count, 3)]
@@ -95,8 +92,8 @@ def fit_tables(
             lower = kinds[form[heads], kind[words]] * unigram[words]
         else:
             lower = probability[tails]
-            own = slice(bases[level], bases[level + 1])
-            shorter_context[own] = bases[level - 1] + parts[level - 1][2]
+            level_rows = slice(bases[level], bases[level + 1])
+            shorter_context[level_rows] = bases[level - 1] + parts[level - 1][2]
         back[bases[level] : bases[level + 1]] = gamma
         probability = (count - discount) / totals[heads] + gamma[heads] * lower
         longest = level + 2 == order
@@ -141,33 +138,33 @@ def _adjusted(numbered: list[NGrams], parts: list[Parts], begin: int) -> list[Lo
     return counts
 
 
-def _discounts(counts: Longs) -> Doubles:
+def _discounts(counts: Longs) -> Floats:
     """What is taken off counts of 0, 1, 2, and 3 or more (Chen and Goodman, equation 26)."""
     n1, n2, n3, n4 = (float((counts == count).sum()) for count in range(1, 5))
     if min(n1, n2, n3) > 0:
         y = n1 / (n1 + 2 * n2)
-        found = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
-        if all(0 < value < count for value, count in zip(found, (1, 2, 3), strict=True)):
-            return np.array([0.0, *found])
+        discounts = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
+        if all(0 < value < count for value, count in zip(discounts, (1, 2, 3), strict=True)):
+            return np.array([0.0, *discounts])
     return np.array([0.0, *FALLBACK])
 
 
-def _unigram(counts: Longs, kind: Ints, known: int) -> Doubles:
+def _unigram(counts: Longs, kind: Ints, known: int) -> Floats:
     """P(w | κ) of the end, the known tokens and the unknown one of each kind."""
     discount = _discounts(counts[1:])[np.minimum(counts, 3)]
-    own = kind[: known + 1]
-    totals = np.bincount(own, counts, KINDS)
-    tokens = np.bincount(own, minlength=KINDS)
-    gamma = np.where(totals > 0, np.bincount(own, discount, KINDS) / np.maximum(totals, 1), 1)
+    word_kind = kind[: known + 1]
+    totals = np.bincount(word_kind, counts, KINDS)
+    tokens = np.bincount(word_kind, minlength=KINDS)
+    gamma = np.where(totals > 0, np.bincount(word_kind, discount, KINDS) / np.maximum(totals, 1), 1)
     share = gamma / (tokens + 1)
     probability = np.concatenate(
-        [(counts - discount) / np.maximum(totals, 1)[own] + share[own], share[1:]]
+        [(counts - discount) / np.maximum(totals, 1)[word_kind] + share[word_kind], share[1:]]
     )
     probability[END_TOKEN] = 1
     return probability
 
 
-def _kinds(tokens: Ints, starts: Longs, kind: Ints, form: Ints) -> Doubles:
+def _kinds(tokens: Ints, starts: Longs, kind: Ints, form: Ints) -> Floats:
     """P(κ | f), of shape (forms, kinds)."""
     follows = np.ones(len(tokens), np.bool_)
     follows[starts[:-1]] = False
@@ -211,7 +208,7 @@ def _parts(
 
 @kernel
 def _ordered(
-    context: Longs, words: Longs, probability: Doubles, contexts: int, vocabulary: int
+    context: Longs, words: Longs, probability: Floats, contexts: int, vocabulary: int
 ) -> tuple[Longs, Longs]:
     """Order entries by context, then from the most to the least probable, then by token."""
     ends = np.zeros(vocabulary + 1, np.int64)

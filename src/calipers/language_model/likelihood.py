@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
-from calipers.catalogue.estimation import PAIRED_C, Options
+from calipers._version import __version__
+from calipers.catalogue.estimation import PAIRED_C, EstimationOptions
 from calipers.catalogue.likelihoods import LIKELIHOODS
 from calipers.errors import InputError
-from calipers.language_model.model import Doubles, LanguageModel, Passage, TokenScores
+from calipers.language_model.model import LanguageModel, Passage, TokenScores
 from calipers.metrics import likelihood as formulas
+from calipers.numeric.arrays import Floats
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score, signature
 from calipers.text.corpus import Corpus
@@ -61,7 +62,7 @@ class InContext:
         The batch of each text, shape ``(n,)``, from 0 on.
     """
 
-    bits: Doubles
+    bits: Floats
     batches: NDArray[np.int64]
 
 
@@ -96,10 +97,10 @@ class ScoredCorpus(Corpus):
         plain = super().take(rows)
         assert isinstance(plain, ScoredCorpus)
         contexts: dict[int, InContext | InputError] = {
-            size: found
-            if isinstance(found, InputError)
-            else InContext(found.bits[rows], found.batches[rows])
-            for size, found in self.contexts.items()
+            size: in_context
+            if isinstance(in_context, InputError)
+            else InContext(in_context.bits[rows], in_context.batches[rows])
+            for size, in_context in self.contexts.items()
         }
         return replace(
             plain,
@@ -110,12 +111,12 @@ class ScoredCorpus(Corpus):
         )
 
     @cached_property
-    def by_text(self) -> Doubles:
+    def by_text(self) -> Floats:
         """Log-probability of each text by the model that measures, shape ``(n,)``."""
         return _by_text(self.scores)
 
     @cached_property
-    def by_generator(self) -> Doubles:
+    def by_generator(self) -> Floats:
         """The same by the generator, as its decoder cuts it; that of a text may be -inf."""
         scores = self.generator
         assert scores is not None
@@ -125,7 +126,7 @@ class ScoredCorpus(Corpus):
             return formulas.sums_by_text(np.log(scores.decoded), scores.starts)
 
     @cached_property
-    def decoded(self) -> Doubles:
+    def decoded(self) -> Floats:
         """The probability of each token by the decoder; by the model itself without a decoding."""
         scores = self.decoder
         return np.exp(scores.log_probability) if scores.decoded is None else scores.decoded
@@ -137,18 +138,18 @@ class ScoredCorpus(Corpus):
         return formulas.best_share(q, self.decoder.vocabulary) if len(q) else 0.0
 
     @cached_property
-    def sizes(self) -> Doubles:
+    def sizes(self) -> Floats:
         """Bytes of each text in UTF-8, shape ``(n,)``."""
         return np.array([len(text.encode()) for text in self.texts], np.float64)
 
     @cached_property
-    def scored_sizes(self) -> Doubles:
+    def scored_sizes(self) -> Floats:
         """Bytes of each text that were scored, shape ``(n,)``; 0 where none of its tokens was."""
         sizes = [len(text.encode()) for text in self._scored_texts]
         return np.where(self.scores.tokens > 0, np.array(sizes, np.float64), 0)
 
     @cached_property
-    def scored_words(self) -> Doubles:
+    def scored_words(self) -> Floats:
         """Words that were scored at least in part, split at white space, shape ``(n,)``."""
         words = [len(text.split()) for text in self._scored_texts]
         return np.where(self.scores.tokens > 0, np.array(words, np.float64), 0)
@@ -217,7 +218,7 @@ def _scored(pair: TextPair) -> ScoredCorpus:
     return pair.texts
 
 
-def _by_text(scores: TokenScores) -> Doubles:
+def _by_text(scores: TokenScores) -> Floats:
     """Log-probability of each text, shape ``(n,)``; that of one may be -inf."""
     return formulas.sums_by_text(scores.log_probability, scores.starts)
 
@@ -228,7 +229,7 @@ def _score(
     corpus: ScoredCorpus,
     *,
     reason: str = "no token of the texts was scored",
-    per_sample: Doubles | None = None,
+    per_sample: Floats | None = None,
     pins: Mapping[str, object] | None = None,
 ) -> Score:
     entry = LIKELIHOODS[metric]
@@ -284,7 +285,7 @@ def byte_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
     return _exp_replicates(measured, _scored(measured).scored_sizes)
 
 
-def _per_unit(metric: str, corpus: ScoredCorpus, units: Doubles) -> Score:
+def _per_unit(metric: str, corpus: ScoredCorpus, units: Floats) -> Score:
     """Perplexity over the words or bytes that were scored."""
     sums = corpus.by_text
     with np.errstate(over="ignore"):
@@ -318,7 +319,7 @@ def _exp_replicates(measured: MeasuredTexts, units: NDArray[Any]) -> TextReplica
     return TextReplicates(texts=np.exp(-means))
 
 
-def _means_without(measured: MeasuredTexts, sums: Doubles, units: NDArray[Any]) -> Doubles:
+def _means_without(measured: MeasuredTexts, sums: Floats, units: NDArray[Any]) -> Floats:
     """Sums over units without each block, of those texts of which a token was scored."""
     units = np.where(_scored(measured).scores.tokens > 0, units, 0)
     above, below = by_block(sums, measured.labels), by_block(units, measured.labels)
@@ -327,7 +328,7 @@ def _means_without(measured: MeasuredTexts, sums: Doubles, units: NDArray[Any]) 
 
 
 def _mean(
-    metric: str, values: Doubles, corpus: ScoredCorpus, pins: Mapping[str, object] | None = None
+    metric: str, values: Floats, corpus: ScoredCorpus, pins: Mapping[str, object] | None = None
 ) -> Score:
     defined = values[~np.isnan(values)]
     value = float(defined.mean()) if len(defined) else np.nan
@@ -347,8 +348,8 @@ def read_unigram_entropy(pair: TextPair, options: Chosen) -> Score:
     entropies = formulas.unigram_entropy(corpus.tokens, corpus.starts)
     values = entropies / np.log(2) if unit == "bits" else entropies
     pins = {"unit": unit, "tokenizer": corpus.tokenizer}
-    found = _mean("unigram_entropy", values, corpus, pins)
-    return replace(found, reason="no text has a token") if np.isnan(found.value) else found
+    score = _mean("unigram_entropy", values, corpus, pins)
+    return replace(score, reason="no text has a token") if np.isnan(score.value) else score
 
 
 def read_conditional_surprise(pair: TextPair, options: Chosen) -> Score:
@@ -361,10 +362,10 @@ def read_decan(pair: TextPair, options: Chosen) -> Score:
 
 def _in_context(metric: str, pair: TextPair, size: int) -> Score:
     corpus = _scored(pair)
-    found = corpus.contexts.get(size) or InputError("texts were not read in one context")
-    if isinstance(found, InputError):
-        return _score(metric, np.nan, corpus, reason=str(found))
-    last, alone = _rates(corpus, found)
+    context = corpus.contexts.get(size) or InputError("texts were not read in one context")
+    if isinstance(context, InputError):
+        return _score(metric, np.nan, corpus, reason=str(context))
+    last, alone = _rates(corpus, context)
     there = ~np.isnan(last) & ~np.isnan(alone)
     pins = {"texts": size, "seed": pair.seed}
     if metric == "decan":
@@ -374,10 +375,10 @@ def _in_context(metric: str, pair: TextPair, size: int) -> Score:
     return _score(metric, value, corpus, per_sample=last, pins=pins)
 
 
-def _rates(corpus: ScoredCorpus, found: InContext) -> tuple[Doubles, Doubles]:
+def _rates(corpus: ScoredCorpus, context: InContext) -> tuple[Floats, Floats]:
     """Bits per byte of each text behind others of its set, and by itself; NaN where not scored."""
     alone = np.where(corpus.scores.tokens > 0, -corpus.by_text / np.log(2), np.nan)
-    return ratio(found.bits, corpus.sizes), ratio(alone, corpus.scored_sizes)
+    return ratio(context.bits, corpus.sizes), ratio(alone, corpus.scored_sizes)
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:
@@ -391,20 +392,20 @@ def decan_replicates(measured: MeasuredTexts) -> TextReplicates | None:
 
 
 def _without_batches(
-    measured: MeasuredTexts, value: Callable[[Doubles, Doubles], float]
+    measured: MeasuredTexts, value: Callable[[Floats, Floats], float]
 ) -> TextReplicates | None:
     corpus = _scored(measured)
-    found = corpus.contexts[int(measured.options["texts"])]
-    assert isinstance(found, InContext)
-    batches = int(found.batches.max()) + 1
+    context = corpus.contexts[int(measured.options["texts"])]
+    assert isinstance(context, InContext)
+    batches = int(context.batches.max()) + 1
     if batches < FEWEST_BATCHES:
         return None
     count = min(DEFAULT_BLOCKS, batches)
-    last, alone = _rates(corpus, found)
+    last, alone = _rates(corpus, context)
     there = ~np.isnan(last) & ~np.isnan(alone)
-    labels = found.batches % count
-    kept = [there & (labels != block) for block in range(count)]
-    return TextReplicates(texts=np.array([value(last[rows], alone[rows]) for rows in kept]))
+    labels = context.batches % count
+    row_sets = [there & (labels != block) for block in range(count)]
+    return TextReplicates(texts=np.array([value(last[rows], alone[rows]) for rows in row_sets]))
 
 
 # The decoder -------------------------------------------------------------------------------------
@@ -419,7 +420,7 @@ def read_sparsemax_score(pair: TextPair, _: Chosen) -> Score:
     return _of_tokens("sparsemax_score", values, corpus)
 
 
-def _sparsemax(corpus: ScoredCorpus) -> Doubles | None:
+def _sparsemax(corpus: ScoredCorpus) -> Floats | None:
     squares = corpus.decoder.squares
     if squares is None:
         return None
@@ -463,7 +464,7 @@ def epsilon_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=np.exp(-means))
 
 
-def _smoothed(corpus: ScoredCorpus, epsilon: float) -> Doubles:
+def _smoothed(corpus: ScoredCorpus, epsilon: float) -> Floats:
     """The logarithm of every token's probability with ε added; 0 for the best ε."""
     vocabulary, q = corpus.decoder.vocabulary, corpus.decoded
     share = formulas.share_of(epsilon, vocabulary) if epsilon else corpus.best_share
@@ -471,14 +472,14 @@ def _smoothed(corpus: ScoredCorpus, epsilon: float) -> Doubles:
         return np.log((1 - share) * q + share / vocabulary)
 
 
-def _of_tokens(metric: str, values: Doubles, corpus: ScoredCorpus) -> Score:
+def _of_tokens(metric: str, values: Floats, corpus: ScoredCorpus) -> Score:
     """A mean over all tokens, with the mean of each text."""
     value = float(values.mean()) if len(values) else np.nan
     by_text = formulas.means_by_text(values, corpus.decoder.starts)
     return _score(metric, value, corpus, per_sample=by_text)
 
 
-def _token_means_without(measured: MeasuredTexts, values: Doubles) -> Doubles:
+def _token_means_without(measured: MeasuredTexts, values: Floats) -> Floats:
     """The mean of the values of all tokens without each block of texts."""
     scores = _scored(measured).decoder
     sums = by_block(formulas.sums_by_text(values, scores.starts), measured.labels)
@@ -501,7 +502,7 @@ def read_midpoint(pair: TextPair, _: Chosen) -> Score:
     return _of_models("midpoint", pair)
 
 
-BY_MODELS = Options(estimator="model")
+BY_MODELS = EstimationOptions(estimator="model")
 
 
 def _of_models(metric: str, pair: TextPair) -> Score:
@@ -510,7 +511,7 @@ def _of_models(metric: str, pair: TextPair) -> Score:
     corpus = _scored(pair)
     sizes = {"n": len(pair.references), "m": len(corpus)}
     pins: dict[str, object] = {"estimator": "model", **corpus.pins, **sizes}
-    if left_out := sum(int((~kept).sum()) for kept in _possible(pair)):
+    if left_out := sum(int((~possible).sum()) for possible in _possible(pair)):
         pins["impossible"] = left_out
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
     frontier = _frontier(pair, rows[0], rows[1])
@@ -534,11 +535,11 @@ def _no_divergence(frontier: DivergenceFrontier, costs: tuple[float, float]) -> 
     """
     ratios = frontier.ratios
     logs = -np.logaddexp(0, ratios.log_generated), -np.logaddexp(0, -ratios.log_reference)
-    told = (
+    sides = (
         ("Q", "generated", "the model of --model than under their generator"),
         ("P'", "reference", "the generator than under the model of --model, which stands for them"),
     )
-    for cost, of, (name, side, likelier) in zip(costs, logs, told, strict=True):
+    for cost, of, (name, side, likelier) in zip(costs, logs, sides, strict=True):
         error = float(np.std(of)) / len(of) ** 0.5
         if cost < -ROUNDING and cost + SURE * error < 0:
             return (
@@ -565,15 +566,15 @@ def _models_replicates(metric: str, measured: MeasuredTexts) -> TextReplicates:
     from calipers.metrics.frontiers import SUMMARIES
 
     ours, theirs = measured.labels, measured.reference_labels
-    own, other = np.arange(len(ours)), np.arange(len(theirs))
+    our_rows, other = np.arange(len(ours)), np.arange(len(theirs))
 
     def value(reference: NDArray[np.intp], generated: NDArray[np.intp]) -> float:
         frontier = _frontier(measured, reference, generated)
         return float(SUMMARIES[metric](frontier, PAIRED_C["model"]))
 
     return TextReplicates(
-        texts=np.array([value(other, own[ours != b]) for b in range(DEFAULT_BLOCKS)]),
-        references=np.array([value(other[theirs != b], own) for b in range(DEFAULT_BLOCKS)]),
+        texts=np.array([value(other, our_rows[ours != b]) for b in range(DEFAULT_BLOCKS)]),
+        references=np.array([value(other[theirs != b], our_rows) for b in range(DEFAULT_BLOCKS)]),
     )
 
 
@@ -582,14 +583,14 @@ def _frontier(
 ) -> DivergenceFrontier:
     """The frontier of P', the model that measures, and Q, the one that generated."""
     from calipers.curves.frontier import OWN_SIDE, divergence_frontier
-    from calipers.estimate.ratios import probability_ratios
+    from calipers.estimate.model_probabilities import probability_ratios
 
     theirs, ours = _both(pair)
     sides = []
-    for corpus, taken, kept in zip(
+    for corpus, taken, possible in zip(
         (theirs, ours), (reference, generated), _possible(pair), strict=True
     ):
-        rows = taken[kept[taken]]
+        rows = taken[possible[taken]]
         sides.append((corpus.by_text[rows], corpus.by_generator[rows]))
     ratios = probability_ratios(sides[0], sides[1])
     return divergence_frontier(ratios, points=OWN_SIDE)
@@ -609,9 +610,9 @@ def _possible(pair: TextPair) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     Of more than :data:`MOST_IMPOSSIBLE` all are kept, and refused by the estimator.
     """
     theirs, ours = _both(pair)
-    found = []
+    masks = []
     for logs in (theirs.by_text, ours.by_generator):
-        kept = np.isfinite(logs)
-        few = (~kept).mean() <= MOST_IMPOSSIBLE
-        found.append(kept if few else np.ones(len(kept), bool))
-    return found[0], found[1]
+        finite = np.isfinite(logs)
+        few = (~finite).mean() <= MOST_IMPOSSIBLE
+        masks.append(finite if few else np.ones(len(finite), bool))
+    return masks[0], masks[1]

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 from calipers.progress import Advance
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 Ids = NDArray[np.int32]
 """Tokens of one text by their numbers, without marks that open or close it."""
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +72,11 @@ class TokenScores:
         int64 of shape ``(n,)``; None where every text is scored from its beginning.
     """
 
-    log_probability: Doubles
+    log_probability: Floats
     starts: NDArray[np.int64]
     vocabulary: int
-    decoded: Doubles | None = None
-    squares: Doubles | None = None
+    decoded: Floats | None = None
+    squares: Floats | None = None
     unscored: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -191,7 +190,7 @@ class LanguageModel(ABC):
         """How many requests to a server the scoring of some texts takes at least."""
         return 0
 
-    def reading(self, texts: Sequence[str]) -> Reading | None:
+    def reading(self, texts: Sequence[str]) -> ReadingCounts | None:
         """Count the words of texts, and those that it does not know; None where nobody tells."""
         return None
 

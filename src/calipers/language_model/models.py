@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from calipers.embed.options import Options
+from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError
 from calipers.language_model.model import LanguageModel
 
@@ -25,7 +25,7 @@ def is_fitted(model: object) -> bool:
 
 def find_language_model(
     name: str,
-    options: Options,
+    options: EmbedderOptions,
     *,
     fit_on: Sequence[str] | None = None,
     max_requests: int | None = None,

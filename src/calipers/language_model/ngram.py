@@ -19,7 +19,6 @@ from itertools import chain
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
 from calipers.language_model import pieces
@@ -32,7 +31,7 @@ from calipers.language_model.model import (
     Request,
     TokenScores,
 )
-from calipers.language_model.ngram_tables import Memory, Tables, Weights, remember, weigh
+from calipers.language_model.ngram_tables import Memory, Tables, TemperatureWeights, remember, weigh
 from calipers.language_model.ngram_walks import (
     after,
     follow,
@@ -44,13 +43,11 @@ from calipers.language_model.ngram_walks import (
 from calipers.language_model.sampling import invert, stream
 from calipers.language_model.search import adversarial_search, beam_search, perplexity_target
 from calipers.language_model.truncation import has_distribution, truncated
+from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.threads import allowed_threads, workers
 from calipers.numeric.validation import is_whole
 from calipers.progress import Advance
 from calipers.text.corpus import as_strings
-
-Doubles = NDArray[np.float64]
-Longs = NDArray[np.int64]
 
 LONGEST = 5
 """Most tokens of an n-gram."""
@@ -175,7 +172,7 @@ class NGramModel(LanguageModel):
         self.name, self.revision = f"ngram:order={order}", revision
         self.signature = {"model": self.name, "revision": revision, "dtype": "float64"}
         self._pieces = ["", *vocabulary]
-        self._sums: tuple[float, Weights] | None = None
+        self._sums: tuple[float, TemperatureWeights] | None = None
         self._lock = Lock()
 
     @property
@@ -200,7 +197,7 @@ class NGramModel(LanguageModel):
         """Find the context after some tokens; unless they begin a text, there must be one."""
         return int(after(self.tables, tokens, self.begin if begin else -1))
 
-    def next_probabilities(self, context: int) -> Doubles:
+    def next_probabilities(self, context: int) -> Floats:
         """Probabilities of the end, the known tokens and the unknown one of each kind, in a row."""
         return next_probabilities(self.tables, context)
 
@@ -331,7 +328,7 @@ class NGramModel(LanguageModel):
         batch: list[Request],
         prompts: list[Longs],
         decoding: Decoding,
-        weights: Weights,
+        weights: TemperatureWeights,
         memory: Memory,
         max_tokens: int,
         seed: int,
@@ -392,7 +389,7 @@ class NGramModel(LanguageModel):
             history.append(token)
         return written
 
-    def _log_probabilities(self, histories: Sequence[Sequence[int]]) -> Doubles:
+    def _log_probabilities(self, histories: Sequence[Sequence[int]]) -> Floats:
         """Logarithms of the probabilities of the end and the known tokens after some texts."""
         rows = [
             self.next_probabilities(self.context_after(np.asarray(history, np.int64)))
@@ -403,7 +400,7 @@ class NGramModel(LanguageModel):
 
     def _decoded(
         self, decoding: Decoding, tokens: Longs, starts: Longs, contexts: Longs, rows: Longs
-    ) -> tuple[Doubles, Doubles]:
+    ) -> tuple[Floats, Floats]:
         """Probability of the tokens of some rows as they are decoded, and the sums of squares."""
         if _by_sums(decoding):
             weights = self._weights(decoding.temperature)
@@ -434,7 +431,7 @@ class NGramModel(LanguageModel):
             prompt_tokens=len(prompt) + 1,
         )
 
-    def _weights(self, temperature: float) -> Weights:
+    def _weights(self, temperature: float) -> TemperatureWeights:
         """The sums for a temperature; those of the last one are kept."""
         with self._lock:
             if self._sums is None or self._sums[0] != temperature:
@@ -458,7 +455,7 @@ def _by_sums(decoding: Decoding) -> bool:
     return has_distribution(decoding) and not looks_back and decoding.temperature >= COLDEST
 
 
-def _rules(decoding: Decoding) -> tuple[Longs, Doubles]:
+def _rules(decoding: Decoding) -> tuple[Longs, Floats]:
     """Truncations as the kernels read them."""
     rules = (("top_k", 1.0),) if decoding.method == "greedy" else decoding.truncations
     return (

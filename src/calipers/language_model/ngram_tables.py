@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.language_model.pieces import KINDS
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.compile import kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Doubles = NDArray[np.float64]
 
 RECORDS, ROOM = 2**16, 2**20
 """Contexts whose kept tokens are remembered, and listed tokens of all of them."""
@@ -57,21 +54,21 @@ class Tables(NamedTuple):
     """
 
     starts: Longs
-    back: Doubles
+    back: Floats
     shorter: Ints
     form: Ints
     token: Ints
     context: Ints
-    probability: Doubles
-    lower: Doubles
+    probability: Floats
+    lower: Floats
     follow: Ints
     slots: Ints
     kind: Ints
-    unigram: Doubles
-    kinds: Doubles
+    unigram: Floats
+    kinds: Floats
 
 
-class Weights(NamedTuple):
+class TemperatureWeights(NamedTuple):
     """Sums of P^(1/T) for one temperature.
 
     Attributes
@@ -104,20 +101,20 @@ class Weights(NamedTuple):
         The groups from the most to the least probable, by form.
     """
 
-    power: Doubles
-    excess: Doubles
-    back: Doubles
-    total: Doubles
+    power: Floats
+    excess: Floats
+    back: Floats
+    total: Floats
     base: Longs
     base_starts: Longs
-    base_sums: Doubles
-    kinds: Doubles
-    kind_sums: Doubles
+    base_sums: Floats
+    kinds: Floats
+    kind_sums: Floats
     group: Longs
     group_starts: Longs
     group_kind: Longs
-    group_probability: Doubles
-    group_power: Doubles
+    group_probability: Floats
+    group_power: Floats
     group_order: NDArray[np.int64]
 
 
@@ -154,20 +151,20 @@ class Memory(NamedTuple):
     """
 
     record: Ints
-    borders: Doubles
+    borders: Floats
     numbers: Longs
     listed: Longs
-    listed_sums: Doubles
+    listed_sums: Floats
     state: Longs
     stamp: Longs
     gone: Longs
-    values: Doubles
+    values: Floats
     sizes: NDArray[np.int64]
     items: Longs
-    levels: Doubles
+    levels: Floats
 
 
-def weigh(tables: Tables, known: int, temperature: float) -> Weights:
+def weigh(tables: Tables, known: int, temperature: float) -> TemperatureWeights:
     """Prepare all sums for a temperature."""
     exponent = 1 / temperature
     power = tables.probability**exponent
@@ -191,7 +188,7 @@ def weigh(tables: Tables, known: int, temperature: float) -> Weights:
     firsts = base[group_starts[:-1]]
     values = tables.kinds[:, kind[firsts]] * unigram[firsts]
     excess, total = _totals(tables, gained, back, kind_sums[:, -1].copy())
-    return Weights(
+    return TemperatureWeights(
         power=power,
         excess=excess,
         back=back,
@@ -210,7 +207,7 @@ def weigh(tables: Tables, known: int, temperature: float) -> Weights:
     )
 
 
-def remember(tables: Tables, weights: Weights) -> Memory:
+def remember(tables: Tables, weights: TemperatureWeights) -> Memory:
     """Make room for what a thread remembers."""
     tokens, groups = len(weights.group), len(weights.group_kind)
     room = tokens + groups
@@ -231,9 +228,7 @@ def remember(tables: Tables, weights: Weights) -> Memory:
 
 
 @kernel
-def _totals(
-    tables: Tables, gained: Doubles, back: Doubles, forms: Doubles
-) -> tuple[Doubles, Doubles]:
+def _totals(tables: Tables, gained: Floats, back: Floats, forms: Floats) -> tuple[Floats, Floats]:
     """Sum up what entries have in excess, and all tokens of each context."""
     excess, total = np.empty(len(gained)), np.empty(len(back))
     for number in range(len(back)):

@@ -19,13 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.language_model.decoding import TRUNCATIONS
-from calipers.language_model.ngram_tables import Memory, Tables, Weights
+from calipers.language_model.ngram_tables import Memory, Tables, TemperatureWeights
 from calipers.language_model.truncation import SLACK, TOP_H_TOKENS
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.compile import inlined, kernel
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Doubles = NDArray[np.float64]
 
 TOP_K, TOP_P, MIN_P, TYPICAL, EPSILON, ETA, TOP_H = range(len(TRUNCATIONS))
 
@@ -69,7 +66,7 @@ def hashed(context: Ints, token: Ints) -> Ints:
 
 @kernel
 def _look(
-    tables: Tables, weights: Weights, levels: Doubles, context: int, token: int
+    tables: Tables, weights: TemperatureWeights, levels: Floats, context: int, token: int
 ) -> tuple[float, float, int]:
     """P(w | h), its power 1/T, and the context after w."""
     depth, number = 0, context
@@ -97,7 +94,7 @@ def _look(
 
 
 @inlined
-def _first_above(sums: Doubles, low: int, high: int, value: float) -> int:
+def _first_above(sums: Floats, low: int, high: int, value: float) -> int:
     """The first place from `low` on whose sum is above a value; the last before `high` if none."""
     last = high - 1
     while low < last:
@@ -110,7 +107,7 @@ def _first_above(sums: Doubles, low: int, high: int, value: float) -> int:
 
 
 @kernel
-def _draw(tables: Tables, weights: Weights, context: int, uniform: float) -> int:
+def _draw(tables: Tables, weights: TemperatureWeights, context: int, uniform: float) -> int:
     """Draw a token by inverting the mixture."""
     number = context
     rest = uniform * weights.total[number]
@@ -143,7 +140,7 @@ def _draw(tables: Tables, weights: Weights, context: int, uniform: float) -> int
 
 @kernel
 def _listing(
-    tables: Tables, weights: Weights, memory: Memory, context: int
+    tables: Tables, weights: TemperatureWeights, memory: Memory, context: int
 ) -> tuple[int, int, int]:
     """List what is equally probable after a context, from the most to the least probable.
 
@@ -212,7 +209,7 @@ def _listing(
 
 
 @kernel
-def _entropy(powers: Doubles, sizes: Longs, low: int, high: int, total: float) -> float:
+def _entropy(powers: Floats, sizes: Longs, low: int, high: int, total: float) -> float:
     entropy = 0.0
     for place in range(low, high + 1):
         share = powers[place] / total
@@ -223,7 +220,7 @@ def _entropy(powers: Doubles, sizes: Longs, low: int, high: int, total: float) -
 
 @kernel
 def _typical(
-    powers: Doubles, sizes: Longs, low: int, high: int, total: float, tau: float
+    powers: Floats, sizes: Longs, low: int, high: int, total: float, tau: float
 ) -> tuple[int, int]:
     """Keep what is closest to the entropy; `sizes` at a border becomes how many are kept there."""
     entropy = _entropy(powers, sizes, low, high, total)
@@ -253,7 +250,7 @@ def _typical(
 
 @kernel
 def _rule(
-    powers: Doubles, sizes: Longs, low: int, high: int, rule: int, value: float
+    powers: Floats, sizes: Longs, low: int, high: int, rule: int, value: float
 ) -> tuple[int, int]:
     """Apply one truncation to the values from `low` to `high`."""
     total = 0.0
@@ -321,7 +318,7 @@ def _rule(
 
 @kernel
 def _lowest(
-    weights: Weights, memory: Memory, found: int, size: int, border: float, wanted: int
+    weights: TemperatureWeights, memory: Memory, found: int, size: int, border: float, wanted: int
 ) -> int:
     """The number up to which tokens of a border are kept."""
     numbers = np.empty(len(weights.group), np.int64)
@@ -348,7 +345,7 @@ def _lowest(
 
 
 @inlined
-def _kept(p: float, token: int, borders: Doubles, numbers: Longs) -> bool:
+def _kept(p: float, token: int, borders: Floats, numbers: Longs) -> bool:
     """Whether a token is kept: its probability is within the borders, or at one and it is low."""
     if p > borders[0] or p < borders[1]:
         return False
@@ -359,7 +356,12 @@ def _kept(p: float, token: int, borders: Doubles, numbers: Longs) -> bool:
 
 @kernel
 def _truncate(
-    tables: Tables, weights: Weights, memory: Memory, rules: Longs, goals: Doubles, context: int
+    tables: Tables,
+    weights: TemperatureWeights,
+    memory: Memory,
+    rules: Longs,
+    goals: Floats,
+    context: int,
 ) -> int:
     """Find what is kept after a context, or remember it; the number of the record."""
     if memory.record[context] >= 0:
@@ -395,7 +397,12 @@ def _truncate(
 
 @kernel
 def _list(
-    weights: Weights, memory: Memory, found: int, items: int, borders: Doubles, numbers: Longs
+    weights: TemperatureWeights,
+    memory: Memory,
+    found: int,
+    items: int,
+    borders: Floats,
+    numbers: Longs,
 ) -> None:
     """List the few tokens that are kept, with their sums."""
     so_far = 0.0
@@ -430,10 +437,10 @@ def _again(uniform: float, tries: int) -> float:
 @kernel
 def _choose(
     tables: Tables,
-    weights: Weights,
+    weights: TemperatureWeights,
     memory: Memory,
     rules: Longs,
-    goals: Doubles,
+    goals: Floats,
     context: int,
     uniform: float,
 ) -> tuple[int, int]:
@@ -462,12 +469,12 @@ def _choose(
 @kernel
 def write(
     tables: Tables,
-    weights: Weights,
+    weights: TemperatureWeights,
     memory: Memory,
     rules: Longs,
-    goals: Doubles,
+    goals: Floats,
     contexts: Longs,
-    uniforms: Doubles,
+    uniforms: Floats,
 ) -> tuple[NDArray[np.int32], Longs]:
     """Write the next tokens of some texts; contexts become those after them, −1 after an end.
 
@@ -501,7 +508,7 @@ def follow(tables: Tables, context: int, token: int) -> int:
 
 
 @kernel
-def read(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> tuple[Doubles, Longs]:
+def read(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> tuple[Floats, Longs]:
     """P of every token, and the context before it.
 
     Texts begin in the context `opening`; where that is −1, the first token of each is one, and has
@@ -523,7 +530,7 @@ def read(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> tuple[Do
 
 
 @kernel
-def _read(tables: Tables, levels: Doubles, context: int, token: int) -> tuple[float, int]:
+def _read(tables: Tables, levels: Floats, context: int, token: int) -> tuple[float, int]:
     """P(w | h) and the context after w."""
     depth, number = 0, context
     while True:
@@ -556,13 +563,13 @@ def after(tables: Tables, tokens: Longs, opening: int) -> int:
 @kernel
 def read_decoded(
     tables: Tables,
-    weights: Weights,
+    weights: TemperatureWeights,
     memory: Memory,
     rules: Longs,
-    goals: Doubles,
+    goals: Floats,
     contexts: Longs,
     tokens: Longs,
-) -> tuple[Doubles, Doubles]:
+) -> tuple[Floats, Floats]:
     """Probability of each token as it is decoded, and the sum of squares of its distribution."""
     decoded, squares = np.zeros(len(tokens)), np.zeros(len(tokens))
     for place in range(len(tokens)):
@@ -577,7 +584,7 @@ def read_decoded(
 
 
 @kernel
-def next_probabilities(tables: Tables, context: int) -> Doubles:
+def next_probabilities(tables: Tables, context: int) -> Floats:
     """P(w | h) of every token, the unknown ones too."""
     chain = np.empty(8, np.int64)
     depth, number = 0, context

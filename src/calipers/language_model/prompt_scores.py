@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from calipers.errors import CalipersError, InputError
 from calipers.language_model.completions import Told, read_choice, read_told
-from calipers.language_model.model import Doubles, Passage
+from calipers.language_model.model import Passage
+from calipers.numeric.arrays import Floats
 from calipers.service.address import Key
-from calipers.service.client import MAX_BYTES, Question
+from calipers.service.client import MAX_BYTES, ServiceQuestion
 from calipers.service.refusal import AnswerError
 
 _WAYS: tuple[Mapping[str, Any], ...] = (
@@ -85,7 +86,7 @@ class ScoredTokens:
     log_probability: tuple[float | None, ...]
 
 
-class ScoreQuestion(Question[tuple[ScoredTokens | None, Told]]):
+class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
     """The question for the log-probabilities of one text; None for an answer without any.
 
     Parameters
@@ -124,13 +125,13 @@ class ScoreQuestion(Question[tuple[ScoredTokens | None, Told]]):
     def read(self, content: bytes, key: Key | None) -> tuple[ScoredTokens | None, Told]:
         """Read the tokens and their log-probabilities."""
         parsed, choice = read_choice(content)
-        told = read_told(parsed, key)
+        usage = read_told(parsed, key)
         if "echo" in _WAYS[self.tried]:
-            tokens = self._echoed(choice, told)
+            tokens = self._echoed(choice, usage)
         else:
             tokens = _listed(choice.get("prompt_logprobs") or parsed.get("prompt_logprobs"))
         self.way.found |= tokens is not None
-        return tokens, told
+        return tokens, usage
 
     def adapts(self, status: int, said: str) -> bool:
         """Ask in another way, until one was answered."""
@@ -139,7 +140,7 @@ class ScoreQuestion(Question[tuple[ScoredTokens | None, Told]]):
             return False
         return self.way.another(self.tried)
 
-    def _echoed(self, choice: Mapping[str, Any], told: Told) -> ScoredTokens | None:
+    def _echoed(self, choice: Mapping[str, Any], usage: Told) -> ScoredTokens | None:
         given, text = choice.get("logprobs"), choice.get("text")
         if not isinstance(given, dict) or not isinstance(given.get("token_logprobs"), list):
             return None
@@ -151,7 +152,7 @@ class ScoreQuestion(Question[tuple[ScoredTokens | None, Told]]):
         if not all(isinstance(token, str) for token in texts):
             raise AnswerError("tokens that are no texts", passing=True)
         if _WAYS[self.tried]["max_tokens"]:
-            new = 1 if told.completion_tokens is None else told.completion_tokens
+            new = 1 if usage.completion_tokens is None else usage.completion_tokens
             texts, numbers = texts[: len(texts) - new], numbers[: len(numbers) - new]
         return ScoredTokens(tuple(texts), _checked(numbers))
 
@@ -185,7 +186,7 @@ def _checked(numbers: Sequence[Any]) -> tuple[float | None, ...]:
 
 def select(
     answers: Sequence[tuple[Passage, ScoredTokens | None]], *, first: str, where: str
-) -> tuple[list[Doubles], NDArray[np.int64]]:
+) -> tuple[list[Floats], NDArray[np.int64]]:
     """Give the log-probabilities of the tokens of each text, without mark, prompt and first token.
 
     A token that begins in the prompt and ends in the text belongs to the text.
@@ -208,7 +209,7 @@ def select(
     """
     votes = [_opened(p.prompt + p.text, tokens) for p, tokens in answers if tokens is not None]
     marked = votes.count(True) > votes.count(False)
-    rows: list[Doubles] = []
+    rows: list[Floats] = []
     unscored = np.zeros(len(answers), np.int64)
     for number, (passage, tokens) in enumerate(answers, start=1):
         values: list[float] = []

@@ -107,8 +107,8 @@ class Prompting:
     @property
     def content_hash(self) -> str:
         """SHA-256 of all that a model is given, in hex: two runs with one hash ask alike."""
-        told = [[p.id, p.before, p.asked, p.lead] for p in self.prompts]
-        text = json.dumps([self.task, self.chat, self.stop, told], ensure_ascii=True)
+        prompts = [[p.id, p.before, p.asked, p.lead] for p in self.prompts]
+        text = json.dumps([self.task, self.chat, self.stop, prompts], ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def prompt_of(self, sample: int) -> Prompt | None:
@@ -121,8 +121,8 @@ class Prompting:
         if prompt is None:
             return Request(sample)
         if self.chat:
-            told = {"role": "user", "content": prompt.asked or prompt.before}
-            return Request(sample, prompt.lead, (told,))
+            message = {"role": "user", "content": prompt.asked or prompt.before}
+            return Request(sample, prompt.lead, (message,))
         return Request(sample, prompt.before)
 
 
@@ -220,7 +220,7 @@ def continuations(
     if not rows:
         needed = "a prompt" if words is None else f"more than {counted(words, 'word')}"
         raise InputError(f"{where}: no text has {needed}; {_use(words)}")
-    kept = [rows[place] for place in subsample_rows(len(rows), most, seed=seed)]
+    chosen = [rows[place] for place in subsample_rows(len(rows), most, seed=seed)]
     notes = []
     if short:
         why = "is empty" if words is None else f"has no more than {counted(words, 'word')}"
@@ -231,10 +231,10 @@ def continuations(
         )
     return Prompting(
         "continue",
-        tuple(_made(str(row), split[row][0], words=words, chat=chat) for row in kept),
+        tuple(_made(str(row), split[row][0], words=words, chat=chat) for row in chosen),
         chat=chat,
         words=words,
-        rest=tuple(split[row][1] for row in kept) if words is not None else None,
+        rest=tuple(split[row][1] for row in chosen) if words is not None else None,
         notes=tuple(notes),
     )
 
@@ -254,8 +254,8 @@ def _made(id: str, text: str, *, words: int | None, chat: bool) -> Prompt:
     if words is None:
         return Prompt(id, text, text, text)
     *most, last = text.rsplit(None, 1)
-    told = most[0] if most else ""
-    return Prompt(id, text, text, f"{CONTINUE}\n{told}".rstrip(), last)
+    beginning = most[0] if most else ""
+    return Prompt(id, text, text, f"{CONTINUE}\n{beginning}".rstrip(), last)
 
 
 def creative(*, chat: bool = False) -> Prompting:
@@ -264,7 +264,8 @@ def creative(*, chat: bool = False) -> Prompting:
     A model without chat is given the instruction as the heading of a text.
     """
     prompts = (
-        Prompt(str(number), told, f"{told}\n\n", told) for number, told in enumerate(INSTRUCTIONS)
+        Prompt(str(number), instruction, f"{instruction}\n\n", instruction)
+        for number, instruction in enumerate(INSTRUCTIONS)
     )
     return Prompting("creative", tuple(prompts), chat=chat)
 
@@ -305,9 +306,15 @@ def biographies(
         chosen = stream(seed, sample).permutation(len(lines))[:shots].tolist()
         examples = "".join(f"{lines[row]}\n" for row in chosen)
         head = f"{BIOGRAPHIES}\n{'Here are a few examples:' if chosen and chat else ''}".rstrip()
-        told = f"{head}\n{examples}"
+        shown_examples = f"{head}\n{examples}"
         prompts.append(
-            Prompt(str(sample), BIOGRAPHY, f"{told}{BIOGRAPHY}", told.rstrip(), BIOGRAPHY)
+            Prompt(
+                str(sample),
+                BIOGRAPHY,
+                f"{shown_examples}{BIOGRAPHY}",
+                shown_examples.rstrip(),
+                BIOGRAPHY,
+            )
         )
     return Prompting("biographies", tuple(prompts), chat=chat, stop=("\n- ", f"\n{BIOGRAPHY}"))
 

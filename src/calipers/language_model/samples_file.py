@@ -108,21 +108,21 @@ class SamplesFile:
         InputError
             If the file or the journal is of another configuration, or of no run at all.
         """
-        found: dict[int, Row] = {}
+        known_rows: dict[int, Row] = {}
         if self.path.exists():
             try:
-                found.update(self._finished())
+                known_rows.update(self._finished())
             except InputError:
                 if not overwrite:
                     raise
         if self.journal.exists():
             try:
-                found.update(self._begun())
+                known_rows.update(self._begun())
             except InputError:
                 if not overwrite or self.journal.is_dir():
                     raise
                 self._give_up()
-        return found
+        return known_rows
 
     @contextmanager
     def writing(self, known: Mapping[int, Row]) -> Iterator[Journal]:
@@ -191,9 +191,9 @@ class SamplesFile:
         self._check(_json(whole[0], f"{self.journal}: line 1", self.remedy), self.journal)
         return self._rows(whole[1:], self.journal, 2)
 
-    def _check(self, found: Any, place: Path) -> None:
+    def _check(self, header: Any, place: Path) -> None:
         """Refuse what another configuration wrote; names the first difference."""
-        other = found.get("configuration") if isinstance(found, dict) else None
+        other = header.get("configuration") if isinstance(header, dict) else None
         if not isinstance(other, dict):
             raise InputError(
                 f"{place}: is damaged, since its run names no configuration; {self.remedy}"
@@ -208,7 +208,7 @@ class SamplesFile:
 
     def _rows(self, lines: Sequence[bytes], path: Path, first: int) -> dict[int, Row]:
         """Read what was written by its number; `first` is the number of the first line."""
-        found = {}
+        rows = {}
         mend = f"take the line out, and its {self.noun} is written again"
         for number, line in enumerate(lines, start=first):
             place = f"{path}: line {number}"
@@ -222,8 +222,8 @@ class SamplesFile:
                         f"{place} is damaged: {name} must be {rule}; found {_shown(row[name])}; "
                         f"{mend}, or mend the field"
                     )
-            found[row["id"]] = row
-        return found
+            rows[row["id"]] = row
+        return rows
 
     def _lock(self, file: BinaryIO) -> None:
         """Keep other runs from the journal, where the system knows locks."""
@@ -352,15 +352,15 @@ RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 def _json(line: bytes, place: str, mend: str) -> Any:
     """Read what may be written again: JSON without numbers that JSON lacks, of a few levels."""
     try:
-        found = json.loads(line, parse_constant=_refused)
-        shallow = _is_shallow(found, DEEPEST)
+        value = json.loads(line, parse_constant=_refused)
+        shallow = _is_shallow(value, DEEPEST)
     except RecursionError:
         shallow = False
     except ValueError:
         raise InputError(f"{place} is damaged: it is no JSON; {mend}") from None
     if not shallow:
         raise InputError(f"{place} is damaged: it has more than {DEEPEST} levels; {mend}")
-    return found
+    return value
 
 
 def _refused(name: str) -> Any:
@@ -371,7 +371,7 @@ def _is_shallow(value: Any, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return True
     inside = value.values() if isinstance(value, dict) else value
-    return levels > 0 and all(_is_shallow(each, levels - 1) for each in inside)
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in inside)
 
 
 def _whole_lines(path: Path) -> int:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 
-Doubles = NDArray[np.float64]
 
-
-def uniforms(seed: int, sample: int, steps: int) -> Doubles:
+def uniforms(seed: int, sample: int, steps: int) -> Floats:
     """Give the uniform numbers that the tokens of one sample are drawn by.
 
     Parameters
@@ -49,7 +48,7 @@ def stream(seed: int, sample: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=key))
 
 
-def invert(weights: NDArray[np.floating], uniform: Doubles) -> NDArray[np.int64]:
+def invert(weights: NDArray[np.floating], uniform: Floats) -> NDArray[np.int64]:
     """Draw one token for each row by inverting its cumulative distribution.
 
     Parameters

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.truncation import penalised, repeating
+from calipers.numeric.arrays import Floats, Longs
 
-Doubles = NDArray[np.float64]
-Longs = NDArray[np.int64]
-
-NextLogProbabilities = Callable[[Sequence[Sequence[int]]], Doubles]
+NextLogProbabilities = Callable[[Sequence[Sequence[int]]], Floats]
 """From histories, the prompt's tokens first, to log-probabilities of shape ``(b, v)``."""
 
 RANDOM_SHARE = 0.15
@@ -123,7 +121,7 @@ def beam_search(
     return max(done, key=lambda text: text.score)
 
 
-def _best(values: Doubles, count: int) -> NDArray[np.intp]:
+def _best(values: Floats, count: int) -> NDArray[np.intp]:
     """The places of the highest values above −inf, the lower place first of equal ones."""
     if count < len(values):
         border = np.partition(values, len(values) - count)[len(values) - count]
@@ -144,7 +142,7 @@ def random_tokens(max_tokens: int, share: float = RANDOM_SHARE) -> int:
 
 
 def closest_to_perplexity(
-    log_probabilities: Doubles, total: Doubles, count: int, target: float
+    log_probabilities: Floats, total: Floats, count: int, target: float
 ) -> Longs:
     """Choose the token that brings the running perplexity closest to a target.
 
@@ -201,7 +199,7 @@ def adversarial_search(
     next_log_probabilities: NextLogProbabilities,
     prompt: Sequence[int],
     decoding: Decoding,
-    uniforms: Doubles,
+    uniforms: Floats,
     *,
     choices: Longs,
 ) -> list[int]:

@@ -24,10 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
-
-Doubles = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Longs = NDArray[np.int64]
+from calipers.numeric.arrays import Flags, Floats, Longs
 
 SLACK = 1e-12
 """What a sum of probabilities may be short of its goal by rounding."""
@@ -36,12 +33,12 @@ TOP_H_TOKENS = 100
 """How many of the most probable tokens top-H looks at, as transformers does."""
 
 
-def top_k(probabilities: Doubles, k: float) -> Flags:
+def top_k(probabilities: Floats, k: float) -> Flags:
     """Keep the `k` most probable tokens."""
     return _kept(probabilities, _descending(probabilities)[: int(k)])
 
 
-def top_p(probabilities: Doubles, p: float) -> Flags:
+def top_p(probabilities: Floats, p: float) -> Flags:
     """Keep the smallest set of most probable tokens whose mass is at least `p`."""
     if p >= 1:
         return probabilities > 0
@@ -49,12 +46,12 @@ def top_p(probabilities: Doubles, p: float) -> Flags:
     return _kept(probabilities, order[: _enough(probabilities[order], p)])
 
 
-def min_p(probabilities: Doubles, share: float) -> Flags:
+def min_p(probabilities: Floats, share: float) -> Flags:
     """Keep what is at least `share` times as probable as the most probable token."""
     return np.asarray((probabilities >= share * probabilities.max()) & (probabilities > 0))
 
 
-def typical(probabilities: Doubles, tau: float) -> Flags:
+def typical(probabilities: Floats, tau: float) -> Flags:
     """Keep the smallest set whose mass is at least `tau`, in the order of |−log p − H|."""
     if tau >= 1:
         return probabilities > 0
@@ -64,17 +61,17 @@ def typical(probabilities: Doubles, tau: float) -> Flags:
     return _kept(probabilities, order[: _enough(probabilities[order], tau)])
 
 
-def epsilon(probabilities: Doubles, least: float) -> Flags:
+def epsilon(probabilities: Floats, least: float) -> Flags:
     """Keep what is at least as probable as `least`, or the most probable where nothing is."""
     return (probabilities >= min(least, float(probabilities.max()))) & (probabilities > 0)
 
 
-def eta(probabilities: Doubles, least: float) -> Flags:
+def eta(probabilities: Floats, least: float) -> Flags:
     """Keep p ≥ min(η, √η · exp(−H)), or the most probable where nothing is."""
     return epsilon(probabilities, min(least, math.sqrt(least) * math.exp(-entropy(probabilities))))
 
 
-def top_h(probabilities: Doubles, share: float) -> Flags:
+def top_h(probabilities: Floats, share: float) -> Flags:
     """Keep the most probable tokens while their part of the entropy is at most `share` of it.
 
     As transformers has it: of the :data:`TOP_H_TOKENS` most probable tokens, renormalised, the
@@ -91,7 +88,7 @@ def top_h(probabilities: Doubles, share: float) -> Flags:
     return _kept(probabilities, order[: len(head)][within])
 
 
-RULES: Mapping[str, Callable[[Doubles, float], Flags]] = {
+RULES: Mapping[str, Callable[[Floats, float], Flags]] = {
     "top_k": top_k,
     "top_p": top_p,
     "min_p": min_p,
@@ -103,13 +100,13 @@ RULES: Mapping[str, Callable[[Doubles, float], Flags]] = {
 """The rules by the names that a decoding is written with."""
 
 
-def entropy(probabilities: Doubles) -> float:
+def entropy(probabilities: Floats) -> float:
     """Shannon entropy in nats."""
     positive = probabilities[probabilities > 0]
     return float(-(positive * np.log(positive)).sum())
 
 
-def tempered(probabilities: Doubles, temperature: float) -> Doubles:
+def tempered(probabilities: Floats, temperature: float) -> Floats:
     """Give the distribution in proportion to p^(1/T)."""
     if temperature == 1:
         return np.asarray(probabilities / probabilities.sum())
@@ -121,7 +118,7 @@ def tempered(probabilities: Doubles, temperature: float) -> Doubles:
     return np.asarray(weights / weights.sum())
 
 
-def penalised(scores: ArrayLike, history: Sequence[int] | Longs, penalty: float) -> Doubles:
+def penalised(scores: ArrayLike, history: Sequence[int] | Longs, penalty: float) -> Floats:
     """Make tokens that were there before less likely (Keskar et al., 2019), as transformers does.
 
     Scores above 0 are divided by the penalty, others multiplied, once for each different token of
@@ -151,8 +148,8 @@ def repeating(history: Sequence[int] | Longs, n: int, *, size: int | None = None
 
 
 def without_repeats(
-    probabilities: Doubles, decoding: Decoding, history: Sequence[int] | Longs
-) -> Doubles:
+    probabilities: Floats, decoding: Decoding, history: Sequence[int] | Longs
+) -> Floats:
     """Apply what looks at the history: the repetition penalty, then the ban on n-grams.
 
     The penalty is applied to log-probabilities. Where every token is banned, none is.
@@ -171,7 +168,7 @@ def without_repeats(
 
 def truncated(
     probabilities: ArrayLike, decoding: Decoding, *, history: Sequence[int] | Longs = ()
-) -> Doubles:
+) -> Floats:
     """Give the distribution that a decoding draws the next token from.
 
     What looks at the history comes first, then the temperature, then the truncations in the order
@@ -220,17 +217,17 @@ def has_distribution(decoding: Decoding) -> bool:
     return decoding.method in ("sample", "greedy")
 
 
-def _descending(probabilities: Doubles) -> NDArray[np.intp]:
+def _descending(probabilities: Floats) -> NDArray[np.intp]:
     """The tokens from the most to the least probable, equal ones by their numbers."""
     return np.argsort(-probabilities, kind="stable")
 
 
-def _enough(ordered: Doubles, mass: float) -> int:
+def _enough(ordered: Floats, mass: float) -> int:
     """How many of the first values have that mass together."""
     return int(np.searchsorted(np.cumsum(ordered), mass - SLACK)) + 1
 
 
-def _kept(probabilities: Doubles, tokens: NDArray[np.intp]) -> Flags:
+def _kept(probabilities: Floats, tokens: NDArray[np.intp]) -> Flags:
     kept = np.zeros(len(probabilities), np.bool_)
     kept[tokens] = True
     return kept & (probabilities > 0)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.options import Options
-from calipers.embed.reading import Reading
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.reading import ReadingCounts
 from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.language_model.causal_tokens import CausalTokens
 from calipers.language_model.decoding import Decoding
@@ -56,7 +56,7 @@ AT_ONCE = 1_024
 """Texts that are handed to vLLM together; it makes batches of them by itself."""
 
 
-def load_vllm(name: str, options: Options) -> LanguageModel:
+def load_vllm(name: str, options: EmbedderOptions) -> LanguageModel:
     """Load a model by vLLM.
 
     Parameters
@@ -106,7 +106,7 @@ class VllmModel(LanguageModel):
         "seed fixes a sample only as far as no token is a near-tie"
     )
 
-    def __init__(self, name: str, options: Options, vllm: Any) -> None:
+    def __init__(self, name: str, options: EmbedderOptions, vllm: Any) -> None:
         self.name, self._vllm = name, vllm
         try:
             self._llm = vllm.LLM(
@@ -142,7 +142,7 @@ class VllmModel(LanguageModel):
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._at_once = options.batch_size or AT_ONCE
 
-    def reading(self, texts: Sequence[str]) -> Reading:
+    def reading(self, texts: Sequence[str]) -> ReadingCounts:
         """Count the words of texts, and those that its tokenizer does not know."""
         return self._tokens.reading(texts)
 

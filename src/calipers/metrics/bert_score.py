@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points
 from calipers.score import Score, signature
 
-Floats = NDArray[np.float64]
 PARTS = ("precision", "recall", "f1")
 
 
@@ -86,17 +86,17 @@ def bert_score(
             "texts and references must be equally many, and at least one; "
             f"found {len(texts)} and {len(references)}"
         )
-    found = np.empty((len(texts), 2))
+    scores = np.empty((len(texts), 2))
     for pair in range(len(texts)):
-        rows, own = _side("texts", texts, text_weights, pair)
+        rows, side_weights = _side("texts", texts, text_weights, pair)
         others, weights = _side("references", references, reference_weights, pair)
         if rows.shape[1] != others.shape[1]:
             raise InputError(
                 f"row {pair + 1}: the tokens of a text and of its reference must have as many "
                 f"columns; found {rows.shape[1]} and {others.shape[1]}"
             )
-        found[pair] = match(rows, own, others, weights)
-    return summarise(with_f1(found), {})
+        scores[pair] = match(rows, side_weights, others, weights)
+    return summarise(with_f1(scores), {})
 
 
 def match(
@@ -118,21 +118,21 @@ def match(
     return _mean(cosines.max(axis=1), text_weights), _mean(cosines.max(axis=0), reference_weights)
 
 
-def with_f1(found: Floats) -> Floats:
+def with_f1(scores: Floats) -> Floats:
     """Add the harmonic mean to precision and recall, shape (pairs, 2) to (pairs, 3)."""
-    precision, recall = found.T
+    precision, recall = scores.T
     total = precision + recall
     with np.errstate(invalid="ignore", divide="ignore"):
         f1 = np.where(total == 0, 0.0, 2 * precision * recall / total)
-    return np.column_stack([found, f1])
+    return np.column_stack([scores, f1])
 
 
-def best(found: Floats) -> Floats:
+def best(scores: Floats) -> Floats:
     """Take the best over several references, each part by itself.
 
     Parameters
     ----------
-    found
+    scores
         Shape (n, references, 3), NaN where a pair has no value.
 
     Returns
@@ -140,7 +140,7 @@ def best(found: Floats) -> Floats:
     array
         Shape (n, 3), NaN where no reference gives a value.
     """
-    highest = np.where(np.isnan(found), -np.inf, found).max(axis=1)
+    highest = np.where(np.isnan(scores), -np.inf, scores).max(axis=1)
     return np.where(np.isneginf(highest), np.nan, highest)
 
 
@@ -166,13 +166,13 @@ def idf(references: Iterable[NDArray[np.int32]], size: int) -> Floats:
     return np.log((documents + 1) / (holders + 1))
 
 
-def rescale(found: Floats, baseline: Floats) -> Floats:
+def rescale(scores: Floats, baseline: Floats) -> Floats:
     """Put the value of unrelated texts at 0 and leave 1 where it is: (x - b) / (1 - b)."""
-    return (found - baseline) / (1 - baseline)
+    return (scores - baseline) / (1 - baseline)
 
 
 def summarise(
-    found: Floats,
+    scores: Floats,
     pins: Mapping[str, object],
     *,
     lowest: Sequence[float] = (0.0, 0.0, 0.0),
@@ -182,7 +182,7 @@ def summarise(
 
     Parameters
     ----------
-    found
+    scores
         Shape (n, 3), in the order of `PARTS`.
     pins
         The choices behind it.
@@ -191,7 +191,7 @@ def summarise(
     reason
         Why a part is NaN, where no pair has a value.
     """
-    columns = zip(PARTS, found.T, lowest, strict=True)
+    columns = zip(PARTS, scores.T, lowest, strict=True)
     return BertScore(*(_score(part, values, pins, low, reason) for part, values, low in columns))
 
 
@@ -200,12 +200,12 @@ def _score(
 ) -> Score:
     defined = ~np.isnan(values)
     missing = int(np.count_nonzero(~defined))
-    own = {"undefined": missing} if missing else {}
+    undefined = {"undefined": missing} if missing else {}
     return Score(
         value=float(values[defined].mean()) if defined.any() else np.nan,
         range=(lowest, 1.0),
         signature=signature(
-            {"metric": "bert_score", "part": part, **pins, **own, "n": len(values)}
+            {"metric": "bert_score", "part": part, **pins, **undefined, "n": len(values)}
         ),
         reason=None if defined.any() else reason,
         per_sample=values,
@@ -225,9 +225,14 @@ def _side(
     rows = check_points(sets[pair], f"{name}: row {pair + 1}")
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-    own = np.ones(len(rows)) if weights is None else np.asarray(weights[pair], dtype=np.float64)
-    if own.shape != (len(rows),) or not (np.isfinite(own) & (own >= 0)).all():
+    row_weights = (
+        np.ones(len(rows)) if weights is None else np.asarray(weights[pair], dtype=np.float64)
+    )
+    if (
+        row_weights.shape != (len(rows),)
+        or not (np.isfinite(row_weights) & (row_weights >= 0)).all()
+    ):
         raise InputError(
             f"the weights of {name}: row {pair + 1} must be {len(rows)} finite number(s), 0 or more"
         )
-    return unit, own
+    return unit, row_weights

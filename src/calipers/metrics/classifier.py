@@ -31,7 +31,7 @@ from calipers.numeric.validation import check_pair, check_whole
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.estimate.classifier import Classification, Discrimination
     from calipers.metrics.pair import Pair
 
@@ -64,7 +64,7 @@ def too_few_prompts(pair: Pair) -> bool:
     return pair.prompts is not None and pair.dealt_prompts is None
 
 
-def read_classifier_accuracy(pair: Pair, _: Options) -> Score:
+def read_classifier_accuracy(pair: Pair, _: EstimationOptions) -> Score:
     made = pair.estimates
     if too_few_prompts(pair):
         return scored("classifier_accuracy", float("nan"), made.row_pins, reason=TOO_FEW_PROMPTS)
@@ -134,7 +134,7 @@ def classifier_auc(
     return scored("classifier_auc", mean_area(parts), pins)
 
 
-def read_classifier_auc(pair: Pair, _: Options) -> Score:
+def read_classifier_auc(pair: Pair, _: EstimationOptions) -> Score:
     tested, settings = exchangeable(pair), pair.settings
     found = classifier_auc(
         *tested.sides, prompts=tested.prompts, seed=settings.seed, threads=settings.threads
@@ -142,7 +142,7 @@ def read_classifier_auc(pair: Pair, _: Options) -> Score:
     return found.signed(**tested.pins)
 
 
-def read_discriminator_accuracy(pair: Pair, _: Options) -> Score:
+def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
     from calipers.estimate.classifier import discriminate
 
     made, settings = pair.estimates, pair.settings

@@ -24,15 +24,14 @@ the cosine kernel gives values near 1 to any set.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.errors import InputError
 from calipers.metrics.vendi import eigenvalues, spectrum, vendi_of
 from calipers.metrics.within_prompts import Labels, directions, rows_by_prompt
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import as_array
 from calipers.score import Score, signature
-
-Floats = NDArray[np.float64]
 
 SLACK = 1e-6
 """How far from 1 the diagonal of a kernel may lie, and from symmetry its entries."""

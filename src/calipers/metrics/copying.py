@@ -38,7 +38,7 @@ from calipers.metrics.reading import read_off, share
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 QUANTILE = 0.01
@@ -156,9 +156,9 @@ def are_near_copies(near: Neighbourhoods) -> NDArray[np.bool_]:
     return close
 
 
-def read_authenticity(pair: Pair, _: Options) -> Score:
+def read_authenticity(pair: Pair, _: EstimationOptions) -> Score:
     return authenticity_score(pair.neighbourhoods)
 
 
-def read_near_copies(pair: Pair, _: Options) -> Score:
+def read_near_copies(pair: Pair, _: EstimationOptions) -> Score:
     return near_copies_score(pair.neighbourhoods)

@@ -30,7 +30,7 @@ from calipers.numeric.validation import check_whole
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 BANDS = 5
@@ -111,9 +111,9 @@ def peripheral_recall(near: Neighbourhoods, k: int) -> Score:
     return band_recall(near, k, BANDS, BANDS, metric="peripheral_recall")
 
 
-def read_core_recall(pair: Pair, _: Options) -> Score:
+def read_core_recall(pair: Pair, _: EstimationOptions) -> Score:
     return core_recall(pair.neighbourhoods, pair.settings.k)
 
 
-def read_peripheral_recall(pair: Pair, _: Options) -> Score:
+def read_peripheral_recall(pair: Pair, _: EstimationOptions) -> Score:
     return peripheral_recall(pair.neighbourhoods, pair.settings.k)

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.measures import Euclidean, centred
-from calipers.estimate.pairwise import PairSums, Replicates, pair_sums, replicates
+from calipers.estimate.pairwise import PairSums, PairwiseReplicates, pair_sums, replicates
 from calipers.metrics.reading import scored
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 
@@ -70,7 +70,7 @@ def energy_of(sums: PairSums) -> float:
     return max(0.0, 2 * sums.across / (n * m) - within)
 
 
-def read_energy_distance(pair: Pair, _: Options) -> Score:
+def read_energy_distance(pair: Pair, _: EstimationOptions) -> Score:
     return energy_distance(*pair.projected, threads=pair.settings.threads)
 
 
@@ -86,7 +86,7 @@ def energy_replicates(
     blocks: tuple[Blocks, Blocks],
     *,
     threads: int | None = None,
-) -> Replicates:
+) -> PairwiseReplicates:
     """Tell what the energy distance would be without each block of rows, at little more cost.
 
     Parameters

@@ -29,19 +29,19 @@ from math import lgamma, log, pi
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from calipers.estimate.knn.balls import Distance, Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, too_small
+from calipers.numeric.arrays import Floats
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
-Doubles = NDArray[np.float64]
 Entropy = Literal["precision_cross_entropy", "recall_cross_entropy", "recall_entropy"]
 
 
@@ -139,17 +139,17 @@ def recall_entropy_score(near: Neighbourhoods, k: int, d: int) -> Score:
     return _score("recall_entropy", near, distances, len(distances) - 1, k, d)
 
 
-def read_precision_cross_entropy(pair: Pair, _: Options) -> Score:
+def read_precision_cross_entropy(pair: Pair, _: EstimationOptions) -> Score:
     """Of a pair, as the catalogue asks for it."""
     return precision_cross_entropy_score(pair.neighbourhoods, pair.settings.k, _dimensions(pair))
 
 
-def read_recall_cross_entropy(pair: Pair, _: Options) -> Score:
+def read_recall_cross_entropy(pair: Pair, _: EstimationOptions) -> Score:
     """Of a pair, as the catalogue asks for it."""
     return recall_cross_entropy_score(pair.neighbourhoods, pair.settings.k, _dimensions(pair))
 
 
-def read_recall_entropy(pair: Pair, _: Options) -> Score:
+def read_recall_entropy(pair: Pair, _: EstimationOptions) -> Score:
     """Of a pair, as the catalogue asks for it."""
     return recall_entropy_score(pair.neighbourhoods, pair.settings.k, _dimensions(pair))
 
@@ -175,7 +175,7 @@ def _measure(
 def _score(
     metric: Entropy,
     near: Neighbourhoods,
-    distances: Doubles | None,
+    distances: Floats | None,
     count: int,
     k: int,
     d: int,
@@ -201,7 +201,7 @@ def _score(
     )
 
 
-def information(distances: Doubles, count: int, k: int, d: int) -> Doubles:
+def information(distances: Floats, count: int, k: int, d: int) -> Floats:
     """-log density at each row, from the distance to the k-th nearest of `count` rows.
 
     Parameters
@@ -218,5 +218,5 @@ def information(distances: Doubles, count: int, k: int, d: int) -> Doubles:
     """
     volume = d / 2 * log(pi) - lgamma(d / 2 + 1)
     with np.errstate(divide="ignore"):
-        terms: Doubles = log(count) - digamma(k) + volume + d * np.log(distances)
+        terms: Floats = log(count) - digamma(k) + volume + d * np.log(distances)
     return terms

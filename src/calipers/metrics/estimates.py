@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from calipers.catalogue.estimation import COUNTING, PAIRED_C, Options
+from calipers.catalogue.estimation import COUNTING, PAIRED_C, EstimationOptions
 from calipers.curves.frontier import (
     BOTH_SIDES,
     OWN_SIDE,
@@ -162,7 +162,7 @@ class Estimates:
         """The few cells of the averaged precision-recall curve, in ten runs."""
         return self._quantise(min(BUCKETS, len(self.reference) + len(self.generated)), RUNS)
 
-    def estimate(self, options: Options) -> Estimate:
+    def estimate(self, options: EstimationOptions) -> Estimate:
         """What the options relate the two distributions by."""
         if options.estimator == COUNTING:
             return self.cells.best.smoothed(options.smoothing)
@@ -261,16 +261,16 @@ class Curves:
     estimates: Estimates
 
     @lazily
-    def frontiers(self) -> dict[Options, DivergenceFrontier]:
+    def frontiers(self) -> dict[EstimationOptions, DivergenceFrontier]:
         """The divergence frontiers that were made so far."""
         return {}
 
     @lazily
-    def trade_offs(self) -> dict[Options, PrecisionRecallCurve]:
+    def trade_offs(self) -> dict[EstimationOptions, PrecisionRecallCurve]:
         """The precision-recall curves that were made so far."""
         return {}
 
-    def frontier(self, options: Options) -> DivergenceFrontier:
+    def frontier(self, options: EstimationOptions) -> DivergenceFrontier:
         """The divergence frontier that the options choose."""
         if options not in self.frontiers:
             estimate = self.estimates.estimate(options)
@@ -280,7 +280,7 @@ class Curves:
             self.frontiers[options] = made
         return self.frontiers[options]
 
-    def trade_off(self, options: Options) -> PrecisionRecallCurve:
+    def trade_off(self, options: EstimationOptions) -> PrecisionRecallCurve:
         """The precision-recall curve that the options choose: over cells the mean of ten runs."""
         if options not in self.trade_offs:
             counted = options.estimator == COUNTING
@@ -300,13 +300,13 @@ class Curves:
             PAIRED_C[estimator] if self.estimates.settings.c is None else self.estimates.settings.c
         )
 
-    def pins(self, options: Options) -> Pins:
+    def pins(self, options: EstimationOptions) -> Pins:
         """What made an estimate, for the signatures of what is read from it."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.cells) | self.estimates.seed_pin
         return {**self.estimates.ratios(options.estimator).pins, **self.estimates.row_pins}
 
-    def trade_off_pins(self, options: Options) -> Pins:
+    def trade_off_pins(self, options: EstimationOptions) -> Pins:
         """What made a precision-recall curve."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.prd_cells, runs="runs") | self.estimates.seed_pin
@@ -342,7 +342,7 @@ def cell_pins(cells: Quantisation, *, runs: str = "restarts") -> Pins:
 
 def _check_neighbours(samples: int) -> None:
     """Refuse sets that have too few neighbours, whose number no option chooses."""
-    from calipers.estimate.ratios import PAPER_K
+    from calipers.estimate.balanced_neighbours import PAPER_K
 
     if samples <= PAPER_K:
         raise InputError(

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.prompt_strata import Prompts
-from calipers.metrics.pair import Pair, Sides
+from calipers.metrics.pair import Pair
+from calipers.numeric.arrays import Indices
 from calipers.numeric.blocks import Clusters
-
-Index = NDArray[np.intp]
+from calipers.numeric.distances import Sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Exchangeable:
     """
 
     sides: Sides
-    rows: tuple[Index, Index]
+    rows: tuple[Indices, Indices]
     prompts: Prompts | None
     pins: dict[str, object]
 

@@ -21,7 +21,7 @@ from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 
@@ -119,7 +119,7 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     return root
 
 
-def read_frechet_distance(pair: Pair, _: Options) -> Score:
+def read_frechet_distance(pair: Pair, _: EstimationOptions) -> Score:
     return frechet_score(*pair.moments)
 
 

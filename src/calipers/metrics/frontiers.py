@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, STARRED, Options
+from calipers.catalogue.estimation import (
+    COUNTING,
+    DEFAULTS,
+    STARRED,
+    AveragedOver,
+    EstimationOptions,
+)
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
-from calipers.curves.frontier import (
-    DivergenceFrontier,
-    Points,
-    divergence_frontier,
-    f_divergence,
-    half_of,
-)
+from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence, half_of
 from calipers.estimate.axes import Norm, preprocess
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
@@ -78,7 +78,7 @@ HIGHEST: dict[str, Callable[[Divergence], float]] = {
 
 
 def summary_score(
-    name: str, options: Options, frontier: DivergenceFrontier, *, c: float = C, pins: Pins
+    name: str, options: EstimationOptions, frontier: DivergenceFrontier, *, c: float = C, pins: Pins
 ) -> Score:
     """Read one summary off a frontier.
 
@@ -109,7 +109,9 @@ def summary_score(
     return _within(name, options, value, made, reason)
 
 
-def divergence_score(name: str, options: Options, estimate: Estimate, *, pins: Pins) -> Score:
+def divergence_score(
+    name: str, options: EstimationOptions, estimate: Estimate, *, pins: Pins
+) -> Score:
     """Read the f-divergence of the reference from the generated set off any estimate."""
     divergence = find_divergence(options.divergence)
     value = f_divergence(estimate, divergence, points=options.points)
@@ -121,7 +123,9 @@ def divergence_score(name: str, options: Options, estimate: Estimate, *, pins: P
 ROUNDING = 1e-9
 
 
-def _within(name: str, options: Options, value: float, pins: Pins, reason: str | None) -> Score:
+def _within(
+    name: str, options: EstimationOptions, value: float, pins: Pins, reason: str | None
+) -> Score:
     """Complete a value; one beyond what the divergence allows is no estimate of anything."""
     low, high = METRICS[name].range_of(options)
     if reason is None and not low - ROUNDING <= value <= high + ROUNDING:
@@ -134,12 +138,12 @@ def _within(name: str, options: Options, value: float, pins: Pins, reason: str |
     return scored(name, value, pins, options=options, reason=reason)
 
 
-def range_by(name: str, options: Options) -> tuple[float, float]:
+def range_by(name: str, options: EstimationOptions) -> tuple[float, float]:
     """The range of an entry of `HIGHEST`: up to what the divergence allows."""
     return 0.0, HIGHEST[name](find_divergence(options.divergence))
 
 
-def _pins(options: Options, own: Pins, pins: Pins, points: Points) -> Pins:
+def _pins(options: EstimationOptions, own: Pins, pins: Pins, points: AveragedOver) -> Pins:
     counted = options.estimator == COUNTING
     choice = {"smoothing": options.smoothing} if counted else {"points": points}
     return {"divergence": options.divergence, **own, **choice, **pins}
@@ -235,11 +239,11 @@ def mauve(
 
 def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
     """Sum up the frontier of the best quantisation, with and without smoothing."""
-    plain, star = DEFAULTS, Options(smoothing=STARRED)
+    plain, star = DEFAULTS, EstimationOptions(smoothing=STARRED)
     best = cells.best
     curves = {each: divergence_frontier(best.smoothed(each.smoothing)) for each in (plain, star)}
 
-    def score(name: str, options: Options) -> Score:
+    def score(name: str, options: EstimationOptions) -> Score:
         return summary_score(name, options, curves[options], c=c, pins=pins)
 
     return Mauve(
@@ -252,31 +256,31 @@ def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
     )
 
 
-def read_mauve(pair: Pair, options: Options) -> Score:
+def read_mauve(pair: Pair, options: EstimationOptions) -> Score:
     return _read("mauve", pair, options)
 
 
-def read_frontier_integral(pair: Pair, options: Options) -> Score:
+def read_frontier_integral(pair: Pair, options: EstimationOptions) -> Score:
     return _read("frontier_integral", pair, options)
 
 
-def read_midpoint(pair: Pair, options: Options) -> Score:
+def read_midpoint(pair: Pair, options: EstimationOptions) -> Score:
     return _read("midpoint", pair, options)
 
 
-def read_frontier_f8(pair: Pair, options: Options) -> Score:
+def read_frontier_f8(pair: Pair, options: EstimationOptions) -> Score:
     return _read("frontier_f8", pair, options)
 
 
-def read_frontier_f1_8(pair: Pair, options: Options) -> Score:
+def read_frontier_f1_8(pair: Pair, options: EstimationOptions) -> Score:
     return _read("frontier_f1_8", pair, options)
 
 
-def read_divergence(pair: Pair, options: Options) -> Score:
+def read_divergence(pair: Pair, options: EstimationOptions) -> Score:
     estimate, pins = pair.estimates.estimate(options), pair.curves.pins(options)
     return divergence_score("divergence", options, estimate, pins=pins)
 
 
-def _read(name: str, pair: Pair, options: Options) -> Score:
+def _read(name: str, pair: Pair, options: EstimationOptions) -> Score:
     made, c = pair.curves, pair.curves.scaling(options.estimator)
     return summary_score(name, options, made.frontier(options), c=c, pins=made.pins(options))

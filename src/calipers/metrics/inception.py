@@ -11,15 +11,14 @@ class does not count. It grows with the number of samples in a split.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points, check_whole
 from calipers.score import Score, signature
 
 TOLERANCE = 1e-3
-
-Floats = NDArray[np.float64]
 
 
 def inception_score(probabilities: ArrayLike, *, splits: int = 1) -> Score:

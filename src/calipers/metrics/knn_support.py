@@ -39,7 +39,7 @@ from calipers.metrics.reading import read_off, share, too_small
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 
@@ -280,21 +280,21 @@ def realism_score(near: Neighbourhoods, k: int) -> Score:
     return read_off(near, "realism", value, k, pins, reason=reason, per_sample=each)
 
 
-def read_precision(pair: Pair, _: Options) -> Score:
+def read_precision(pair: Pair, _: EstimationOptions) -> Score:
     return precision_score(pair.neighbourhoods, pair.settings.k)
 
 
-def read_recall(pair: Pair, _: Options) -> Score:
+def read_recall(pair: Pair, _: EstimationOptions) -> Score:
     return recall_score(pair.neighbourhoods, pair.settings.k)
 
 
-def read_density(pair: Pair, _: Options) -> Score:
+def read_density(pair: Pair, _: EstimationOptions) -> Score:
     return density_score(pair.neighbourhoods, pair.settings.k)
 
 
-def read_coverage(pair: Pair, _: Options) -> Score:
+def read_coverage(pair: Pair, _: EstimationOptions) -> Score:
     return coverage_score(pair.neighbourhoods, pair.settings.k)
 
 
-def read_realism(pair: Pair, _: Options) -> Score:
+def read_realism(pair: Pair, _: EstimationOptions) -> Score:
     return realism_score(pair.neighbourhoods, pair.settings.k)

@@ -28,20 +28,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
+from calipers.numeric.arrays import Floats
+
 Starts = NDArray[np.int64]
 
 HALVINGS = 60
 """Steps of the search for the best ε: more than a double can tell apart."""
 
 
-def sums_by_text(values: Doubles, starts: Starts) -> Doubles:
+def sums_by_text(values: Floats, starts: Starts) -> Floats:
     """Add up the values of each text, shape ``(n,)``; 0 where a text has none."""
     texts = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     return np.bincount(texts, values, len(starts) - 1).astype(np.float64)
 
 
-def means_by_text(values: Doubles, starts: Starts) -> Doubles:
+def means_by_text(values: Floats, starts: Starts) -> Floats:
     """Average the values of each text, shape ``(n,)``; NaN where a text has none."""
     counts = np.diff(starts)
     means = np.full(len(counts), np.nan)
@@ -49,7 +50,7 @@ def means_by_text(values: Doubles, starts: Starts) -> Doubles:
     return means
 
 
-def perplexity(log_probability: Doubles, units: float | None = None) -> float:
+def perplexity(log_probability: Floats, units: float | None = None) -> float:
     """Give the perplexity of a set: exp of the mean negative log-probability.
 
     Parameters
@@ -75,7 +76,7 @@ def perplexity(log_probability: Doubles, units: float | None = None) -> float:
     return float(np.exp(-log_probability.sum() / count))
 
 
-def perplexity_by_text(log_probability: Doubles, starts: Starts) -> Doubles:
+def perplexity_by_text(log_probability: Floats, starts: Starts) -> Floats:
     """Give the perplexity of each text, shape ``(n,)``; NaN where nothing of it was scored.
 
     Its mean is what the library `evaluate` calls the mean perplexity of a set.
@@ -84,7 +85,7 @@ def perplexity_by_text(log_probability: Doubles, starts: Starts) -> Doubles:
         return np.exp(-means_by_text(log_probability, starts))
 
 
-def bits_per_byte(log_probability: Doubles, size: float) -> float:
+def bits_per_byte(log_probability: Floats, size: float) -> float:
     """Give the bits that the model needs for a byte of the texts (UTF-8) on average.
 
     Examples
@@ -97,7 +98,7 @@ def bits_per_byte(log_probability: Doubles, size: float) -> float:
     return float(-log_probability.sum() / (np.log(2) * size))
 
 
-def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Doubles:
+def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Floats:
     """Give the entropy of the tokens of each text in nats, shape ``(n,)``; NaN where it has none.
 
     H = -Σ (c_w / n) log (c_w / n) over the different tokens w of a text of n tokens, c_w its count:
@@ -114,14 +115,14 @@ def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Doubles:
     different, counts = np.unique(texts * size + tokens, return_counts=True)
     shares = counts / lengths[different // size]
     entropies = np.bincount(different // size, -shares * np.log(shares), len(lengths))
-    found: Doubles = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
+    found: Floats = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
     return found
 
 
 # Against the decoder's own distribution ----------------------------------------------------------
 
 
-def sparsemax_scores(q: Doubles, squares: Doubles) -> Doubles:
+def sparsemax_scores(q: Floats, squares: Floats) -> Floats:
     """Give the sparsemax score of each token, in [0, 1]; 1 where the decoder was sure of it.
 
     1 less the sparsemax loss of a distribution q: q(x) + (1 - Σ q²) / 2 (Martins et al., section
@@ -142,7 +143,7 @@ def sparsemax_scores(q: Doubles, squares: Doubles) -> Doubles:
     return q + (1 - squares) / 2
 
 
-def jensen_shannon(q: Doubles) -> Doubles:
+def jensen_shannon(q: Floats) -> Floats:
     """Give the Jensen-Shannon divergence between q and the one token that was written, in nats.
 
     Of m, the mean of both, (KL(q‖m) + KL(1_x‖m)) / 2 depends on q(x) alone: from 0, where q(x) = 1,
@@ -158,7 +159,7 @@ def jensen_shannon(q: Doubles) -> Doubles:
     return np.asarray(np.maximum(np.log(2) + (xlogy(q, q) - xlogy(1 + q, 1 + q)) / 2, 0.0))
 
 
-def epsilon_perplexity(q: Doubles, vocabulary: int, epsilon: float | None = None) -> float:
+def epsilon_perplexity(q: Floats, vocabulary: int, epsilon: float | None = None) -> float:
     """Give the perplexity of q + ε, renormalised: finite whatever q leaves out.
 
     exp of the mean of -log ((q(x) + ε) / (1 + ε|V|)) (Martins et al., section 4.1), which is the
@@ -194,7 +195,7 @@ def share_of(epsilon: float, vocabulary: int) -> float:
     return epsilon * vocabulary / (1 + epsilon * vocabulary)
 
 
-def best_share(q: Doubles, vocabulary: int) -> float:
+def best_share(q: Floats, vocabulary: int) -> float:
     """Find the share of the uniform distribution by which the tokens are likeliest, in [0, 1].
 
     The mean of log ((1 - λ) q + λ / |V|) is concave in λ; its slope changes sign at the largest.
@@ -221,7 +222,7 @@ def best_share(q: Doubles, vocabulary: int) -> float:
 # Diversity without an embedder -------------------------------------------------------------------
 
 
-def conditional_surprise(rates: Doubles) -> float:
+def conditional_surprise(rates: Floats) -> float:
     """Give the bits per byte that a text still needs where others of its set were read before.
 
     The mean over texts of -log2 θ(r_n | r_1 … r_(n-1)) / |r_n|, each text the last one once: a_n of
@@ -236,7 +237,7 @@ def conditional_surprise(rates: Doubles) -> float:
     return float(rates.mean()) if len(rates) else float("nan")
 
 
-def coherence(rates: Doubles) -> float:
+def coherence(rates: Floats) -> float:
     """Give the geometric mean of the probability of a byte, each text by itself, in [0, 1].
 
     C = 2^(-mean of h), with h the bits per byte of a text without the others (the same section).
@@ -249,7 +250,7 @@ def coherence(rates: Doubles) -> float:
     return float(2 ** -rates.mean()) if len(rates) else float("nan")
 
 
-def decan(last: Doubles, alone: Doubles) -> float:
+def decan(last: Floats, alone: Floats) -> float:
     """Give C × a_n in bits per byte: surprise that stays in context, of texts that are plausible.
 
     Low for one text over and over (by a_n) and for noise (by C), high for many likely texts that

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.curves.frontier import EDGE, GRID, area_under, positive, transformed
 from calipers.estimate.axes import Norm, preprocess
@@ -48,15 +48,15 @@ from calipers.metrics.transport import (
     epsilon_of,
     too_many,
 )
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
-Floats = NDArray[np.float64]
 Interpolation = Literal["linear", "barycentric"]
 
 
@@ -296,11 +296,11 @@ def _frontier(
     )
 
 
-def read_mauve_ot(pair: Pair, _: Options) -> Score:
+def read_mauve_ot(pair: Pair, _: EstimationOptions) -> Score:
     return _read(pair, "linear")
 
 
-def read_mauve_ot_barycentric(pair: Pair, _: Options) -> Score:
+def read_mauve_ot_barycentric(pair: Pair, _: EstimationOptions) -> Score:
     return _read(pair, "barycentric")
 
 

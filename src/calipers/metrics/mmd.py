@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.measures import Cubic, Gaussian, Measure, Rows, centred
+from calipers.estimate.measures import CentredRows, Cubic, Gaussian, Measure, centred
 from calipers.estimate.pairwise import (
     PairSums,
-    Replicates,
+    PairwiseReplicates,
     median_distance,
     pair_sums,
     replicates,
@@ -38,7 +38,7 @@ from calipers.numeric.validation import check_choice, check_pair, check_whole, i
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 Kernel = Literal["gaussian", "polynomial"]
@@ -48,8 +48,6 @@ ALIKE = (
     "the median distance is 0: at least half of the pairs are equal as compared, as copies are, "
     "and rows beside one that lies so far out that it leaves them no digits"
 )
-
-Floats = NDArray[np.float64]
 
 
 def mmd(
@@ -136,7 +134,7 @@ def _gaussian(
 
 
 def kernel_width(
-    rows: tuple[Rows, Rows], bandwidth: float | str, seed: int, threads: int | None
+    rows: tuple[CentredRows, CentredRows], bandwidth: float | str, seed: int, threads: int | None
 ) -> float:
     """The width as given, or the median distance of the union; 0 where half of it are copies."""
     if isinstance(bandwidth, str):
@@ -146,14 +144,14 @@ def kernel_width(
 
 
 def _polynomial(left: Points, right: Points, metric: str, threads: int | None) -> Score:
-    rows = Rows.of(left), Rows.of(right)
+    rows = CentredRows.of(left), CentredRows.of(right)
     return _unbiased(metric, {"kernel": "cubic"}, rows, Cubic(left.shape[1]), threads)
 
 
 def _unbiased(
     metric: str,
     pins: dict[str, object],
-    rows: tuple[Rows, Rows],
+    rows: tuple[CentredRows, CentredRows],
     measure: Measure,
     threads: int | None,
 ) -> Score:
@@ -165,19 +163,25 @@ def _unbiased(
     return _score(metric, pins, rows, value, None)
 
 
-def _enough(rows: tuple[Rows, Rows]) -> bool:
+def _enough(rows: tuple[CentredRows, CentredRows]) -> bool:
     return min(len(side.squares) for side in rows) > 1
 
 
 def _score(
-    metric: str, pins: dict[str, object], rows: tuple[Rows, Rows], value: float, reason: str | None
+    metric: str,
+    pins: dict[str, object],
+    rows: tuple[CentredRows, CentredRows],
+    value: float,
+    reason: str | None,
 ) -> Score:
     (n, d), (m, _) = (side.given.shape for side in rows)
     sizes = {"statistic": "unbiased", "n": n, "m": m, "d": d}
     return scored(metric, value, pins | sizes, reason=reason)
 
 
-def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dict[str, object]:
+def _sampling(
+    rows: tuple[CentredRows, CentredRows], bandwidth: float | str, seed: int
+) -> dict[str, object]:
     """The seed counts only where rows are drawn."""
     drawn = sum(len(side.squares) for side in rows) > MEDIAN_ROWS
     if not (drawn and bandwidth == "median"):
@@ -191,12 +195,12 @@ def check_bandwidth(bandwidth: object) -> None:
         raise InputError(f"bandwidth must be 'median' or a number above 0; found {bandwidth!r}")
 
 
-def read_mmd(pair: Pair, _: Options) -> Score:
+def read_mmd(pair: Pair, _: EstimationOptions) -> Score:
     settings = pair.settings
     return mmd(*pair.projected, seed=settings.seed, threads=settings.threads)
 
 
-def read_kid(pair: Pair, _: Options) -> Score:
+def read_kid(pair: Pair, _: EstimationOptions) -> Score:
     return kid(*pair.projected, threads=pair.settings.threads)
 
 
@@ -222,7 +226,7 @@ def mmd_replicates(
     bandwidth: float | Literal["median"] = "median",
     seed: int = 0,
     threads: int | None = None,
-) -> Replicates:
+) -> PairwiseReplicates:
     """Tell what MMD² would be without each block of rows, for little more than MMD² itself.
 
     Parameters
@@ -234,7 +238,7 @@ def mmd_replicates(
 
     Returns
     -------
-    Replicates
+    PairwiseReplicates
         The value, and what it would be without every block of either set; NaN where ``mmd`` is.
     """
     check_choice("kernel", kernel, get_args(Kernel))
@@ -246,7 +250,7 @@ def mmd_replicates(
     rows = centred(left, right)
     width = kernel_width(rows, bandwidth, seed, threads)
     if width == 0:
-        return Replicates.undefined(blocks)
+        return PairwiseReplicates.undefined(blocks)
     return replicates(rows, Gaussian(width), blocks, PairSums.unbiased, threads=threads)
 
 
@@ -256,8 +260,8 @@ def kid_replicates(
     blocks: tuple[Blocks, Blocks],
     *,
     threads: int | None = None,
-) -> Replicates:
+) -> PairwiseReplicates:
     """Tell what KID would be without each block of rows; see :func:`mmd_replicates`."""
     left, right = check_pair(reference, generated)
-    rows = Rows.of(left), Rows.of(right)
+    rows = CentredRows.of(left), CentredRows.of(right)
     return replicates(rows, Cubic(left.shape[1]), blocks, PairSums.unbiased, threads=threads)

@@ -18,13 +18,12 @@ from calipers.estimate.prompt_strata import Prompts
 from calipers.lazy import lazily
 from calipers.metrics.estimates import FEWEST_PROMPTS, Curves, Estimates, Quantise, Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 from calipers.numeric.kept import content, kept
 
 __all__ = ["Pair", "Settings"]
 
 Rows = NDArray[np.bool_] | NDArray[np.intp]
-Sides = tuple[Points, Points]
 Strata = tuple[NDArray[np.int64], NDArray[np.int64]]
 Made = TypeVar("Made")
 

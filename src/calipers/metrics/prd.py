@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from calipers.catalogue.estimation import DEFAULTS, Options
+from calipers.catalogue.estimation import DEFAULTS, EstimationOptions
 from calipers.curves.precision_recall import PrecisionRecallCurve
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.metrics.estimates import BUCKETS, RUNS, averaged, cell_pins
@@ -100,7 +100,9 @@ READINGS: dict[str, Callable[[PrecisionRecallCurve], float]] = {
 """What is read off a precision-recall curve, by the name of its metric."""
 
 
-def curve_score(name: str, options: Options, curve: PrecisionRecallCurve, *, pins: Pins) -> Score:
+def curve_score(
+    name: str, options: EstimationOptions, curve: PrecisionRecallCurve, *, pins: Pins
+) -> Score:
     """Read one number off a precision-recall curve, in [0, 1].
 
     The ends of the curve are NaN with a reason where the estimator gives mass everywhere.
@@ -116,26 +118,26 @@ def curve_score(name: str, options: Options, curve: PrecisionRecallCurve, *, pin
     )
 
 
-def read_prd_f8(pair: Pair, options: Options) -> Score:
+def read_prd_f8(pair: Pair, options: EstimationOptions) -> Score:
     return _read("prd_f8", pair, options)
 
 
-def read_prd_f1_8(pair: Pair, options: Options) -> Score:
+def read_prd_f1_8(pair: Pair, options: EstimationOptions) -> Score:
     return _read("prd_f1_8", pair, options)
 
 
-def read_max_precision(pair: Pair, options: Options) -> Score:
+def read_max_precision(pair: Pair, options: EstimationOptions) -> Score:
     return _read("max_precision", pair, options)
 
 
-def read_max_recall(pair: Pair, options: Options) -> Score:
+def read_max_recall(pair: Pair, options: EstimationOptions) -> Score:
     return _read("max_recall", pair, options)
 
 
-def read_total_variation(pair: Pair, options: Options) -> Score:
+def read_total_variation(pair: Pair, options: EstimationOptions) -> Score:
     return _read("total_variation", pair, options)
 
 
-def _read(name: str, pair: Pair, options: Options) -> Score:
+def _read(name: str, pair: Pair, options: EstimationOptions) -> Score:
     curve = pair.curves.trade_off(options)
     return curve_score(name, options, curve, pins=pair.curves.trade_off_pins(options))

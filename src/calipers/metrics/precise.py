@@ -25,25 +25,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
 from calipers.estimate.knn.strata import largest_stratum
 from calipers.metrics.reading import read_off
+from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
-Doubles = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Sides = tuple[Points, Points]
 Rows = tuple[slice | Flags, Flags]
 EVERY = slice(None)
 
@@ -164,7 +162,7 @@ def precise_diversity_score(
     return read_off(near, "precise_diversity", value, k, reason=reason, reference=1.0)
 
 
-def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
+def precise_recall_replicates(pair: Pair) -> tuple[Floats, Floats]:
     """Precise recall without each block of the reference and of the generated rows.
 
     Returns
@@ -191,7 +189,7 @@ def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
     )
 
 
-def precise_diversity_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
+def precise_diversity_replicates(pair: Pair) -> tuple[Floats, Floats]:
     """Precise diversity without each block of the reference and of the generated rows.
 
     Returns
@@ -219,14 +217,14 @@ def precise_diversity_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
     )
 
 
-def read_precise_recall(pair: Pair, _: Options) -> Score:
+def read_precise_recall(pair: Pair, _: EstimationOptions) -> Score:
     """Of a pair, as the catalogue asks for it."""
     rows, settings = (pair.reference, pair.generated), pair.settings
     near = pair.neighbourhoods
     return precise_recall_score(near, *rows, settings.k, threads=settings.threads)
 
 
-def read_precise_diversity(pair: Pair, _: Options) -> Score:
+def read_precise_diversity(pair: Pair, _: EstimationOptions) -> Score:
     """Of a pair, as the catalogue asks for it."""
     rows = pair.reference, pair.generated
     return precise_diversity_score(pair.neighbourhoods, *rows, pair.settings.k)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.estimation import Options
+from calipers.catalogue.estimation import EstimationOptions
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.knn.passes import EXACT
@@ -23,7 +23,7 @@ def scored(
     value: float,
     pins: Pins,
     *,
-    options: Options | None = None,
+    options: EstimationOptions | None = None,
     range: tuple[float, float] | None = None,
     reason: str | None = None,
     per_sample: NDArray[Any] | None = None,

@@ -83,7 +83,7 @@ from calipers.numeric.validation import check_whole
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 
@@ -183,18 +183,18 @@ def clipped_density_coverage(
 
 def clipped_density_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     """Clipped number of capped balls around a generated row, relative to a reference row's own."""
-    around, own = near.reference.capped, near.reference.capped_own
+    around, expected = near.reference.capped, near.reference.capped_own
     name, pins = "clipped_density", {"radii": "capped_at_median"}
     reason = too_small(near, k, measured=around is not None and near.supports.capped == k)
-    if reason or around is None or own is None:
+    if reason or around is None or expected is None:
         return read_off(near, name, np.nan, k, pins, reason=reason)
-    each, calibration = np.minimum(around, k), int(np.minimum(own, k).sum(dtype=np.int64))
+    clipped, calibration = np.minimum(around, k), int(np.minimum(expected, k).sum(dtype=np.int64))
     if calibration == 0:
         reason = "no reference sample lies inside the open capped ball of another one"
-        return read_off(near, name, np.nan, k, pins, reason=reason, per_sample=each / k)
+        return read_off(near, name, np.nan, k, pins, reason=reason, per_sample=clipped / k)
     n, m = sizes(near)
-    value = min(1.0, int(each.sum(dtype=np.int64)) * n / (calibration * m))
-    return read_off(near, name, value, k, pins, per_sample=each / k)
+    value = min(1.0, int(clipped.sum(dtype=np.int64)) * n / (calibration * m))
+    return read_off(near, name, value, k, pins, per_sample=clipped / k)
 
 
 def clipped_coverage_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
@@ -204,9 +204,9 @@ def clipped_coverage_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     if reason:
         return read_off(near, name, np.nan, k, pins, reason=reason)
     n, m = sizes(near)
-    held = np.minimum(near.reference.held[:, k - 1], k)
-    measured = int(held.sum(dtype=np.int64)) / (k * n)
-    return read_off(near, name, good_share(measured, n, m, k), k, pins, per_sample=held / k)
+    clipped = np.minimum(near.reference.held[:, k - 1], k)
+    measured = int(clipped.sum(dtype=np.int64)) / (k * n)
+    return read_off(near, name, good_share(measured, n, m, k), k, pins, per_sample=clipped / k)
 
 
 def precision_recall_cover(
@@ -351,30 +351,30 @@ def _mean(metric: str, owners: Balls, near: Neighbourhoods, spread: tuple[int, f
     k, factor = spread
     missed = owners.missed
     reason = too_small(near, k, measured=missed is not None and near.supports.spread == spread)
-    each = None if missed is None or reason else 1 - missed
-    value = np.nan if each is None else float(each.mean())
-    return read_off(near, metric, value, k, {"factor": factor}, reason=reason, per_sample=each)
+    covered = None if missed is None or reason else 1 - missed
+    value = np.nan if covered is None else float(covered.mean())
+    return read_off(near, metric, value, k, {"factor": factor}, reason=reason, per_sample=covered)
 
 
-def read_clipped_density(pair: Pair, _: Options) -> Score:
+def read_clipped_density(pair: Pair, _: EstimationOptions) -> Score:
     return clipped_density_score(pair.neighbourhoods)
 
 
-def read_clipped_coverage(pair: Pair, _: Options) -> Score:
+def read_clipped_coverage(pair: Pair, _: EstimationOptions) -> Score:
     return clipped_coverage_score(pair.neighbourhoods)
 
 
-def read_probabilistic_precision(pair: Pair, _: Options) -> Score:
+def read_probabilistic_precision(pair: Pair, _: EstimationOptions) -> Score:
     return probabilistic_precision_score(pair.neighbourhoods)
 
 
-def read_probabilistic_recall(pair: Pair, _: Options) -> Score:
+def read_probabilistic_recall(pair: Pair, _: EstimationOptions) -> Score:
     return probabilistic_recall_score(pair.neighbourhoods)
 
 
-def read_cover_precision(pair: Pair, _: Options) -> Score:
+def read_cover_precision(pair: Pair, _: EstimationOptions) -> Score:
     return cover_precision_score(pair.neighbourhoods)
 
 
-def read_cover_recall(pair: Pair, _: Options) -> Score:
+def read_cover_recall(pair: Pair, _: EstimationOptions) -> Score:
     return cover_recall_score(pair.neighbourhoods)

@@ -44,7 +44,7 @@ from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 BLOCK = 4096
@@ -99,9 +99,12 @@ def sphere_precision_score(near: Neighbourhoods, reference: Points, generated: P
     n, m = sizes(near)
     scaled = _scaling(near.distance, reference, generated)
     centre = _mean(reference, scaled)
-    own = np.sort(_to_centre(reference, centre, scaled))
+    distances = np.sort(_to_centre(reference, centre, scaled))
     other = _to_centre(generated, centre, scaled)
-    value, places = _agreement(own, n, np.sort(other), m), np.searchsorted(_spheres(own), other)
+    value, places = (
+        _agreement(distances, n, np.sort(other), m),
+        np.searchsorted(_spheres(distances), other),
+    )
     pins = {"centre": "reference_mean"}
     return read_off(near, "sphere_precision", value, 1, pins, per_sample=places / n)
 
@@ -110,10 +113,10 @@ def sphere_recall_score(near: Neighbourhoods, reference: Points, generated: Poin
     """Agreement of the spheres around the generated mean on both sets, near samples alone."""
     n, m = sizes(near)
     scaled = _scaling(near.distance, generated)
-    each = _to_centre(generated, _mean(generated, scaled), scaled)
+    distances = _to_centre(generated, _mean(generated, scaled), scaled)
     reached = near.reference.held[:, 0] > 0
-    other = each[near.generated.nearest[reached]]
-    value = _agreement(np.sort(each), m, np.sort(other), n)
+    other = distances[near.generated.nearest[reached]]
+    value = _agreement(np.sort(distances), m, np.sort(other), n)
     pins = {"centre": "generated_mean"}
     return read_off(near, "sphere_recall", value, 1, pins, per_sample=reached)
 
@@ -125,13 +128,13 @@ def _spheres(sorted_distances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _agreement(
-    own: NDArray[np.float64], size: int, other: NDArray[np.float64], other_size: int
+    distances: NDArray[np.float64], size: int, other: NDArray[np.float64], other_size: int
 ) -> float:
     """``1 - sum |share of other - share of own| / sum share of own``, over all own spheres."""
-    radii = _spheres(own)
-    alpha = np.searchsorted(own, radii, side="right").astype(np.int64)
-    found = np.searchsorted(other, radii, side="right").astype(np.int64)
-    gap = np.abs(found * size - alpha * other_size).sum(dtype=np.float64)
+    radii = _spheres(distances)
+    alpha = np.searchsorted(distances, radii, side="right").astype(np.int64)
+    beta = np.searchsorted(other, radii, side="right").astype(np.int64)
+    gap = np.abs(beta * size - alpha * other_size).sum(dtype=np.float64)
     return float(1 - gap / (alpha.sum(dtype=np.float64) * other_size))
 
 
@@ -163,9 +166,9 @@ def _to_centre(rows: Points, centre: NDArray[np.float64], scaled: Scaling) -> ND
     return gaps
 
 
-def read_sphere_precision(pair: Pair, _: Options) -> Score:
+def read_sphere_precision(pair: Pair, _: EstimationOptions) -> Score:
     return sphere_precision_score(pair.neighbourhoods, pair.reference, pair.generated)
 
 
-def read_sphere_recall(pair: Pair, _: Options) -> Score:
+def read_sphere_recall(pair: Pair, _: EstimationOptions) -> Score:
     return sphere_recall_score(pair.neighbourhoods, pair.reference, pair.generated)

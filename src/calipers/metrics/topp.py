@@ -56,7 +56,7 @@ from calipers.numeric.validation import check_pair, check_whole
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 DIMENSIONS = 32
@@ -217,11 +217,11 @@ def _undefined(
     return TopologicalPrecisionRecall(*scores)
 
 
-def read_topp(pair: Pair, _: Options) -> Score:
+def read_topp(pair: Pair, _: EstimationOptions) -> Score:
     return _topology(pair).precision
 
 
-def read_topr(pair: Pair, _: Options) -> Score:
+def read_topr(pair: Pair, _: EstimationOptions) -> Score:
     return _topology(pair).recall
 
 

@@ -50,11 +50,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.measures import Rows, centred, squared_distances
+from calipers.estimate.measures import CentredRows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
 from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import workers
@@ -63,12 +64,10 @@ from calipers.numeric.validation import check_pair, check_whole, is_positive
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
 
 MOST_CELLS = 5_000
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +137,16 @@ def quantised_transport_score(
     reference: Points, generated: Points, cells: Quantisation, *, pins: Pins | None = None
 ) -> Score:
     """Move one histogram of a quantisation onto the other; see :func:`quantised_transport`."""
-    own = cells_of(reference, generated, cells)
-    value, reason = np.nan, too_many(own, MOST_CELLS)
+    filled_cells = cells_of(reference, generated, cells)
+    value, reason = np.nan, too_many(filled_cells, MOST_CELLS)
     if reason is None:
         try:
-            value = transport_cost(own.reference, own.generated, own.costs)
+            value = transport_cost(
+                filled_cells.reference, filled_cells.generated, filled_cells.costs
+            )
         except NoPlanError as failure:
             reason = str(failure)
-    made = {"cost": "squared_euclidean", **own.pins, **(pins or {})}
+    made = {"cost": "squared_euclidean", **filled_cells.pins, **(pins or {})}
     return scored("ot_quantised", value, made, reason=reason)
 
 
@@ -174,7 +175,7 @@ def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells
             sums[:, column] += np.bincount(
                 placed[place], weights=moved[:, column], minlength=len(names)
             )
-    middles = Rows.of(sums / (p + q)[:, None])
+    middles = CentredRows.of(sums / (p + q)[:, None])
     pins = cell_pins(cells) | {"d": d}
     return Cells(p / n, q / m, squared_distances(middles, middles), pins)
 
@@ -251,14 +252,14 @@ def entropic_transport_scores(
     pins: Pins | None = None,
 ) -> EntropicTransport:
     """Move one histogram of a quantisation onto the other; see :func:`entropic_transport`."""
-    own = cells_of(reference, generated, cells)
-    values, reason = (np.nan, np.nan), too_many(own, MOST_CELLS)
+    filled_cells = cells_of(reference, generated, cells)
+    values, reason = (np.nan, np.nan), too_many(filled_cells, MOST_CELLS)
     if reason is None:
         try:
-            values = _values(own, epsilon_of(own.costs, regularisation))
+            values = _values(filled_cells, epsilon_of(filled_cells.costs, regularisation))
         except NoPlanError as failure:
             reason = str(failure)
-    made = {"regularisation": regularisation, **own.pins, **(pins or {})}
+    made = {"regularisation": regularisation, **filled_cells.pins, **(pins or {})}
     return EntropicTransport(
         entropic=scored("ot_entropic", values[0], made, reason=reason),
         debiased=scored("ot_debiased", values[1], made, reason=reason),
@@ -293,7 +294,7 @@ def _values(cells: Cells, epsilon: float) -> tuple[float, float]:
     across, *within = (
         entropic(a, b, cells.costs, regularisation=epsilon) for a, b in ((p, q), (p, p), (q, q))
     )
-    return across.transport, max(0.0, across.value - sum(own.value for own in within) / 2)
+    return across.transport, max(0.0, across.value - sum(side.value for side in within) / 2)
 
 
 PROJECTIONS = 500
@@ -355,7 +356,9 @@ def _directions(count: int, d: int, seed: int) -> Floats:
     return drawn
 
 
-def _mean_cost(left: Rows, right: Rows, directions: Floats, threads: int | None) -> float:
+def _mean_cost(
+    left: CentredRows, right: CentredRows, directions: Floats, threads: int | None
+) -> float:
     places = _merged(len(left.squares), len(right.squares))
 
     def work(span: tuple[int, int]) -> float:
@@ -367,13 +370,13 @@ def _mean_cost(left: Rows, right: Rows, directions: Floats, threads: int | None)
     return total / len(directions)
 
 
-def _projected(rows: Rows, directions: Floats) -> Floats:
+def _projected(rows: CentredRows, directions: Floats) -> Floats:
     """Coordinates of all rows along some directions, shape ``(directions, n)``."""
     n = len(rows.squares)
-    found = np.empty((len(directions), n))
+    projections = np.empty((len(directions), n))
     for span in spans(n, 4096):
-        found[:, slice(*span)] = directions @ rows.span(span).points.T
-    return found
+        projections[:, slice(*span)] = directions @ rows.span(span).points.T
+    return projections
 
 
 def _cost(x: Floats, y: Floats, places: Places | None) -> float:
@@ -468,7 +471,9 @@ def squared_wasserstein(
     return float(np.einsum("ij,ij->", gaps, gaps)) / len(gaps)
 
 
-def cost_matrix(left: Rows, right: Rows, *, threads: int | None = None) -> NDArray[np.float64]:
+def cost_matrix(
+    left: CentredRows, right: CentredRows, *, threads: int | None = None
+) -> NDArray[np.float64]:
     """All squared distances in float64, shape ``(n, m)``."""
     costs = np.empty((len(left.squares), len(right.squares)))
 
@@ -481,24 +486,24 @@ def cost_matrix(left: Rows, right: Rows, *, threads: int | None = None) -> NDArr
     return costs
 
 
-def read_ot(pair: Pair, _: Options) -> Score:
+def read_ot(pair: Pair, _: EstimationOptions) -> Score:
     return optimal_transport(*pair.projected, threads=pair.settings.threads)
 
 
-def read_ot_quantised(pair: Pair, _: Options) -> Score:
+def read_ot_quantised(pair: Pair, _: EstimationOptions) -> Score:
     made = pair.estimates
     return quantised_transport_score(*pair.projected, made.cells, pins=made.seed_pin)
 
 
-def read_ot_entropic(pair: Pair, _: Options) -> Score:
+def read_ot_entropic(pair: Pair, _: EstimationOptions) -> Score:
     return _entropic(pair).entropic
 
 
-def read_ot_debiased(pair: Pair, _: Options) -> Score:
+def read_ot_debiased(pair: Pair, _: EstimationOptions) -> Score:
     return _entropic(pair).debiased
 
 
-def read_sliced_wasserstein(pair: Pair, _: Options) -> Score:
+def read_sliced_wasserstein(pair: Pair, _: EstimationOptions) -> Score:
     settings = pair.settings
     return sliced_wasserstein(*pair.projected, seed=settings.seed, threads=settings.threads)
 

@@ -31,12 +31,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.measures import Rows, squared_distances
+from calipers.estimate.measures import CentredRows, squared_distances
 from calipers.metrics.reading import scored
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Points
 from calipers.numeric.subsample import subsample_rows
 from calipers.numeric.threads import available_threads, limit_threads, workers
@@ -45,10 +46,8 @@ from calipers.numeric.validation import as_array, check_points, check_whole, is_
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    from calipers.catalogue.estimation import Options
+    from calipers.catalogue.estimation import EstimationOptions
     from calipers.metrics.pair import Pair
-
-Floats = NDArray[np.float64]
 
 
 def vendi_of(
@@ -108,8 +107,8 @@ def truncated(shares: Floats, truncate: int | None) -> Floats:
     """
     if truncate is None or check_whole("truncate", truncate, 1) >= len(shares):
         return shares
-    kept: Floats = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
-    return kept
+    shortened: Floats = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
+    return shortened
 
 
 def check_order(q: Any) -> float:
@@ -205,7 +204,7 @@ def cosine_energy(points: Points, threads: int | None) -> float:
 def gaussian_energy(points: Points, bandwidth: float, threads: int | None) -> float:
     """Mean squared Gaussian kernel over all pairs of rows, in tiles."""
     check_whole("threads", 1 if threads is None else threads, 1)
-    rows = Rows.of(points, points.mean(axis=0, dtype=np.float64))
+    rows = CentredRows.of(points, points.mean(axis=0, dtype=np.float64))
 
     def work(tile: tuple[Span, Span]) -> float:
         squared = squared_distances(rows.span(tile[0]), rows.span(tile[1]))
@@ -221,8 +220,8 @@ def gaussian_energy(points: Points, bandwidth: float, threads: int | None) -> fl
 
 def rounding(points: Points) -> float:
     """The share of the largest eigenvalue that rounding of products and of the rows may reach."""
-    own: Any = np.finfo(points.dtype).eps
-    return float(max(points.shape) * max(np.finfo(np.float64).eps, own**2))
+    precision: Any = np.finfo(points.dtype).eps
+    return float(max(points.shape) * max(np.finfo(np.float64).eps, precision**2))
 
 
 def vendi_score(
@@ -271,8 +270,8 @@ def vendi_score(
     points = _check_rows(embeddings)
     values = spectrum(points, normalise=normalise, threads=threads)
     value = vendi_of(values, q=q, truncate=truncate, zero=rounding(points))
-    kept = {} if truncate is None else {"truncate": truncate}
-    pins = {"q": float(q), **kept, "kernel": _cosine(normalise)}
+    truncation = {} if truncate is None else {"truncate": truncate}
+    pins = {"q": float(q), **truncation, "kernel": _cosine(normalise)}
     return _score("vendi", value, points, min(points.shape), **pins)
 
 
@@ -345,11 +344,11 @@ def _score(metric: str, value: float, points: Points, most: int, **pins: object)
     return scored(metric, bounded, {**pins, "n": n, "d": d}, range=(1.0, float(most)))
 
 
-def read_vendi(pair: Pair, _: Options) -> Score:
+def read_vendi(pair: Pair, _: EstimationOptions) -> Score:
     return _beside(pair, "vendi", 1.0)
 
 
-def read_rke(pair: Pair, _: Options) -> Score:
+def read_rke(pair: Pair, _: EstimationOptions) -> Score:
     return _beside(pair, "rke", 2.0)
 
 
@@ -363,7 +362,7 @@ def _beside(pair: Pair, metric: str, q: float) -> Score:
         else rows[subsample_rows(len(rows), min(n, m), seed=settings.seed)]
         for rows in pair.embedded
     )
-    known, found = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
+    known, generated = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
     d = pair.embedded[0].shape[1]
     pins = {"q": q, "kernel": "cosine", "d": d, "each": min(n, m), "n": n, "m": m}
-    return scored(metric, found, pins, reference=known)
+    return scored(metric, generated, pins, reference=known)

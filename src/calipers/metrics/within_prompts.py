@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points, check_whole, is_positive
 
-Floats = NDArray[np.float64]
 Labels = Sequence[Any] | NDArray[Any]
 
 

@@ -1,11 +1,28 @@
-"""Arrays and tensors of any library as NumPy arrays; none of those libraries is imported."""
+"""The types of arrays, and arrays and tensors of any library as NumPy arrays.
+
+None of those libraries is imported.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+NamedArrays = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
+Vector = NDArray[np.float64]
+"""Of one axis."""
+Matrix = NDArray[np.float64]
+"""Of two axes."""
+Floats32 = NDArray[np.float32]
+Longs = NDArray[np.int64]
+Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+"""Rows of an array, by number."""
 
 
 def as_numpy(value: Any) -> NDArray[Any]:

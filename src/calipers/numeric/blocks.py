@@ -63,8 +63,8 @@ class Blocks:
         """
         if self.halves is None:
             raise InputError("the counts of halves were not kept: the set was not halved")
-        found: NDArray[np.bool_] = (self.halves >> np.uint64(halving)) & np.uint64(1) == which
-        return found
+        in_half: NDArray[np.bool_] = (self.halves >> np.uint64(halving)) & np.uint64(1) == which
+        return in_half
 
     @classmethod
     def none(cls, n: int) -> Blocks:
@@ -132,11 +132,11 @@ class Clusters:
 
         `deal` gives, for a number of clusters that are dealt together, a value for each of them.
         """
-        found = np.empty(len(self), np.int64)
+        numbers = np.empty(len(self), np.int64)
         for size in np.unique(self.dealt):
-            own = self.dealt == size
-            found[own] = deal(int(size))[self.places[own]]
-        return found
+            of_size = self.dealt == size
+            numbers[of_size] = deal(int(size))[self.places[of_size]]
+        return numbers
 
     def take(self, rows: NDArray[np.intp]) -> Clusters:
         """The clusters of some rows, in the order given; they lie in the same blocks."""
@@ -214,10 +214,14 @@ def cluster_sets(sets: Sequence[Sequence[Hashable] | int]) -> tuple[Clusters, ..
         total += len(fresh)
         table = np.array([places[label] for label in labels], np.int64)
         made.append(Clusters(*np.ascontiguousarray(table.T)))
-    enough = [each.worth for each in made if each.worth >= FEWEST_CLUSTERS * FEWER_BLOCKS]
+    enough = [
+        clusters.worth for clusters in made if clusters.worth >= FEWEST_CLUSTERS * FEWER_BLOCKS
+    ]
     fits = min(enough, default=0) >= FEWEST_CLUSTERS * DEFAULT_BLOCKS
     count = DEFAULT_BLOCKS if fits else FEWER_BLOCKS
-    return tuple(replace(each, blocks=count if each.worth in enough else 0) for each in made)
+    return tuple(
+        replace(clusters, blocks=count if clusters.worth in enough else 0) for clusters in made
+    )
 
 
 def _dealt(size: int, count: int, seed: int) -> NDArray[np.int64]:
@@ -260,5 +264,5 @@ def _half_codes(cells: NDArray[np.int64]) -> NDArray[np.uint64]:
     for halving in range(HALVINGS):
         parity = [(cell & (halving + 1)).bit_count() & 1 for cell in range(count)]
         codes |= np.array(parity, np.uint64) << np.uint64(halving)
-    found: NDArray[np.uint64] = codes[cells]
-    return found
+    row_codes: NDArray[np.uint64] = codes[cells]
+    return row_codes

@@ -24,6 +24,8 @@ from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, panel_spans
 
 Points = NDArray[np.float32] | NDArray[np.float64]
+Sides = tuple[Points, Points]
+"""The rows of both sets."""
 
 UNIT = 2.0**-24  # unit roundoff of float32
 FLOOR = 1e-32  # far above what bounds lose to underflow, also where float32 knows no subnormals

@@ -22,6 +22,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.compile import inlined
 
 PANEL = 48
@@ -310,8 +311,6 @@ def vector_min(typingctx: Any, values: Any, less: Any) -> Any:
     return types.float32(types.uintp, types.uintp), generate
 
 
-Floats = NDArray[np.float32]
-
 STRIP = 2**17  # numbers of float32 that fill half a megabyte
 
 
@@ -328,24 +327,24 @@ class Thresholds(NamedTuple):
         A pair also passes when the bound times the one row's gain lies below the other's reach.
     """
 
-    low: Floats
-    limit: Floats
-    gain: Floats
-    reach: Floats
+    low: Floats32
+    limit: Floats32
+    gain: Floats32
+    reach: Floats32
 
     @classmethod
-    def of(cls, low: Floats, limit: Floats) -> Thresholds:
+    def of(cls, low: Floats32, limit: Floats32) -> Thresholds:
         """Thresholds with limits alone."""
         zero = np.zeros_like(limit)
         return cls(low, limit, zero, zero - 1)
 
     @classmethod
-    def shut(cls, low: Floats) -> Thresholds:
+    def shut(cls, low: Floats32) -> Thresholds:
         """Thresholds that let nothing pass, where the limits of the other side alone count."""
         return cls.of(low, np.full_like(low, -np.inf))
 
 
-def patches(n: int, m: int, panels: Floats) -> NDArray[np.int64]:
+def patches(n: int, m: int, panels: Floats32) -> NDArray[np.int64]:
     """The first row and column of every pair of panels in a tile of n x m pairs, ``(count, 2)``.
 
     Strips of rows that stay in a core's own cache, past which all columns are led.

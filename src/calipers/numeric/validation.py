@@ -60,17 +60,17 @@ def check_pair(reference: ArrayLike, generated: ArrayLike) -> tuple[Points, Poin
     return left, right
 
 
-def check_choice(parameter: str, found: Any, known: Sequence[str]) -> None:
+def check_choice(parameter: str, value: Any, known: Sequence[str]) -> None:
     """Refuse a word that is not one of the known ones."""
-    if found not in known:
-        raise unknown_name(f"value for {parameter}", str(found), known)
+    if value not in known:
+        raise unknown_name(f"value for {parameter}", str(value), known)
 
 
-def check_whole(parameter: str, found: Any, least: int) -> int:
+def check_whole(parameter: str, value: Any, least: int) -> int:
     """Return a whole number, or refuse what is none or lies below its least value."""
-    if not is_whole(found, least):
-        raise InputError(f"{parameter} must be a whole number of at least {least}; found {found!r}")
-    return int(found)
+    if not is_whole(value, least):
+        raise InputError(f"{parameter} must be a whole number of at least {least}; found {value!r}")
+    return int(value)
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -85,9 +85,9 @@ def check_flags(**flags: bool) -> None:
             raise InputError(f"{name} must be True or False; found {flag!r}")
 
 
-def is_whole(found: Any, least: int) -> bool:
+def is_whole(value: Any, least: int) -> bool:
     """Whether it is a whole number, also one of numpy's, from `least` on."""
-    return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
+    return type(value) is not bool and isinstance(value, Integral) and int(value) >= least
 
 
 def is_positive(found: Any) -> bool:

@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.report.documents import summary as summary
     from calipers.report.render.csv import scores_csv as scores_csv
     from calipers.report.render.json import json_text as json_text
     from calipers.report.render.latex import latex as latex
     from calipers.report.render.markdown import markdown as markdown
     from calipers.report.render.text import plain as plain
+    from calipers.report.summary_of_data import summary as summary
 
 WHERE = {
     "json_text": "render.json",
@@ -23,7 +23,7 @@ WHERE = {
     "markdown": "render.markdown",
     "plain": "render.text",
     "scores_csv": "render.csv",
-    "summary": "documents",
+    "summary": "summary_of_data",
 }
 """Public name to the module that has it, which is loaded when the name is first used."""
 

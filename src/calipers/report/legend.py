@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any, Protocol
 
 from calipers.catalogue.embeddings import METRICS
 from calipers.report.names import VIEWS, clean
-from calipers.report.numbers import MISSING, score_text
-from calipers.report.shown import Metric, metric_of, scores_of, short
-from calipers.report.table import Data, Note
+from calipers.report.numbers import MISSING, defined, score_text
+from calipers.report.shown import Metric, metric_of, scores_of, sets_of, short
+from calipers.report.table import Note
+from calipers.results.caution import Caution
+from calipers.results.comparison import Comparison
+from calipers.results.result import Result
+from calipers.results.sets import SetSummary
+from calipers.results.system import SystemResult
+from calipers.results.texts import TextComparison, TextResult
+from calipers.score import Score
+
+Settings = Mapping[str, Any]
+"""The choices of a run, as plain data."""
 
 DIRECTIONS = {
     "↑": "higher is better",
@@ -25,31 +37,50 @@ SHOWN = 5
 """Rows behind a score that are named; all of them stand in the JSON."""
 
 
-def title(data: Data, *, said: Sequence[str] = ()) -> str:
-    """Say what was compared with what, and how; leave out what a caller has `said` before."""
-    reference, settings = data["reference"], data.get("settings", {})
-    cut = _cut(reference)
-    size = f"n = {reference.get('n')}" + (f" of {reference['n_given']}" if cut else "")
+class HasWarnings(Protocol):
+    """A set, a system or a result that has warnings."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is to be known of it."""
+
+
+class HasSummary(HasWarnings, Protocol):
+    """A system by its set and what was measured of it, both of which may have warnings."""
+
+    @property
+    def summary(self) -> SetSummary:
+        """Its set."""
+
+
+def title_of(comparison: Comparison) -> str:
+    """Say what was compared with what, and how."""
+    head = title(comparison.reference, comparison.settings)
+    return " · ".join([head, *_given_prompts(comparison)])
+
+
+def title(reference: SetSummary, settings: Settings, *, said: Sequence[str] = ()) -> str:
+    """Say what was the reference, and how it was compared; leave out what a caller has `said`."""
+    cut = f" of {reference.n_given}" if _is_cut(reference) else ""
     changed = [key for key in USUAL if is_changed(settings, key)]
     usual = ("embedder", "tokenizer", "seed", *changed)
     keys = [key for key in usual if key in settings and key not in said]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
-    rows = [] if scaled_as_usual(data) else [prepared(data)]
-    first = f"Reference: {short(reference['name'])}, {size}"
-    return " · ".join([first, *pins, *rows, *_given_prompts(data)])
+    rows = [] if scaled_as_usual(settings) else [prepared(settings)]
+    first = f"Reference: {short(reference.name)}, n = {reference.n}{cut}"
+    return " · ".join([first, *pins, *rows])
 
 
-def prepared(data: Data) -> str:
+def prepared(settings: Settings) -> str:
     """Say what was done to the rows before they were compared; empty where no vectors were.
 
     Examples
     --------
-    >>> prepared({"settings": {"embedder": "precomputed", "normalise": "none", "pca": 0.9}})
+    >>> prepared({"embedder": "precomputed", "normalise": "none", "pca": 0.9})
     'vectors as given, MAUVE on 90 % PCA'
-    >>> prepared({"settings": {"embedder": "minilm", "normalise": "l2", "pca": None}})
+    >>> prepared({"embedder": "minilm", "normalise": "l2", "pca": None})
     'rows scaled to length 1'
     """
-    settings = data.get("settings", {})
     if "embedder" not in settings and "embedders" not in settings:
         return ""
     given, share = are_given(settings), settings.get("pca")
@@ -59,57 +90,54 @@ def prepared(data: Data) -> str:
     return f"{rows} {done}" + (f", {where} {100 * share:.0f} % PCA" if share else "")
 
 
-def head_of_view(data: Data, view: str) -> str:
+def head_of_view(settings: Settings, view: str) -> str:
     """Name a view at the head of its table; of given vectors, say what was done to them."""
-    settings = data.get("settings", {})
     if settings.get("embedder") != GIVEN:
         return clean(view)
     return "as given" if settings.get("normalise") == "none" else "length 1"
 
 
-def scaled_as_usual(data: Data) -> bool:
+def scaled_as_usual(settings: Settings) -> bool:
     """Whether the rows are texts or images, or neither, and were scaled as those usually are.
 
     Of vectors that were given, nothing is usual.
     """
-    settings = data.get("settings", {})
     # Runs that were kept before there was a choice scaled every row
     return not are_given(settings) and settings.get("normalise", "l2") == "l2"
 
 
-def are_given(settings: Data) -> bool:
+def are_given(settings: Settings) -> bool:
     """Whether a person gave the vectors, whatever made them."""
     return settings.get("samples") == "vectors" or settings.get("embedder") == GIVEN
 
 
-def foot(data: Data) -> str:
+def foot(comparison: Comparison) -> str:
     """Say what was compared, in a line below the tables."""
-    reference, settings = data["reference"], data.get("settings", {})
-    systems = list(data.get("systems", ()))
-    sizes = sorted({int(row["n"]) for row in [reference, *systems]})
-    given = [_given(row) for row in [reference, *systems]]
+    settings, sets = comparison.settings, sets_of(comparison)
+    sizes = sorted({row.n for row in sets})
     if len(sizes) == 1:
         size = f"n = {sizes[0]:,} each"
-        cut = sorted({n for n in given if n > sizes[0]})
+        cut = sorted({row.n_given for row in sets if row.n_given > sizes[0]})
         if cut:
             most = f"{cut[0]:,}" if len(cut) == 1 else f"{cut[0]:,} to {cut[-1]:,}"
             size += f" (cut from {most})"
     else:
-        own = sorted({int(row["n"]) for row in systems})
-        most = f"{own[0]:,}" if len(own) == 1 else f"{own[0]:,} to {own[-1]:,}"
-        size = f"n = {size_of(reference)} (reference), {most}"
+        generated = sorted({row.n for row in sets[1:]})
+        most = f"{generated[0]:,}"
+        most += f" to {generated[-1]:,}" if len(generated) > 1 else ""
+        size = f"n = {size_of(comparison.reference)} (reference), {most}"
     embedder = clean(settings.get("embedder") or "")
     tokenizer = f"tokenizer {clean(settings['tokenizer'])}" if settings.get("tokenizer") else ""
     changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
-    rows = "" if scaled_as_usual(data) else prepared(data)
+    rows = "" if scaled_as_usual(settings) else prepared(settings)
     named = "" if rows and embedder == GIVEN else embedder
     parts = [
         *_written(settings),
         size,
-        *_within_prompts(systems),
+        *_within_prompts(comparison.systems),
         *_treated(settings),
-        *(f"{way} (--shared-prompts)" for way in _given_prompts(data)),
+        *(f"{way} (--shared-prompts)" for way in _given_prompts(comparison)),
         named,
         tokenizer,
         rows,
@@ -119,7 +147,7 @@ def foot(data: Data) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _written(settings: Data) -> Iterator[str]:
+def _written(settings: Settings) -> Iterator[str]:
     """Say which model wrote the samples of a tuning, and how it was asked."""
     made = settings.get("generation")
     if isinstance(made, Mapping):
@@ -129,30 +157,30 @@ def _written(settings: Data) -> Iterator[str]:
         yield asked.get(task, task)
 
 
-def _given_prompts(data: Data) -> Iterator[str]:
+def _given_prompts(comparison: Comparison) -> Iterator[str]:
     """Say that answers to the same prompts were scored by those to others."""
     ways = {
         way: f"by answers to other prompts{more}"
         for way, more in (("residual", ", less what their own explains"), ("others", ""))
     }
     for way, text in ways.items():
-        scores = (s for row in data.get("systems", ()) for s in row.get("scores", {}).values())
-        if any(f"|prompts:{way}" in (score.get("signature") or "") for score in scores):
+        scores = (score for system in comparison.systems for score in system.scores.values())
+        if any(f"|prompts:{way}" in score.signature for score in scores):
             yield text
 
 
-def _within_prompts(systems: Sequence[Data]) -> Iterator[str]:
+def _within_prompts(systems: Sequence[SystemResult]) -> Iterator[str]:
     """Say how many prompts the systems share with the reference, within which they are tested."""
-    found = [system.get("prompts") or {} for system in systems]
-    counts = sorted(int(each.get("shared") or 0) for each in found)
+    overlaps = [system.prompts for system in systems]
+    counts = sorted(0 if overlap is None else overlap.shared for overlap in overlaps)
     if counts and counts[-1]:
         low = f"{counts[0]:,} to " if counts[0] < counts[-1] else ""
-        rows = any(each.get("by") == "paired" for each in found)
+        rows = any(overlap is not None and overlap.by == "paired" for overlap in overlaps)
         unit = "pairs of rows" if rows else "shared prompts"
         yield f"tested within {low}{counts[-1]:,} {unit}"
 
 
-def _treated(settings: Data) -> Iterator[str]:
+def _treated(settings: Settings) -> Iterator[str]:
     """Say what was cut off the texts, what counts as one draw, and where sets are compared."""
     if settings.get("strip_prompt"):
         yield "prompts stripped"
@@ -166,76 +194,78 @@ def _treated(settings: Data) -> Iterator[str]:
         yield "one space for all systems"
 
 
-def size_of(row: Data) -> str:
+def size_of(row: SetSummary) -> str:
     """Write the size of a set with its thousands apart, and of how many it was cut."""
-    given, n = _given(row), int(row["n"])
-    return f"{n:,}" if given == n else f"{n:,} of {given:,}"
+    return f"{row.n:,} of {row.n_given:,}" if _is_cut(row) else f"{row.n:,}"
 
 
-def is_changed(settings: Data, key: str) -> bool:
+def is_changed(settings: Settings, key: str) -> bool:
     """Whether a choice is not the usual one."""
     return bool(settings.get(key, USUAL[key]) != USUAL[key])
 
 
-def remarks(data: Data) -> Iterator[Note]:
+def remarks(comparison: Comparison) -> Iterator[Note]:
     """Say how the sets were cut and held together, and what stands behind the scores."""
-    for told in (cut_notes, seed_notes, scope_note, cluster_note):
-        yield from (Note("note", text) for text in told(data))
-    yield from detail_notes(data.get("systems", ()), lambda key: metric_of(data, key).label)
+    for texts in (
+        cut_notes(comparison.settings, sets_of(comparison)),
+        seed_notes(comparison.systems),
+        scope_note(comparison),
+        cluster_note(comparison),
+    ):
+        yield from (Note("note", text) for text in texts)
+    yield from detail_notes(comparison.systems, lambda key: metric_of(comparison, key).label)
 
 
-def cut_notes(data: Data) -> Iterator[str]:
-    """Say which sets were cut, and to what."""
-    settings, systems = data.get("settings", {}), list(data.get("systems", ()))
-    limit = settings.get("max_samples")
-    if limit and any(_given(row) > limit for row in [data["reference"], *systems]):
+def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
+    """Say which sets, the reference first, were cut, and to what."""
+    limit, (_, *generated) = settings.get("max_samples"), sets
+    if limit and any(row.n_given > limit for row in sets):
         yield f"larger sets cut to {limit} (--max-samples)"
-    cut = [row for row in systems if row["n"] < min(_given(row), limit or _given(row))]
+    cut = [row for row in generated if row.n < min(row.n_given, limit or row.n_given)]
     if cut:
-        smallest = [row for row in systems if _given(row) == row["n"]]
-        names = _names(smallest)
-        reason = f", the smallest ({names})" if smallest else ""
-        yield f"all generated sets cut to {cut[0]['n']}{reason}; --keep-sizes leaves them"
+        smallest = [row for row in generated if row.n_given == row.n]
+        reason = f", the smallest ({_names(smallest)})" if smallest else ""
+        yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes leaves them"
 
 
-def seed_notes(data: Data) -> Iterator[str]:
+def seed_notes(systems: Sequence[SystemResult | TextResult]) -> Iterator[str]:
     """Say which systems stand for several files."""
-    for system in data.get("systems", ()):
-        if len(system.get("seeds") or ()) > 1:
-            yield f"{short(system['name'])}: mean over {len(system['seeds'])} seed files"
+    for system in systems:
+        if len(system.seeds) > 1:
+            yield f"{short(system.name)}: mean over {len(system.seeds)} seed files"
 
 
-def scope_note(data: Data) -> Iterator[str]:
+def scope_note(comparison: Comparison) -> Iterator[str]:
     """Say that systems share a space, where they do."""
-    if data.get("settings", {}).get("shared"):
+    if comparison.settings.get("shared"):
         yield (
             "all systems share one projection and one set of cells (--shared): adding or removing "
             "a system changes the scores of the others"
         )
 
 
-def cluster_note(data: Data) -> Iterator[str]:
+def cluster_note(comparison: Comparison) -> Iterator[str]:
     """Say what counts as one draw, and how many of them each set has."""
-    field = data.get("settings", {}).get("cluster")
+    settings = comparison.settings
+    field = settings.get("cluster")
     if field is None:
         return
-    named = [("the reference", data["reference"])]
-    named += [(short(system["name"]), system) for system in data.get("systems", ())]
-    counts = [f"{row.get('clusters')} of {row['n']} samples in {name}" for name, row in named]
+    sets = [("the reference", comparison.reference)]
+    sets += [(short(system.name), system.summary) for system in comparison.systems]
+    counts = [f"{row.clusters} of {row.n} samples in {name}" for name, row in sets]
     tests = "; tests against the reference take one sample of each"
     yield (
         f"clusters by {clean(field)!r} (--cluster), which count as drawn together: "
-        f"{', '.join(counts)}{tests if data['settings'].get('level') is not None else ''}"
+        f"{', '.join(counts)}{tests if settings.get('level') is not None else ''}"
     )
 
 
-def reasons(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
+def reasons(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[Note]:
     """Say for every dash in the table why there is no value."""
-    systems = [short(system["name"]) for system in data.get("systems", ())]
     about: dict[tuple[str, str], list[str]] = {}
-    for row, system in enumerate(systems):
-        for reason, missing in _reasons_of(data, metrics, row).items():
-            about.setdefault((reason, ", ".join(missing)), []).append(system)
+    for row, system in enumerate(comparison.systems):
+        for reason, missing in _reasons_of(comparison, metrics, row).items():
+            about.setdefault((reason, ", ".join(missing)), []).append(short(system.name))
     yield from missing_notes(about, MISSING)
 
 
@@ -246,56 +276,73 @@ def missing_notes(about: Mapping[tuple[str, str], list[str]], sign: str = "") ->
         yield Note("missing", text, sign, about=tuple(names))
 
 
-def warnings(data: Data, sets: Sequence[tuple[str, Data]]) -> Iterator[Note]:
+def warnings(result: Result, sets: Sequence[tuple[str, HasWarnings]]) -> Iterator[Note]:
     """Give every warning once, with the names of the sets that it is about in front of it.
 
     Those that could change the verdict come first, the worst of them before the others.
+
+    Parameters
+    ----------
+    result
+        What was found; its own warnings are about no set.
+    sets
+        What else has warnings, with the name that the note gives it.
     """
     about: dict[str, list[str]] = {}
     for name, row in sets:
-        for text in row.get("warnings") or ():
+        for text in row.warnings:
             about.setdefault(clean(text), []).append(name)
-    found = [(tuple(dict.fromkeys(names)), text) for text, names in about.items()]
-    found += [((), text) for text in dict.fromkeys(map(clean, data.get("warnings") or ()))]
-    rows = [data, *(row for _, row in sets)]
-    weights = {clean(c["text"]): c["weight"] for row in rows for c in row.get("cautions") or ()}
-    for known, text in sorted(found, key=lambda warning: -weights.get(warning[1], 0)):
-        named = f"{', '.join(known)}: " if known else ""
-        yield Note("warning", named + text, about=known)
+    texts = [(tuple(dict.fromkeys(names)), text) for text, names in about.items()]
+    texts += [((), text) for text in dict.fromkeys(map(clean, _warnings_of(result)))]
+    rows = [result, *(row for _, row in sets)]
+    weights = {clean(caution.text): caution.weight for row in rows for caution in _cautions_of(row)}
+    for names, text in sorted(texts, key=lambda warning: -weights.get(warning[1], 0)):
+        of = f"{', '.join(names)}: " if names else ""
+        yield Note("warning", of + text, about=names)
 
 
-def sets_of(data: Data) -> list[tuple[str, Data]]:
-    """Give all sets of a comparison by their names."""
-    sets = [data.get("reference"), *data.get("systems", ()), data.get("train")]
-    return [(short(row["name"]), row) for row in sets if row]
+def sets_with_warnings(result: Comparison | TextComparison) -> list[tuple[str, HasWarnings]]:
+    """Give all that has warnings in a comparison, by the names of its sets."""
+    return [
+        *_named(result.reference),
+        *((short(system.name), row) for system in result.systems for row in both(system)),
+        *_named(result.train),
+    ]
 
 
-def detail_notes(systems: Sequence[Data], label: Callable[[str], str]) -> Iterator[Note]:
+def both(system: HasSummary) -> tuple[HasWarnings, HasWarnings]:
+    """Give what has the warnings of a system: its set, and what was measured of it."""
+    return system.summary, system
+
+
+def detail_notes(
+    systems: Sequence[SystemResult | TextResult], label: Callable[[str], str]
+) -> Iterator[Note]:
     """Name the weightiest rows behind each score of each system.
 
     Parameters
     ----------
     systems
-        Each with its ``name`` and ``scores``; what a score lists stands under ``details``, rows
-        of which the first field names the thing and the others are numbers.
+        What a score lists stands in its ``details``, rows of which the first field names the thing
+        and the others are numbers.
     label
         Gives the name of a score by its key.
     """
     for system in systems:
-        for key, score in (system.get("scores") or {}).items():
-            rows = score.get("details") or ()
+        for key, score in system.scores.items():
+            rows = score.details
             if rows:
                 more = f"; {len(rows) - SHOWN} more in the JSON" if len(rows) > SHOWN else ""
                 shown = "; ".join(map(_row_text, rows[:SHOWN]))
-                text = f"{clean(system['name'])}, {label(key)}: {shown}{more}"
-                yield Note("detail", text, about=(system["name"], key))
+                text = f"{clean(system.name)}, {label(key)}: {shown}{more}"
+                yield Note("detail", text, about=(system.name, key))
 
 
-def meanings(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
+def meanings(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
-    if any(row.get("words") for row in [data["reference"], *data.get("systems", ())]):
+    if any(row.words for row in sets_of(comparison)):
         yield "words", "median length of a sample"
-    yield from dict.fromkeys((each.label, each.meaning) for each in metrics if each.meaning)
+    yield from dict.fromkeys((metric.label, metric.meaning) for metric in metrics if metric.meaning)
     for view in dict.fromkeys(metric.view for metric in metrics):
         if view in VIEWS:
             yield view, f"scores by {VIEWS[view]}"
@@ -315,47 +362,61 @@ def more(metrics: Sequence[Metric]) -> Note:
     return Note("how", rest if complete else others + rest)
 
 
-def made_by(data: Data) -> str:
+def made_by(result: Result) -> str:
     """Name the version that made the numbers."""
-    return f"Calipers {clean(data.get('calipers') or 'of unknown version')}"
+    return f"Calipers {clean(getattr(result, 'version', '') or 'of unknown version')}"
 
 
-def sizes(data: Data) -> str:
+def sizes(systems: Sequence[SystemResult | TextResult]) -> str:
     """Say how many samples every system has; empty where they differ."""
-    counts = {system.get("n") for system in data.get("systems", ())}
+    counts = {system.summary.n for system in systems}
     return f"n = {counts.pop()} for each system" if len(counts) == 1 else ""
 
 
-def _reasons_of(data: Data, metrics: Sequence[Metric], row: int) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for metric in metrics:
-        score = scores_of(data, metric)[row]
-        if score_text(score) == MISSING:
-            name = f"{metric.label} by {clean(metric.view)}" if metric.view else metric.key
-            found.setdefault(_reason(score), []).append(name)
-    return found
-
-
-def _reason(score: Data | None) -> str:
+def reason_of(score: Score | None) -> str:
+    """Say why a score has no value."""
     if score is None:
         return "not computed"
-    return clean(score.get("reason") or "no value, and no reason was kept")
+    return clean(score.reason or "no value, and no reason was kept")
 
 
-def _given(row: Data) -> int:
-    return int(row["n"] if row.get("n_given") is None else row["n_given"])
+def _reasons_of(
+    comparison: Comparison, metrics: Sequence[Metric], row: int
+) -> dict[str, list[str]]:
+    missing: dict[str, list[str]] = {}
+    for metric in metrics:
+        score = scores_of(comparison, metric)[row]
+        if score_text(score) == MISSING:
+            name = f"{metric.label} by {clean(metric.view)}" if metric.view else metric.key
+            missing.setdefault(reason_of(score), []).append(name)
+    return missing
 
 
-def _cut(row: Data) -> bool:
-    return _given(row) != int(row["n"])
+def _warnings_of(result: Result) -> Sequence[str]:
+    warnings: Sequence[str] = getattr(result, "warnings", ())
+    return warnings
 
 
-def _names(rows: Sequence[Data], most: int = 3) -> str:
-    names = [short(row["name"]) for row in rows]
+def _cautions_of(row: object) -> Sequence[Caution]:
+    cautions: Sequence[Caution] = getattr(row, "cautions", ())
+    return cautions
+
+
+def _named(row: SetSummary | None) -> Iterator[tuple[str, SetSummary]]:
+    if row is not None:
+        yield short(row.name), row
+
+
+def _is_cut(row: SetSummary) -> bool:
+    return row.n_given != row.n
+
+
+def _names(rows: Sequence[SetSummary], most: int = 3) -> str:
+    names = [short(row.name) for row in rows]
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")
 
 
-def _row_text(row: Data) -> str:
+def _row_text(row: Mapping[str, Any]) -> str:
     """Write a row: its name in quotation marks, then its numbers.
 
     Examples
@@ -364,11 +425,11 @@ def _row_text(row: Data) -> str:
     "'a lot of' (texts 34, p value 0.0019)"
     """
     (_, name), *numbers = row.items()
-    said = (
+    texts = (
         f"{field.replace('_', ' ')} {value:.2g}"
-        if isinstance(value, float)
+        if not isinstance(value, Integral)
         else f"{field.replace('_', ' ')} {value:,}"
         for field, value in numbers
-        if value is not None
+        if defined(value) is not None
     )
-    return f"{clean(str(name))!r} ({', '.join(said)})"
+    return f"{clean(str(name))!r} ({', '.join(texts)})"

@@ -6,10 +6,11 @@ Shares have three decimals, the rest four digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from calipers.catalogue.shown import chance_of
+from calipers.results.sets import SetSummary
+from calipers.score import Score
 
 MISSING = "–"
 PLUS_MINUS = "±"
@@ -19,31 +20,51 @@ ASYMMETRIC = 1.5
 
 _SMALLEST_P = 0.001
 _MANY = 10_000_000
-_RANKED_BY = {"higher": "value", "lower": "value", "closest": "gap"}
 
 
-def score_text(score: Mapping[str, Any] | None) -> str:
+def defined(value: float | None) -> float | None:
+    """Give a number; None where there is none, or none that is finite.
+
+    Examples
+    --------
+    >>> defined(0.5), defined(None), defined(math.nan), defined(math.inf)
+    (0.5, None, None, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def value_of(score: Score | None) -> float | None:
+    """Give the value of a score; None where it has none."""
+    return None if score is None else defined(score.value)
+
+
+def gap_of(score: Score | None) -> float | None:
+    """Give the gap of a score to the reference's value; None where it has none."""
+    return None if score is None else defined(score.gap)
+
+
+def score_text(score: Score | None) -> str:
     """Write the value of a score, or a dash where it has none.
 
     Examples
     --------
-    >>> score_text({"value": 0.91234, "range": [0.0, 1.0]})
+    >>> score_text(Score(0.91234))
     '0.912'
-    >>> score_text({"value": 12.34567, "range": [0.0, None]})
+    >>> score_text(Score(12.34567, range=(0.0, math.inf)))
     '12.35'
     """
-    if score is None or score.get("value") is None:
+    value = value_of(score)
+    if score is None or value is None:
         return MISSING
-    return number(score["value"], unit=is_share(score))
+    return number(value, unit=is_share(score))
 
 
-def interval_text(score: Mapping[str, Any] | None) -> str:
+def interval_text(score: Score | None) -> str:
     """Write the interval of a score as ``[low,high]``; empty where it has none."""
-    bounds = (score or {}).get("interval")
-    if not bounds or any(bound is None for bound in bounds):
+    bounds = bounds_of(score)
+    if score is None or bounds is None:
         return ""
-    unit = score is not None and is_share(score)
-    low, high = (number(bound, unit=unit) for bound in bounds)
+    low, high = (number(bound, unit=is_share(score)) for bound in bounds)
     return f"[{low},{high}]"
 
 
@@ -75,25 +96,27 @@ def share(value: float | None) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def size_text(samples: Mapping[str, Any]) -> str:
+def size_text(samples: SetSummary) -> str:
     """Write how many samples were used, and of how many where the set was cut."""
-    n = samples.get("n")
-    given = samples.get("n_given")
-    if n is None:
-        return MISSING
-    return str(n) if given is None or given == n else f"{n}/{given}"
+    cut = samples.n_given != samples.n
+    return f"{samples.n}/{samples.n_given}" if cut else str(samples.n)
 
 
-def words_text(samples: Mapping[str, Any]) -> str:
+def words_text(samples: SetSummary) -> str:
     """Write the median length in words; a dash for sets without texts."""
-    median = (samples.get("words") or {}).get("median")
+    median = median_of(samples)
     if median is None:
         return MISSING
     return f"{median:.0f}" if median >= 10 else f"{median:.1f}"
 
 
+def median_of(samples: SetSummary) -> float | None:
+    """Give the median length in words; None for sets without texts."""
+    return defined((samples.words or {}).get("median"))
+
+
 def best_of(
-    scores: Sequence[Mapping[str, Any] | None],
+    scores: Sequence[Score | None],
     direction: str,
     *,
     shown: Sequence[str] | None = None,
@@ -113,7 +136,7 @@ def best_of(
     return best if shown_alike == 1 else None
 
 
-def leaders_of(scores: Sequence[Mapping[str, Any] | None], direction: str) -> list[int]:
+def leaders_of(scores: Sequence[Score | None], direction: str) -> list[int]:
     """Tell which scores are best, to the last digit; none without a second one to compare."""
     ranks = {row: _rank(score, direction) for row, score in enumerate(scores)}
     values = {row: value for row, value in ranks.items() if value is not None}
@@ -123,39 +146,40 @@ def leaders_of(scores: Sequence[Mapping[str, Any] | None], direction: str) -> li
     return [row for row, value in values.items() if value == best]
 
 
-def value_text(score: Mapping[str, Any] | None, *, whole: bool = True) -> str:
+def value_text(score: Score | None, *, whole: bool = True) -> str:
     """Write a value: three decimals for shares, four digits for the rest, counts in full.
 
     Parameters
     ----------
     score
-        As data.
+        The score; None where there is none.
     whole
         Whether a whole number may go without decimals, as where its neighbours are whole too.
 
     Examples
     --------
-    >>> value_text({"value": 0.91234, "range": [0.0, 1.0]})
+    >>> value_text(Score(0.91234))
     '0.912'
-    >>> value_text({"value": 12345.0, "range": [0.0, None]})
+    >>> value_text(Score(12345.0, range=(0.0, math.inf)))
     '12,345'
     """
-    if score is None or score.get("value") is None:
+    value = value_of(score)
+    if score is None or value is None:
         return MISSING
-    return _number(score["value"], score, whole)
+    return _number(value, score, whole)
 
 
-def gap_text(score: Mapping[str, Any] | None, *, whole: bool = True) -> str:
+def gap_text(score: Score | None, *, whole: bool = True) -> str:
     """Write a gap with the decimals of its value, but four digits at most; empty without one.
 
     Examples
     --------
-    >>> gap_text({"value": 0.0123456, "gap": 12.3456, "range": [0.0, None]})
-    '12.35'
+    >>> gap_text(Score(0.0123456, reference=12.3456, range=(0.0, math.inf)))
+    '12.33'
     """
-    if score is None or "gap" not in score:
+    if score is None or score.reference is None:
         return ""
-    gap = score["gap"]
+    gap = gap_of(score)
     if gap is None:
         return MISSING
     decimals = len(value_text(score, whole=whole).partition(".")[2])
@@ -179,25 +203,25 @@ def half_text(half: float, value: str) -> str:
     return f"{PLUS_MINUS}{half:,.{decimals}f}"
 
 
-def beside_value(score: Mapping[str, Any] | None, value: str) -> str:
+def beside_value(score: Score | None, value: str) -> str:
     """Write what stands behind a value as ±; empty without an interval, or a lopsided one."""
     bounds = bounds_of(score)
     if score is None or bounds is None or is_asymmetric(score):
         return ""
-    mark = APPROXIMATE if score.get("approximate") else ""
+    mark = APPROXIMATE if score.approximate else ""
     return half_text((bounds[1] - bounds[0]) / 2, value) + mark
 
 
-def below_value(score: Mapping[str, Any] | None) -> str:
+def below_value(score: Score | None) -> str:
     """Write the bounds of a lopsided interval; empty without one."""
     if score is None or not is_asymmetric(score):
         return ""
-    return interval_text(score) + (APPROXIMATE if score.get("approximate") else "")
+    return interval_text(score) + (APPROXIMATE if score.approximate else "")
 
 
-def is_asymmetric(score: Mapping[str, Any]) -> bool:
+def is_asymmetric(score: Score) -> bool:
     """Tell whether one side of an interval is so much longer that ± would mislead."""
-    bounds, value = bounds_of(score), score.get("value")
+    bounds, value = bounds_of(score), value_of(score)
     if bounds is None or value is None:
         return bounds is not None
     short, long = sorted((value - bounds[0], bounds[1] - value))
@@ -249,22 +273,23 @@ def signed(text: str) -> str:
     return text if text.startswith(("-", "+", MISSING)) else f"+{text}"
 
 
-def _rank(score: Mapping[str, Any] | None, direction: str) -> float | None:
+def _rank(score: Score | None, direction: str) -> float | None:
     """What ranks a score, where anything does."""
-    field = _RANKED_BY.get(direction)
-    value = score.get(field) if score and field else None
-    chance = chance_of(score) if score and direction == "lower" else None
+    if score is None or direction not in ("higher", "lower", "closest"):
+        return None
+    value = gap_of(score) if direction == "closest" else value_of(score)
+    chance = chance_of(score.signature) if direction == "lower" else None
     return value if value is None or chance is None else max(value, chance)
 
 
-def is_share(score: Mapping[str, Any]) -> bool:
+def is_share(score: Score) -> bool:
     """Tell whether the values of a score lie in [0, 1]."""
-    return list(score.get("range") or ()) == [0, 1]
+    return tuple(score.range) == (0, 1)
 
 
-def _number(value: float, score: Mapping[str, Any], whole: bool) -> str:
-    low, high = score.get("range") or (None, None)
-    if low is not None and low >= 0 and high == 1:
+def _number(value: float, score: Score, whole: bool) -> str:
+    low, high = score.range
+    if low >= 0 and high == 1:
         return number(value, unit=True)
     if abs(value) >= 1000:
         return f"{value:,.0f}"
@@ -273,10 +298,12 @@ def _number(value: float, score: Mapping[str, Any], whole: bool) -> str:
     return f"{value:.4f}" if 0.001 <= abs(value) < 1 else number(value, unit=False)
 
 
-def bounds_of(score: Mapping[str, Any] | None) -> tuple[float, float] | None:
-    """Give the bounds of the interval of a score; None where it has none."""
-    bounds = (score or {}).get("interval")
-    return None if not bounds or None in bounds else (bounds[0], bounds[1])
+def bounds_of(score: Score | None) -> tuple[float, float] | None:
+    """Give the bounds of the interval of a score; None where it has none, or an open one."""
+    if score is None or score.interval is None:
+        return None
+    low, high = map(defined, score.interval)
+    return None if low is None or high is None else (low, high)
 
 
 def _decimals(number: float) -> int:

@@ -42,8 +42,8 @@ class Kind:
     takes
         What it is drawn from: ``"comparison"``, ``"sweep"``, ``"ranking"``, ``"prompts"`` or
         ``"likelihood"``.
-    module
-        The module of :mod:`calipers.report.plots` that draws it, by its ``<module>_plot``.
+    drawn_by
+        The function that draws it, ``"module:name"`` within ``calipers``.
     options
         Which options it has.
     needs
@@ -54,7 +54,7 @@ class Kind:
 
     shows: str
     takes: str
-    module: str
+    drawn_by: str
     options: tuple[str, ...] = ()
     needs: str | None = None
     several: bool = False
@@ -64,68 +64,76 @@ KINDS = {
     "plane": Kind(
         "precision against recall, or two other scores, with error ellipses",
         COMPARISON,
-        "plane",
+        "report.plots.plane:plane_plot",
         ("view", "x", "y", "join"),
     ),
     "curves": Kind(
         "precision-recall curves of all systems, with bands",
         COMPARISON,
-        "curves",
+        "report.plots.curves:curves_plot",
         ("view", "curve"),
         needs="curves",
     ),
     "frontiers": Kind(
         "divergence frontiers of all systems, with bands",
         COMPARISON,
-        "frontiers",
+        "report.plots.frontiers:frontiers_plot",
         ("view", "curve", "scale"),
         needs="curves",
     ),
     "f-scores": Kind(
         "F8 against F1/8: recall and precision of distributions",
         COMPARISON,
-        "f_scores",
+        "report.plots.f_scores:f_scores_plot",
         ("view", "curve", "join"),
     ),
     "map": Kind(
         "all samples in two dimensions, a panel for each system; samples outside the "
         "reference's support are marked",
         COMPARISON,
-        "map",
+        "report.plots.map:map_plot",
         ("view", "system"),
         needs="map",
     ),
     "cells": Kind(
         "topics or clusters by keywords: their shares in both sets and contributions to the gap",
         COMPARISON,
-        "cells",
+        "report.plots.cells:cells_plot",
         ("view", "system", "regions", "limit"),
         needs="explanations",
     ),
     "group-bars": Kind(
         "recall, coverage and precision by group, systems side by side",
         COMPARISON,
-        "group_bars",
+        "report.plots.group_bars:group_bars_plot",
         ("view", "system", "metrics"),
     ),
     "parameter": Kind(
         "metrics against a decoding parameter, text length or a setting, over systems and runs",
         COMPARISON,
-        "parameter",
+        "report.plots.parameter:parameter_plot",
         ("view", "system", "metrics", "x", "by", "x_label"),
         several=True,
     ),
-    "sweep": Kind("metrics against k or the number of samples, with bands", SWEEP, "sweep"),
-    "heat-map": Kind("how metrics correlate with each other over systems", RANKING, "heat_map"),
+    "sweep": Kind(
+        "metrics against k or the number of samples, with bands",
+        SWEEP,
+        "commands.sweep.plot:sweep_plot",
+    ),
+    "heat-map": Kind(
+        "how metrics correlate with each other over systems",
+        RANKING,
+        "commands.rank.plot:heat_map_plot",
+    ),
     "homogeneity": Kind(
         "how alike systems answer the same prompts, beside how alike each answers itself",
         PROMPTS,
-        "homogeneity",
+        "report.plots.homogeneity:homogeneity_plot",
     ),
     "entropy-plane": Kind(
         "perplexity against the entropy of tokens within a text, with the reference",
         LIKELIHOOD,
-        "entropy_plane",
+        "report.plots.entropy_plane:entropy_plane_plot",
     ),
 }
 """Name to kind, in the order in which help lists them."""
@@ -284,10 +292,16 @@ def _plot(name: str, data: Data | Sequence[Data], options: Mapping[str, Any]) ->
         raise InputError(f"the plot {name!r} takes {count}; found {len(inputs)}")
     for source in inputs:
         check_input(name, source)
-    reports = [as_report(source) for source in inputs] if kind.takes == COMPARISON else inputs
-    module = importlib.import_module(f"calipers.report.plots.{kind.module}")
+    reports: list[Any] = (
+        [as_report(source) for source in inputs] if kind.takes == COMPARISON else list(inputs)
+    )
+    if kind.takes in (SWEEP, RANKING):
+        from calipers.results.result import class_of
+
+        reports = [class_of(kind.takes).from_dict(source) for source in inputs]
+    module, _, function = kind.drawn_by.partition(":")
     given = {option: value for option, value in options.items() if value is not None}
-    plot: Plot = getattr(module, f"{kind.module}_plot")(
+    plot: Plot = getattr(importlib.import_module(f"calipers.{module}"), function)(
         reports if kind.several else reports[0], **given
     )
     return plot

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.shown import UNRANKED, shown_keys, views_of
+from calipers.catalogue.shown import COUNTING, UNRANKED, shown_keys, views_of
 from calipers.report.names import (
     WIDEST_NAME,
     clean,
@@ -20,11 +20,15 @@ from calipers.report.names import (
 from calipers.report.numbers import (
     below_value,
     beside_value,
+    defined,
+    gap_of,
     interval_text,
     is_asymmetric,
+    is_share,
     number,
     score_text,
     size_text,
+    value_of,
     value_text,
     words_text,
 )
@@ -35,15 +39,17 @@ from calipers.report.table import (
     Align,
     Cell,
     Column,
-    Data,
     Name,
     ScoreCell,
     Text,
     Words,
     texts,
 )
+from calipers.results.comparison import Comparison
+from calipers.results.sets import SetSummary
+from calipers.score import Score
 
-Write = Callable[[Data | None], str]
+Write = Callable[[Score | None], str]
 
 REFERENCE = "reference"
 TEXT = "text"
@@ -119,66 +125,80 @@ class Metric:
         )
 
 
-def shown_metrics(data: Data) -> list[Metric]:
+def shown_metrics(comparison: Comparison) -> list[Metric]:
     """Give what the table shows: what was asked for, else the headline, by every view."""
+    settings = comparison.settings
+    chosen = shown_keys(
+        (key for system in comparison.systems for key in system.scores),
+        views_of(settings),
+        settings.get("metrics_shown"),
+        settings.get("estimator", COUNTING),
+    )
     return [
-        Metric(shown.view, shown.metric, shown.key, _better(data, shown.key) or "higher")
-        for shown in shown_keys(data)
+        Metric(shown.view, shown.metric, shown.key, _better(comparison, shown.key) or "higher")
+        for shown in chosen
     ]
 
 
-def metric_of(data: Data, key: str) -> Metric:
+def metric_of(comparison: Comparison, key: str) -> Metric:
     """Read the key of a score; one that no system has is known by its name alone."""
     view, dot, rest = key.partition(".")
-    main = views_of(data)[0]
-    known = bool(dot) and view in views_of(data)
-    better = _better(data, key)
+    main, *others = views_of(comparison.settings)
+    known = bool(dot) and view in (main, *others)
+    better = _better(comparison, key)
     if better is not None and not known:
         return Metric(main, key, key, better)
     return Metric(view if known else main, rest if known else key, key, better or "higher")
 
 
-def scores_of(data: Data, metric: Metric) -> list[Data | None]:
+def scores_of(comparison: Comparison, metric: Metric) -> list[Score | None]:
     """Give the score of every system by one metric, in the order of the systems."""
-    return [system.get("scores", {}).get(metric.key) for system in data.get("systems", ())]
+    return [system.scores.get(metric.key) for system in comparison.systems]
 
 
-def score_cells(data: Data, metric: Metric, marks: Sequence[str]) -> list[ScoreCell]:
+def score_cells(comparison: Comparison, metric: Metric, marks: Sequence[str]) -> list[ScoreCell]:
     """Give the cells of all systems by one metric, their intervals in one style.
 
     As ±, or as bounds where one of them is asymmetric.
     """
-    scores = scores_of(data, metric)
-    bounds = any(is_asymmetric(score) for score in scores if score)
+    scores = scores_of(comparison, metric)
+    bounds = any(is_asymmetric(score) for score in scores if score is not None)
     return [
         _score_cell(metric, score, mark, row, bounds=bounds)
         for row, (score, mark) in enumerate(zip(scores, marks, strict=True))
     ]
 
 
-def reference_cell(data: Data, metric: Metric) -> Cell:
+def reference_cell(comparison: Comparison, metric: Metric) -> Cell:
     """Give what the reference itself scores, where the metric is a property of one set."""
-    scores = scores_of(data, metric)
-    own = {metric.write({**s, "value": s["reference"]}) for s in scores if s and "gap" in s}
-    return ScoreCell(own.pop(), style="dim") if len(own) == 1 else Text()
+    values = {
+        metric.write(replace(score, value=score.reference))
+        for score in scores_of(comparison, metric)
+        if score is not None and score.reference is not None
+    }
+    return ScoreCell(values.pop(), style="dim") if len(values) == 1 else Text()
 
 
-def interval_of(score: Data | None, value: str) -> str:
+def interval_of(score: Score | None, value: str) -> str:
     """Write the interval of a score, as ± or as its bounds; empty without one."""
     return (beside_value(score, value) or below_value(score)).removesuffix("~")
 
 
-def lead_columns(data: Data) -> list[Column]:
-    """Give the columns before the scores: name, size and length."""
-    sets = [data["reference"], *data.get("systems", ())]
-    names = (REFERENCE, *(clean(row["name"]) for row in sets[1:]))
+def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
+    """Give the columns before the scores, of the reference first: name, size and length."""
+    names = (REFERENCE, *(clean(row.name) for row in sets[1:]))
     lead = [
         Column("system", _first_faint(names), align="left"),
         Column("n", _first_faint([size_text(row) for row in sets])),
     ]
-    if any(row.get("words") for row in sets):
+    if any(row.words for row in sets):
         lead.append(Column("words", _first_faint([words_text(row) for row in sets])))
     return lead
+
+
+def sets_of(comparison: Comparison) -> list[SetSummary]:
+    """Give the reference and the sets of the systems."""
+    return [comparison.reference, *(system.summary for system in comparison.systems)]
 
 
 def short(name: object) -> str:
@@ -191,15 +211,15 @@ def named(name: object, share: int = 3) -> Name:
     return Name(clean(name), share)
 
 
-def spoken(data: Data, metric: Metric) -> str:
+def spoken(comparison: Comparison, metric: Metric) -> str:
     """Name a score in a sentence, with its view where there are several."""
-    several = len(views_of(data)) > 1 and metric.view
+    several = len(views_of(comparison.settings)) > 1 and metric.view
     return f"{metric.label} ({clean(metric.view)})" if several else metric.label
 
 
-def spoken_all(data: Data, metrics: Sequence[Metric]) -> str:
+def spoken_all(comparison: Comparison, metrics: Sequence[Metric]) -> str:
     """List several scores, each view named once."""
-    if len(views_of(data)) < 2:
+    if len(views_of(comparison.settings)) < 2:
         return ", ".join(metric.label for metric in metrics)
     parts = []
     for view in dict.fromkeys(metric.view for metric in metrics):
@@ -217,17 +237,17 @@ def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
     return tuple(parts)
 
 
-def value_of(data: Data, key: str, value: float | None) -> str:
-    """Write a number in the way of the scores of its key; empty where it is None."""
-    return "" if value is None else number(value, unit=_is_share(data, key))
+def as_scores(comparison: Comparison, key: str, value: float | None) -> str:
+    """Write a number in the way of the scores of its key; empty where there is none."""
+    known = defined(value)
+    return "" if known is None else number(known, unit=_is_share(comparison, key))
 
 
-def _is_share(data: Data, key: str) -> bool:
+def _is_share(comparison: Comparison, key: str) -> bool:
     """Tell whether the values of a score are shares, in [0, 1]."""
-    found = [system.get("scores", {}).get(key) for system in data.get("systems", ())]
-    ranges = [score.get("range") for score in found if score]
-    if ranges:
-        return list(ranges[0] or ()) == [0, 1]
+    scores = [system.scores[key] for system in comparison.systems if key in system.scores]
+    if scores:
+        return is_share(scores[0])
     return key.endswith(("classifier_auc", "classifier_accuracy"))
 
 
@@ -237,7 +257,7 @@ def _first_faint(values: Sequence[str]) -> tuple[Text, ...]:
 
 
 def _score_cell(
-    metric: Metric, score: Data | None, mark: str, row: int, *, bounds: bool
+    metric: Metric, score: Score | None, mark: str, row: int, *, bounds: bool
 ) -> ScoreCell:
     text = metric.write(score)
     style = BEST_STYLE if mark == BEST else ""
@@ -247,15 +267,15 @@ def _score_cell(
     return ScoreCell(
         text,
         spread,
-        approximate=bool(spread and score.get("approximate")),
+        approximate=bool(spread and score.approximate),
         mark=mark,
         style=style,
-        number=score.get("gap") if metric.direction == "closest" else score.get("value"),
+        number=gap_of(score) if metric.direction == "closest" else value_of(score),
         source=(row, metric.key),
     )
 
 
-def _better(data: Data, key: str) -> str | None:
+def _better(comparison: Comparison, key: str) -> str | None:
     """Where a score is better; None where no system has it."""
-    found = (system.get("scores", {}).get(key) for system in data.get("systems", ()))
-    return next((score.get("better") or "higher" for score in found if score), None)
+    scores = (system.scores.get(key) for system in comparison.systems)
+    return next((score.better for score in scores if score is not None), None)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED, all_marks, is_tested
-from calipers.report.numbers import leaders_of
+from calipers.report.numbers import leaders_of, value_of
 from calipers.report.shown import Metric, scores_of
-from calipers.report.table import Data
+from calipers.results.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,24 @@ class Standing:
         return len(self.best) == 1 and bool(self.worse) and not others
 
 
-def standing(data: Data, metric: Metric) -> Standing:
+def standing(comparison: Comparison, metric: Metric) -> Standing:
     """Say how the systems of a comparison stand by a score; nothing is best without a second one.
 
     Of several with the best value the first is what the others were tested against.
     """
-    scores = scores_of(data, metric)
+    scores = scores_of(comparison, metric)
     best = leaders_of(scores, metric.direction)
     if not best:
         return Standing()
-    marks = all_marks(data, [metric])[0]
+    marks = all_marks(comparison, [metric])[0]
     known = [
-        row
-        for row, score in enumerate(scores)
-        if row not in best and score is not None and score.get("value") is not None
+        row for row, score in enumerate(scores) if row not in best and value_of(score) is not None
     ]
 
     def of(*signs: str) -> tuple[int, ...]:
         return tuple(row for row in known if marks[row] in signs)
 
-    tested = is_tested(data)
+    tested = is_tested(comparison)
     return Standing(
         best=tuple(best),
         tied=of(ALIKE, EQUAL),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import groupby
 from typing import Any, Literal
 
@@ -318,6 +319,12 @@ class Document:
         """The notes that stand outside of tables."""
         return tuple(n for block in self.blocks if isinstance(block, Notes) for n in block.notes)
 
+    def __str__(self) -> str:
+        return _written(self, "text", "plain")
+
+    def _repr_html_(self) -> str:
+        return _written(self, "html", "html")
+
     def of_kind(self, *kinds: Kind) -> tuple[Note, ...]:
         """Give the notes of some kinds that stand outside of tables."""
         return tuple(note for note in self.notes if note.kind in kinds)
@@ -326,6 +333,13 @@ class Document:
     def warnings(self) -> list[str]:
         """What to beware of."""
         return [str(note) for note in self.of_kind("warning")]
+
+
+def _written(document: Document, format: str, function: str) -> str:
+    """Write a document in a format of ``render/``, found when it is first asked for."""
+    module = import_module(f"calipers.report.render.{format}")
+    text: str = getattr(module, function)(document)
+    return text
 
 
 def said(text: str | Name | Words) -> str:

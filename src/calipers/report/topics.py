@@ -6,57 +6,24 @@ which of its topics are significant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-from calipers.report.inference import USUAL_LEVEL, percent
-from calipers.report.table import Data
+from calipers.explain.model import Explanation, Region, Topic
+from calipers.report.inference import percent
+from calipers.report.numbers import defined
 
 UNDER, OVER = "under-represented", "over-represented"
 
 
-class Topics(NamedTuple):
-    """The topics of an explanation, each part with the largest contribution first."""
-
-    under: Sequence[Data]
-    over: Sequence[Data]
-    rest: Sequence[Data]
-
-
-def split(explanation: Data) -> Topics:
-    """Set the topics apart that are significantly under- and over-represented."""
-    found = list(explanation.get("topics") or ())
-    sure = [topic for topic in found if topic.get("significant")]
-    return Topics(
-        [topic for topic in sure if topic["direction"] == "under"],
-        [topic for topic in sure if topic["direction"] == "over"],
-        [topic for topic in found if not topic.get("significant")],
-    )
-
-
-def level_of(explanation: Data) -> float:
-    """Give the level at which its topics were tested."""
-    return float(explanation.get("level") or USUAL_LEVEL)
-
-
-def outcome(explanation: Data) -> str:
-    """Say in a sentence how many topics differ; nothing where there are none.
-
-    Examples
-    --------
-    >>> topic = {"significant": True, "direction": "under"}
-    >>> outcome({"topics": [topic, {"significant": False}], "level": 0.95})
-    '1 of 2 topics is significantly under-represented (at 95 %, corrected for their number)'
-    >>> outcome({"topics": [{"significant": False}], "level": 0.95})
-    'no topic is significantly under- or over-represented (1 tested at 95 %)'
-    """
-    topics = split(explanation)
-    total = sum(map(len, topics))
+def outcome(explanation: Explanation) -> str:
+    """Say in a sentence how many topics differ; nothing where there are none."""
+    total = len(explanation.topics)
     if not total:
         return ""
-    at = f"at {percent(level_of(explanation))}"
+    at = f"at {percent(explanation.level)}"
     at += ", corrected for their number" if total > 1 else ""
-    parts = [(len(topics.under), UNDER), (len(topics.over), OVER)]
+    parts = [
+        (len(explanation.under_represented), UNDER),
+        (len(explanation.over_represented), OVER),
+    ]
     shown = [(number, word) for number, word in parts if number]
     if not shown:
         return f"no topic is significantly under- or over-represented ({total} tested {at})"
@@ -81,30 +48,17 @@ def times(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
-def ratio_words(topic: Data, level: float) -> str:
-    """Write the ratio of the generated share to the reference's, with its interval; or nothing.
-
-    Examples
-    --------
-    >>> ratio_words({"ratio": 0.374, "interval": [0.281, 0.4849]}, 0.95)
-    '0.37×, 95 % interval 0.28–0.48'
-    >>> ratio_words({"ratio": None, "interval": [12.34, None]}, 0.95)
-    'none in the reference; 95 % interval of the ratio from 12.3 up'
-    """
-    bounds, ratio = topic.get("interval"), topic.get("ratio")
-    if not bounds:
-        return ""
-    low, high = bounds
-    if ratio is None or high is None:
+def ratio_words(topic: Topic, level: float) -> str:
+    """Write the ratio of the generated share to the reference's, with its interval."""
+    low, high = map(defined, topic.interval)
+    if topic.ratio is None or high is None:
         start = times(low or 0.0)
         return f"none in the reference; {percent(level)} interval of the ratio from {start} up"
-    return f"{times(ratio)}×, {percent(level)} interval {times(low or 0.0)}–{times(high)}"
+    return f"{times(topic.ratio)}×, {percent(level)} interval {times(low or 0.0)}–{times(high)}"
 
 
-def name_of(topic: Data, most: int) -> str:
+def name_of(topic: Region, most: int) -> str:
     """Name a topic by its keywords, or by its cells where it has none."""
-    words: Sequence[str] = topic.get("keywords") or ()
-    if words:
-        return ", ".join(map(str, words[:most]))
-    cells: Sequence[int] = topic.get("cells") or ()
-    return f"cell {cells[0]}" if len(cells) == 1 else f"{len(cells)} cells"
+    if topic.keywords:
+        return ", ".join(topic.keywords[:most])
+    return f"cell {topic.cells[0]}" if len(topic.cells) == 1 else f"{len(topic.cells)} cells"

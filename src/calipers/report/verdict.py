@@ -1,4 +1,4 @@
-"""A comparison as data ──► its verdict: the few sentences that a person reads first.
+"""A comparison ──► its verdict: the few sentences that a person reads first.
 
 Who is closest to the reference, who has collapsed, who cannot be distinguished from it, and the one
 or two cautions that could change that. Terminal, JSON, Python and page all take it from here. Every
@@ -14,8 +14,8 @@ is missing, coverage does not see that samples keep to the typical (docs/sanity.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import Any, Literal
@@ -26,13 +26,17 @@ from calipers.report.inference import (
     against_reference,
     alpha_of,
     floor_of,
+    is_significant,
     is_tested,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import is_share, p_text, share
+from calipers.report.numbers import defined, gap_of, is_share, p_text, share, value_of
 from calipers.report.shown import TEXT, Metric, named, scores_of, shown_metrics
 from calipers.report.standing import Standing, standing
-from calipers.report.table import Data, Name, Words, said
+from calipers.report.table import Name, Words, said
+from calipers.results.caution import Caution
+from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.score import Score
 
 CLOSENESS = (
     "mauve_star",
@@ -233,65 +237,65 @@ class Verdict:
         return tuple(name for f in self.findings if f.kind == kind for name in f.systems)
 
 
-def verdict(data: Data) -> Verdict:
+def verdict(comparison: Comparison) -> Verdict:
     """Say in a few sentences what a comparison found.
 
     Parameters
     ----------
-    data
-        What ``Comparison.to_dict()`` gives.
+    comparison
+        What was measured and tested.
     """
-    left_out, read = _unread(data)
-    judged = _Judged(read)
-    findings = (*left_out, *(judged.findings() if judged.systems else ()))
-    told = {(name, "unread") for finding in left_out for name in finding.systems}
-    return Verdict(findings, tuple(_cautions(data, judged.explained | told)))
+    withheld = tuple(_withheld(comparison))
+    judged = _Judged(_readable(comparison))
+    findings = (*withheld, *(judged.findings() if judged.systems else ()))
+    unread = {(name, "unread") for finding in withheld for name in finding.systems}
+    return Verdict(findings, tuple(_cautions(comparison, judged.explained | unread)))
 
 
-def _unread(data: Data) -> tuple[tuple[Finding, ...], Data]:
-    """Say of which systems no verdict is given, those of one reason together; give the others."""
+def _withheld(comparison: Comparison) -> Iterator[Finding]:
+    """Say of which systems no verdict is given, those of one reason together."""
     reasons: dict[str, list[str]] = {}
-    systems = data.get("systems", ())
-    for system in systems:
-        if system.get("withheld"):
-            reasons.setdefault(system["withheld"], []).append(system["name"])
+    for system in comparison.systems:
+        if system.withheld:
+            reasons.setdefault(system.withheld, []).append(system.name)
     if len(reasons) > MOST_REASONS:
-        (first, *_), names = reasons, [name for own in reasons.values() for name in own]
+        (first, *_), names = reasons, [name for alike in reasons.values() for name in alike]
         reasons = {f"of the first, {first}; the others likewise": names}
-    findings = tuple(
-        Finding(
-            "withheld",
-            tuple(names),
-            joined(("No verdict on ",), _names(names), (f": {reason}. {UNREAD_REMEDY}",)),
-        )
-        for reason, names in reasons.items()
-    )
-    read = [system for system in systems if not system.get("withheld")]
-    return findings, {**data, "systems": read}
+    for reason, names in reasons.items():
+        words = joined(("No verdict on ",), _names(names), (f": {reason}. {UNREAD_REMEDY}",))
+        yield Finding("withheld", tuple(names), words)
 
 
-def decisive(data: Data) -> Metric | None:
+def _readable(comparison: Comparison) -> Comparison:
+    """Leave out the systems of which no verdict is given."""
+    if not any(system.withheld for system in comparison.systems):
+        return comparison
+    read = tuple(system for system in comparison.systems if not system.withheld)
+    return replace(comparison, systems=read)
+
+
+def decisive(comparison: Comparison) -> Metric | None:
     """Give the score by which the verdict and ``tune`` say who is best; None where there is none.
 
     It is the first score of the gap that is shown by the main view, else the first that ranks.
     """
-    judged = _Judged(data)
+    judged = _Judged(comparison)
     lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
     return lead or next((metric for metric in judged.metrics if metric.direction), None)
 
 
-def furthest_first(data: Data) -> list[int]:
+def furthest_first(comparison: Comparison) -> list[int]:
     """Order the systems by how far they are from the reference by the first view, furthest first.
 
     Systems without a value come last, in their order; so do all where nothing ranks them.
     """
-    judged, rows = _Judged(data), list(range(len(data.get("systems", ()))))
+    judged, rows = _Judged(comparison), list(range(len(comparison)))
     lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
     if lead is None:
         return rows
     sign = 1 if lead.direction == "higher" else -1
-    values = [(score or {}).get("value") for score in scores_of(data, lead)]
-    ranks = [inf if value is None else sign * float(value) for value in values]
+    values = [value_of(score) for score in scores_of(comparison, lead)]
+    ranks = [inf if value is None else sign * value for value in values]
     return sorted(rows, key=ranks.__getitem__)
 
 
@@ -309,7 +313,7 @@ class _Below:
 class _Judged:
     """A comparison, and what its sentences rest on."""
 
-    data: Data
+    comparison: Comparison
 
     def findings(self) -> Iterator[Finding]:
         """Give the sentences."""
@@ -325,28 +329,32 @@ class _Judged:
     @cached_property
     def systems(self) -> list[str]:
         """The names of the systems."""
-        return [system["name"] for system in self.data.get("systems", ())]
+        return [system.name for system in self.comparison.systems]
 
     @cached_property
     def metrics(self) -> list[Metric]:
         """What is shown of embeddings and has a value for some system."""
-        shown = shown_metrics(self.data)
-        return [m for m in shown if m.view != TEXT and any(self.values(m))]
+        shown = shown_metrics(self.comparison)
+        return [
+            metric
+            for metric in shown
+            if metric.view != TEXT and any(score is not None for score in self.values(metric))
+        ]
 
     @cached_property
     def explained(self) -> frozenset[tuple[str, str]]:
         """What the sentences say already, as the system and the kind of its caution."""
         return frozenset((self.systems[row], "duplicates") for row in self._collapsed_rows)
 
-    def values(self, metric: Metric) -> list[Data | None]:
+    def values(self, metric: Metric) -> list[Score | None]:
         """The scores by a metric that have a value."""
-        found = scores_of(self.data, metric)
-        return [s if s and s.get("value") is not None else None for s in found]
+        scores = scores_of(self.comparison, metric)
+        return [None if value_of(score) is None else score for score in scores]
 
     def shown(self, metric: Metric, row: int) -> str:
         """Write the score of a system, as a sentence does."""
-        score = scores_of(self.data, metric)[row]
-        return brief_text(metric, score, (score or {}).get("value"))
+        score = scores_of(self.comparison, metric)[row]
+        return brief_text(metric, score, value_of(score))
 
     def first_of(self, names: Sequence[str], view: str) -> Metric | None:
         """The first of several metrics that is shown by a view.
@@ -379,12 +387,12 @@ class _Judged:
             if ranked:
                 yield from self._best(ranked[0])
             return
-        first, *others = (standing(self.data, lead) for lead in leads)
+        first, *others = (standing(self.comparison, lead) for lead in leads)
         if not first.best:
             return
-        several = len(views_of(self.data)) > 1
+        several = len(views_of(self.comparison.settings)) > 1
         same = all((o.best, o.tied) == (first.best, first.tied) for o in others)
-        reference = named(self.data["reference"]["name"])
+        reference = named(self.comparison.reference.name)
         verb = " is closest to " if len(first.best) == 1 else " are closest to "
         by = f" by {clean(leads[0].view)}" if several and not same else ""
         words = joined(
@@ -403,7 +411,7 @@ class _Judged:
             for lead, found in zip(leads[1:], others, strict=True):
                 if found.best and (found.best, found.tied) != (first.best, first.tied):
                     words = joined(words, self._by_other(lead, found))
-        if not is_tested(self.data):
+        if not is_tested(self.comparison):
             words = (*words, ", untested")
         rows = (*first.best, *self.ranked(leads[0], first.tied))
         yield Finding("closest", tuple(self.systems[row] for row in rows), (*words, "."))
@@ -426,11 +434,11 @@ class _Judged:
 
     def _rank(self, metric: Metric, row: int) -> float:
         """What sorts the systems by a score, the best first."""
-        score = scores_of(self.data, metric)[row] or {}
-        value = score.get("gap" if metric.direction == "closest" else "value")
+        score = scores_of(self.comparison, metric)[row]
+        value = gap_of(score) if metric.direction == "closest" else value_of(score)
         if value is None:
             return inf
-        return -float(value) if metric.direction == "higher" else float(value)
+        return -value if metric.direction == "higher" else value
 
     def _praise(self, row: int) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
@@ -447,16 +455,16 @@ class _Judged:
         return clear and not any(self._is_worse(metric, row) for metric in shown)
 
     def _is_worse(self, metric: Metric, row: int) -> bool:
-        found = standing(self.data, metric)
+        found = standing(self.comparison, metric)
         return row in (*found.worse, *found.undecided)
 
     def _is_clearly_best(self, metric: Metric, row: int) -> bool:
         """Whether a system is the best, and all others are significantly worse."""
-        found = standing(self.data, metric)
+        found = standing(self.comparison, metric)
         return found.best == (row,) and found.is_clear
 
     def _untested(self, found: Standing) -> Words:
-        if not found.untested or not is_tested(self.data):
+        if not found.untested or not is_tested(self.comparison):
             return ()
         verb = " was" if len(found.untested) == 1 else " were"
         text = f"{verb} not tested against it"
@@ -500,7 +508,7 @@ class _Judged:
 
     def _best(self, metric: Metric) -> Iterator[Finding]:
         """Say who is best by a score that is not one of closeness."""
-        found = standing(self.data, metric)
+        found = standing(self.comparison, metric)
         if found.best:
             names = [self.systems[row] for row in found.best]
             verb = " has" if len(found.best) == 1 else " share"
@@ -520,8 +528,8 @@ class _Judged:
         if not found:
             return
         scores = ", ".join(f"{metric.label} {self.shown(metric, 0)}" for metric in found)
-        by = f" by {clean(view)}" if len(views_of(self.data)) > 1 else ""
-        reference = named(self.data["reference"]["name"])
+        by = f" by {clean(view)}" if len(views_of(self.comparison.settings)) > 1 else ""
+        reference = named(self.comparison.reference.name)
         words = (named(self.systems[0]), " against ", reference, f"{by}: {scores}.")
         yield Finding("score", (self.systems[0],), words)
 
@@ -553,11 +561,11 @@ class _Judged:
 
     def _lost_by_one(self) -> Iterator[Finding]:
         sides = {"quality": QUALITY, "diversity": DIVERSITY}
-        floors = [floor_of(scores_of(self.data, metric)[0]) for metric in self.metrics]
+        floors = [floor_of(scores_of(self.comparison, metric)[0]) for metric in self.metrics]
         bases = [metric.metric.partition(":")[0] for metric in self.metrics]
         if not any(f and b in (*QUALITY, *DIVERSITY) for f, b in zip(floors, bases, strict=True)):
             return
-        several, parts, size = len(views_of(self.data)) > 1, [], None
+        several, parts, size = len(views_of(self.comparison.settings)) > 1, [], None
         for side, names in sides.items():
             found = self._below(0, names, every=True)
             if found:
@@ -583,13 +591,12 @@ class _Judged:
             for metric in self.all_of(names, view):
                 score = self.values(metric)[row]
                 floor = floor_of(score)
-                if floor and not floor["inside"] and floor["beside"] < floor["value"]:
+                if floor and not floor.inside and floor.beside < floor.value:
                     beside, value = (
-                        brief_text(metric, score, floor[key]) for key in ("beside", "value")
+                        brief_text(metric, score, number) for number in (floor.beside, floor.value)
                     )
                     words = f"{metric.spoken} {beside}, floor {value}"
-                    share = floor["beside"] / floor["value"]
-                    own.append(_Below(metric, share, words, floor["size"]))
+                    own.append(_Below(metric, floor.beside / floor.value, words, floor.size))
             found += sorted(own, key=lambda each: each.share)
         return found
 
@@ -612,10 +619,8 @@ class _Judged:
         score = self.values(metric)[row]
         if score is None:
             return None
-        floor = floor_of(score)
-        if floor and floor["value"]:
-            return float(floor["beside"] / floor["value"])
-        return float(score["value"])
+        floor = score.floor
+        return score.value if floor is None or not floor.value else floor.beside / floor.value
 
     def _is_low(self, row: int, names: Sequence[str]) -> bool:
         found = self._shares(row, names)
@@ -649,10 +654,9 @@ class _Judged:
 
     def _duplicates(self, row: int) -> float:
         """The share of duplicates of a system beyond the reference's own; 0 where unknown."""
-        checks = self.data["systems"][row].get("confounders") or {}
-        found = checks.get("duplicates") or {}
-        own, usual = found.get("generated") or 0.0, found.get("reference") or 0.0
-        return float(own) if own > usual else 0.0
+        checks = (self.comparison.systems[row].confounders or {}).get("duplicates") or {}
+        generated, usual = checks.get("generated") or 0.0, checks.get("reference") or 0.0
+        return float(generated) if generated > usual else 0.0
 
     def _collapsed(self) -> Iterator[Finding]:
         rows = self._collapsed_rows
@@ -673,7 +677,8 @@ class _Judged:
             yield f"{found[1].spoken} {self.shown(found[1], row)}"
         duplicates = self._duplicates(row)
         if duplicates >= WORTH_SAYING:
-            unit = self.data["systems"][row]["confounders"]["duplicates"].get("unit", "texts")
+            checks = self.comparison.systems[row].confounders or {}
+            unit = checks["duplicates"].get("unit", "texts")
             yield (
                 f"{share(duplicates)} of its {unit} are duplicates"
                 if whole
@@ -696,26 +701,27 @@ class _Judged:
     # -------------------------------------------------------------- the reference
 
     def _distinguishable(self) -> Iterator[Finding]:
-        tests = [t for t in against_reference(self.data) if t["adjusted_p_value"] is not None]
-        names = [name for name in self.systems if any(t["a"] == name for t in tests)]
+        tests = [
+            test
+            for test in against_reference(self.comparison)
+            if defined(test.adjusted_p_value) is not None
+        ]
+        names = [name for name in self.systems if any(test.a == name for test in tests)]
         if not names:
             if self.systems:
                 text = "Whether the samples are distinguishable from the reference was not tested."
                 yield Finding("untested", tuple(self.systems), (text,))
             return
-        alpha = alpha_of(self.data)
-        apart = [
-            n for n in names if any(t["a"] == n and t["adjusted_p_value"] < alpha for t in tests)
-        ]
+        alpha = alpha_of(self.comparison)
+        significant = {test.a for test in tests if is_significant(test, alpha)}
+        apart = [name for name in names if name in significant]
         alike = [name for name in names if name not in apart]
         yield Finding("distinguishable", tuple(apart), (*self._told(apart, alike, tests), "."))
 
-    def _told(self, apart: list[str], alike: list[str], tests: Sequence[Data]) -> Words:
+    def _told(self, apart: list[str], alike: list[str], tests: Sequence[SignificanceTest]) -> Words:
         if len(self.systems) == 1:
-            best = min(tests, key=lambda test: test["adjusted_p_value"])
-            p = p_text(
-                best["adjusted_p_value"], alpha_of(self.data), at_limit=bool(best.get("at_limit"))
-            )
+            best = min(tests, key=lambda test: test.adjusted_p_value)
+            p = p_text(best.adjusted_p_value, alpha_of(self.comparison), at_limit=best.at_limit)
             verb = "is" if apart else "is not"
             return (f"It {verb} distinguishable from the reference ({p})",)
         if not alike:
@@ -734,13 +740,13 @@ class _Judged:
         return joined(_names(alike), (text, "; "), _names(apart), (other,))
 
 
-def brief_text(metric: Metric, score: Data | None, value: float | None, decimals: int = 2) -> str:
+def brief_text(metric: Metric, score: Score | None, value: float | None, decimals: int = 2) -> str:
     """Write a value with the few digits that a first look needs."""
     if score is None or value is None:
         return metric.write(None)
     if is_share(score):
         return f"{value:.{decimals}f}"
-    return metric.write({**score, "value": value})
+    return metric.write(replace(score, value=value))
 
 
 def joined(*parts: Words) -> Words:
@@ -764,32 +770,33 @@ def _listed(parts: Sequence[Words | tuple[Name]]) -> Words:
     return tuple(made)
 
 
-def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[BriefCaution]:
+def _cautions(
+    comparison: Comparison, explained: frozenset[tuple[str, str]]
+) -> Iterator[BriefCaution]:
     """Give the cautions that weigh most, one of each kind, the worst first.
 
     What a sentence says already is left out.
     """
-    sets: list[tuple[str, Mapping[str, Any]]] = [("", data)]
-    sets += [(system["name"], system) for system in data.get("systems", ())]
-    found = [
-        (caution["weight"], name, caution)
-        for name, row in sets
-        for caution in row.get("cautions") or ()
-        if caution["weight"] >= LEAST_WEIGHT and (name, caution["kind"]) not in explained
+    sets = [("", comparison.cautions)]
+    sets += [(system.name, system.cautions) for system in comparison.systems]
+    heavy = [
+        (name, caution)
+        for name, cautions in sets
+        for caution in cautions
+        if caution.weight >= LEAST_WEIGHT and (name, caution.kind) not in explained
     ]
-    found.sort(key=lambda each: -each[0])
-    alike = [(caution["kind"], _wording(caution)) for _, _, caution in found]
+    heavy.sort(key=lambda pair: -pair[1].weight)
+    alike = [(caution.kind, _wording(caution)) for _, caution in heavy]
     for place, same in enumerate(dict.fromkeys(alike)):
-        weight, name, caution = found[alike.index(same)]
-        kind = caution["kind"]
-        if place < MOST_CAUTIONS or weight >= REVERSING or kind in ALWAYS:
-            brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
-            yield BriefCaution(name, kind, brief, remedy, alike.count(same) - 1)
+        name, caution = heavy[alike.index(same)]
+        if place < MOST_CAUTIONS or caution.weight >= REVERSING or caution.kind in ALWAYS:
+            brief, remedy = clean(caution.brief), clean(caution.remedy)
+            yield BriefCaution(name, caution.kind, brief, remedy, alike.count(same) - 1)
 
 
-def _wording(caution: Mapping[str, Any]) -> str:
+def _wording(caution: Caution) -> str:
     """What a caution says beside its numbers: of others only what is true of them is said."""
-    return NUMBERS.sub("#", caution.get("brief") or "")
+    return NUMBERS.sub("#", caution.brief)
 
 
 def _one_sided(metric: str) -> bool:

@@ -1,7 +1,7 @@
 """One zip for each result: JSON for what is read, npy for arrays, JSON lines for texts.
 
 Nothing in it is ever unpickled, and nothing behind it computes. ``calipers.json`` names the kind of
-result and the format; a zip without it is a comparison of before.
+result and the format.
 
 A zip may come from anywhere. A part of it claims a size, and an array a shape: both must agree with
 each other and with the number of samples that the result names, and all parts together must fit
@@ -28,7 +28,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.memory import ROW, budget, json_size, read_whole, reading, size_words
@@ -43,7 +43,7 @@ from calipers.whole_files import replacing
 
 ABOUT = "calipers.json"
 FORMAT = 2
-"""Of the zips that are written; those of before name none."""
+"""Of the zips that are written."""
 
 IDS, EPOCHS = "log_ids.jsonl", "log_epochs.npy"
 """Parts of a set that a log of inspect names the samples of."""
@@ -201,8 +201,6 @@ def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
 
 def _kind(file: zipfile.ZipFile, path: Path) -> str:
     """The kind of result that a zip names."""
-    if ABOUT not in file.namelist():
-        return "comparison"
     about = _json(file, ABOUT)
     kind, version = about["kind"], about["format"]
     if isinstance(version, bool) or not isinstance(version, int):

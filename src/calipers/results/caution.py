@@ -3,7 +3,7 @@
 Every caution is one of the warnings of a system or of a whole comparison, which hold its sentence.
 Beside that it has what a line of a summary needs: a brief that fits beside a name, and a weight by
 which the worst comes first. The weight follows from how far the cause, as strong as it was found,
-can move a score (:mod:`calipers.evaluate.movements` holds what was measured).
+can move a score (:mod:`calipers.evaluate.cautions.movements` holds what was measured).
 """
 
 from __future__ import annotations

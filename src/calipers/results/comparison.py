@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import InputError, unknown_name
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
-from calipers.results.result import Result, with_warnings
+from calipers.results.result import Result, above, with_warnings
 from calipers.results.sets import Samples, SetSummary
 from calipers.results.system import SystemResult
 from calipers.score import Score
@@ -158,6 +158,7 @@ class Comparison(Result):
     """
 
     kind = "comparison"
+    _typed = True
     _needed = ("views",)
     _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
@@ -223,12 +224,12 @@ class Comparison(Result):
     @property
     def verdict(self) -> Verdict:
         """What it found, in the few sentences that a person reads first."""
-        from calipers.report.verdict import verdict
+        verdict: Callable[[Comparison], Verdict] = above("verdict:verdict")
 
-        return verdict(plain(self._measured()))
+        return verdict(self)
 
     def _outline(self) -> Mapping[str, Any]:
-        return {"calipers": self.version, "verdict": self.verdict.to_dict(), **self._measured()}
+        return {**self._stamp(), "verdict": self.verdict.to_dict(), **self._measured()}
 
     def _measured(self) -> Mapping[str, Any]:
         return {
@@ -281,7 +282,7 @@ class Comparison(Result):
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
         """
-        from calipers.results.report_data import report_data
+        report_data: Callable[..., Data] = above("page_data:report_data")
 
         return report_data(self, redact=redact, method=map_method)
 
@@ -290,7 +291,7 @@ class Comparison(Result):
 
         Parameters are those of :meth:`report_data`.
         """
-        from calipers.report.html import html_page
+        html_page: Callable[..., str] = above("html:html_page")
 
         return html_page(self.report_data(redact=redact, map_method=map_method))
 
@@ -312,8 +313,8 @@ class Comparison(Result):
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.report.plot_kinds import draw_axes
-        from calipers.results.report_data import picture_data
+        picture_data: Any = above("page_data:picture_data")
+        draw_axes: Callable[..., Axes] = above("plot_kinds:draw_axes")
 
         return draw_axes(kind, picture_data(self, kind), axes, **options)
 
@@ -331,24 +332,32 @@ class Comparison(Result):
         progress
             Shows how far it is; nothing does by default.
         """
-        from calipers.results.report_data import sample_maps
+        sample_maps: Any = above("page_data:sample_maps")
 
-        views = {
-            system.name: tuple(system.samples[0].vectors)
-            for system in self.systems
-            if system.against is not None and system.samples and system.withheld is None
-        }
-        steps, made = sum(map(len, views.values())) + 1, []
+        steps = sum(len(system.explainable) for system in self.systems) + 1
         with (progress or Silent()).task("Explaining", steps) as advance:
-            for system in self.systems:
-                explained = dict(system.explained)
-                for view in views.get(system.name, ()):
-                    explained[view] = system.explain(view)
-                    advance(1)
-                made.append(replace(system, explained=explained))
+            explained = self.with_explanations(advance)
             maps = sample_maps(self, map_method)
             advance(1)
-        return replace(self, systems=tuple(made), maps=maps)
+        return replace(explained, maps=maps)
+
+    def with_explanations(self, advance: Callable[[int], None] | None = None) -> Comparison:
+        """Return the same with the explanation of every system by every view.
+
+        Parameters
+        ----------
+        advance
+            Called with 1 after each of them.
+        """
+        made = []
+        for system in self.systems:
+            explained = dict(system.explained)
+            for view in system.explainable:
+                explained[view] = system.explain(view)
+                if advance is not None:
+                    advance(1)
+            made.append(replace(system, explained=explained))
+        return replace(self, systems=tuple(made))
 
     def inspect_records(
         self,

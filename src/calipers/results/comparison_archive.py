@@ -21,7 +21,7 @@ from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 from calipers.results.archive import Archive, Draft, check_array
 from calipers.results.sets import Samples
 from calipers.results.system import Against, SystemResult
-from calipers.uncertainty.spread import ALLOWANCE, Component, Source, Spread
+from calipers.uncertainty.spread import Component, Source, Spread
 
 if TYPE_CHECKING:
     from calipers.explain.map import Method
@@ -130,21 +130,19 @@ def _system(
 
 
 def _spreads(archive: Archive, name: str) -> dict[str, Spread]:
-    """Read how much scores move; nothing from a zip of before.
+    """Read how much scores move.
 
     Raises
     ------
     TypeError, ValueError
         If deviations are no finite numbers, or their source is none.
     """
-    if name not in archive.zip.namelist():
-        return {}
     return {
         str(key): Spread(
             tuple(Component(_source(source), _finite(key, d)) for source, d in each["components"]),
             bool(each["approximate"]),
             None if each["halves"] is None else _finite(key, each["halves"]),
-            _allowance(key, each.get("allowance", ALLOWANCE)),
+            _allowance(key, each["allowance"]),
         )
         for key, each in archive.json(name).items()
     }
@@ -187,8 +185,6 @@ def _explanations(archive: Archive, folder: str, system: SystemResult) -> dict[s
     found = {}
     for view, name in kept.items():
         data = archive.json(name)
-        if isinstance(data, Mapping) and "level" not in data:
-            continue  # kept before topics were tested: it is made anew when asked for
         made = Explanation.from_dict(data)
         sizes = [len(each.vectors[view]) for each in sets]
         if (made.view, made.n, made.m) != (view, *sizes):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import InputError, unknown_name
 from calipers.samples.wording import shortened
 from calipers.whole_files import write_text_atomically

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from calipers.embed.reading import Reading
+from calipers.embedders.reading import ReadingCounts
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.serialise import Plain
 
@@ -14,7 +14,7 @@ WORTH_SAYING = 0.01
 
 TOO_MUCH = 0.05
 """From this share on nothing is measured: scores have moved further by then than what they are read
-for (``experiments/unread_words.py``; docs/embedders.md has the table)."""
+for (``research/experiments/unread_words.py``; docs/embedders.md has the table)."""
 
 TOO_MANY = 0.1
 """The same where unread words leave no trace, for the share of texts of which nothing is left."""
@@ -34,8 +34,8 @@ class SetReading(Plain):
     texts
         Texts of the set.
     words
-        Words of all texts, as :mod:`calipers.embed.reading` counts them; None where the embedder
-        does not tell what it knows.
+        Words of all texts, as :mod:`calipers.embedders.reading` counts them; None where the
+        embedder does not tell what it knows.
     unread_words
         How many of them it does not know.
     unread_texts
@@ -55,7 +55,9 @@ class SetReading(Plain):
     left_out: bool = False
 
     @classmethod
-    def of(cls, reading: Reading | None, texts: int, truncated: int | None = None) -> SetReading:
+    def of(
+        cls, reading: ReadingCounts | None, texts: int, truncated: int | None = None
+    ) -> SetReading:
         """Sum up what was read of each of some texts."""
         if reading is None:
             return cls(texts, truncated_texts=truncated)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
+from calipers._version import __version__
+from calipers.command import Command, kinds
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.results.sets import SetSummary
@@ -18,22 +20,6 @@ if TYPE_CHECKING:
     from calipers.results.archive import Archive, Draft
     from calipers.results.rows import Row, Wide
 
-_HOMES = {
-    "comparison": "comparison:Comparison",
-    "sweep": "sweep:Sweep",
-    "overlap": "overlap:Overlap",
-    "prompts": "by_prompt:ByPrompt",
-    "agreement": "agreement:Agreement",
-    "probe": "probe:Probe",
-    "ranking": "ranking:Ranking",
-    "judging": "judging:Judging",
-    "texts": "texts:TextComparison",
-    "tuning": "tuning:Tuning",
-    "likelihoods": "texts:LikelihoodComparison",
-    "check": "check:Check",
-}
-"""The kinds of results, and where their classes are."""
-
 
 class Result(Plain):
     """The result of a command: frozen, complete, and readable without computing anything again."""
@@ -42,14 +28,10 @@ class Result(Plain):
     """What an archive calls it."""
 
     def __str__(self) -> str:
-        from calipers.report.render.text import plain
-
-        return plain(self.document())
+        return str(self.document())
 
     def _repr_html_(self) -> str:
-        from calipers.report.render.html import html
-
-        return html(self.summary())
+        return self.summary()._repr_html_()
 
     def to_frame(self, *, wide: bool = False, per_sample: bool = False) -> Any:
         """Return the numbers as a tidy data frame, a row for each; docs/python.md has the columns.
@@ -90,15 +72,25 @@ class Result(Plain):
         options
             Of the document of its kind, such as ``details=True`` of a comparison.
         """
-        from calipers.report.documents import document_of
-
-        return document_of(self.kind, self.to_dict(), **options)
+        record = _record(self.kind)
+        document: Document = record.load(record.document)(self._shown(), **options)
+        return document
 
     def summary(self) -> Document:
         """Return what a paper or a notebook shows: the tables, and what one needs to read them."""
-        from calipers.report.documents import summary_of
+        record = _record(self.kind)
+        document: Document = record.load(record.summarised or record.document)(self._shown())
+        return document
 
-        return summary_of(self.kind, self.to_dict())
+    _typed: ClassVar[bool] = False
+
+    def _shown(self) -> Any:
+        return self if self._typed else self.to_dict()
+
+    def _figure(self, path: str | Path | None) -> Any:
+        """Draw what the record of its kind draws; keep it in a file if one is named."""
+        record = _record(self.kind)
+        return record.load(record.plot)(self).figure(path)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -166,6 +158,10 @@ class Result(Plain):
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**data, "version": data["calipers"]}
 
+    def _stamp(self) -> dict[str, Any]:
+        """What the data of every result begin with: the version that made it, and its kind."""
+        return {"calipers": getattr(self, "version", __version__), "kind": self.kind}
+
     _needed: ClassVar[tuple[str, ...]] = ()
     """The settings that every result of the kind has."""
 
@@ -173,7 +169,16 @@ class Result(Plain):
         check_settings(getattr(self, "settings", {}), self._needed)
 
 
-def load_result(path: str | Path) -> Result:
+def above(address: str) -> Any:
+    """Give what a result offers of the report, ``"module:name"``, found when it is asked for.
+
+    Results do not import the report, which imports them.
+    """
+    module, _, name = address.partition(":")
+    return getattr(import_module(f"calipers.report.{module}"), name)
+
+
+def load(path: str | Path) -> Result:
     """Read what any command kept: a zip of ``save``, or the JSON that the command wrote.
 
     Raises
@@ -204,52 +209,33 @@ def load_result(path: str | Path) -> Result:
             raise
         except (ValueError, RecursionError) as error:
             raise InputError(f"{place}: is not valid JSON: {error!s:.200}") from error
-    kind = kind_of(data)
-    if kind is None:
+    if not isinstance(data, Mapping) or "calipers" not in data or "kind" not in data:
         raise InputError(f"{place}: is not a result of calipers")
+    kind = str(data["kind"])
     try:
         return class_of(kind).from_dict(data)
     except InputError as error:
         raise InputError(f"{place}: is not a {kind} of calipers, or is damaged: {error}") from error
 
 
-def kind_of(data: Any) -> str | None:
-    """Tell of which kind of result plain data are; None where of none."""
-    if not isinstance(data, Mapping) or "calipers" not in data:
-        return None
-    settings = data.get("settings")
-    if "checked" in data and "outcome" in data:
-        return "check"
-    if "truths" in data and "matrix" in data:
-        return "ranking"
-    if "judges" in data and "between" in data:
-        return "judging"
-    if "samples" in data and "signatures" in data:
-        return "probe"
-    if "homogeneity" in data and "systems" in data:
-        return "prompts"
-    if "columns" in data and "metrics" in data:
-        return "agreement"
-    if "tuned" in data and "systems" in data:
-        return "tuning"
-    if "views" in data and "systems" in data:
-        return "overlap"
-    if isinstance(settings, Mapping) and "over" in settings:
-        return "sweep"
-    if isinstance(settings, Mapping) and "first_token" in settings:
-        return "likelihoods"
-    if isinstance(settings, Mapping) and "aligned" in settings:
-        return "texts"
-    return "comparison" if "systems" in data and "reference" in data else None
-
-
 def class_of(kind: str) -> type[Result]:
-    """The class of a kind of results, loaded when it is first needed."""
-    if kind not in _HOMES:
-        raise InputError(f"it holds {kind!r:.100}, none of {', '.join(_HOMES)}")
-    module, name = _HOMES[kind].split(":")
-    home: type[Result] = getattr(importlib.import_module(f"calipers.results.{module}"), name)
+    """The class of a kind of results, loaded when it is first needed.
+
+    Raises
+    ------
+    InputError
+        If no command gives results of this kind.
+    """
+    record = _record(kind)
+    home: type[Result] = record.load(record.result)
     return home
+
+
+def _record(kind: str) -> Command:
+    """The record of the command that gives results of a kind."""
+    if kind not in kinds():
+        raise InputError(f"it holds {kind!r:.100}, none of {', '.join(kinds())}")
+    return kinds()[kind]
 
 
 def with_warnings(summary: SetSummary) -> dict[str, Any]:

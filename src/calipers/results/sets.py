@@ -13,7 +13,7 @@ from calipers.results.reading import SetReading
 from calipers.serialise import Plain
 
 if TYPE_CHECKING:
-    from calipers.explain import Words
+    from calipers.explain import WordCounts
     from calipers.samples.labels import LogIds
 
 
@@ -101,8 +101,8 @@ class Samples:
         return None if self.texts is None else list(self.texts)
 
     @cached_property
-    def words(self) -> Words | None:
+    def words(self) -> WordCounts | None:
         """The words of the texts, counted once for all explanations; None without texts."""
-        from calipers.explain import Words
+        from calipers.explain import WordCounts
 
-        return None if self.listed is None else Words.of(self.listed)
+        return None if self.listed is None else WordCounts.of(self.listed)

@@ -68,9 +68,7 @@ class Against:
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
         """Take the choices from the settings of a run."""
         distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
-        # Runs that were kept before there was a choice looked for neighbours on the joint axes
-        projection: Projection = "none" if settings.get("projection") == "none" else "union"
-        # and scaled every row
+        projection: Projection = "union" if settings.get("projection") == "union" else "none"
         normalise: Norm = "none" if settings.get("normalise") == "none" else "l2"
         level = settings.get("level") or LEVEL
         return cls(samples, int(settings["k"]), distance, projection, normalise, float(level))
@@ -173,6 +171,13 @@ class SystemResult(Plain):
         if key not in self.scores:
             raise unknown_name(f"score of {self.name!r}", key, self.scores)
         return self.scores[key]
+
+    @property
+    def explainable(self) -> tuple[str, ...]:
+        """The views by which it can be explained; none where its samples were not kept."""
+        if self.against is None or not self.samples or self.withheld is not None:
+            return ()
+        return tuple(self.samples[0].vectors)
 
     def explain(self, view: str | None = None) -> Explanation:
         """Tell which samples and topics cause its gap to the reference.

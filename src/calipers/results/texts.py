@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import unknown_name
 from calipers.results.caution import Caution
 from calipers.results.result import Result, of_system, system_from, with_warnings
@@ -103,6 +103,7 @@ class TextComparison(Result):
     """
 
     kind = "texts"
+    _typed = True
     _needed = ("metrics",)
     _optional = ("reference_scores", "train", "cautions")
 
@@ -150,7 +151,7 @@ class TextComparison(Result):
         if reference is not None:
             reference |= {"scores": self.reference_scores}
         return {
-            "calipers": self.version,
+            **self._stamp(),
             "settings": self.settings,
             "reference": reference,
             "train": None if self.train is None else with_warnings(self.train),
@@ -194,17 +195,3 @@ class TextComparison(Result):
         )
         reference = archive.with_per_sample("reference", found.reference_scores)
         return replace(found, systems=systems, reference_scores=reference)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LikelihoodComparison(TextComparison):
-    """How likely a language model finds the texts of several systems, beside a reference.
-
-    It is looked up, printed, saved and written as a :class:`TextComparison`
-    is; ``found["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
-    """
-
-    kind = "likelihoods"
-
-    def __repr__(self) -> str:
-        return super().__repr__().replace("TextComparison", type(self).__name__, 1)

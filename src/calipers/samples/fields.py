@@ -110,13 +110,13 @@ def find_field(
     usual = [field for field in fields if field.casefold() in USUAL]
     ids = [field for field in listed if field.casefold() in TOKENS]
     texts = [field for field in usual if field in textual] or lists
-    found = texts or ids or list(vectors) or usual
-    if len(found) == 1:
-        return f"{found[0]}[*]" if found == lists else found[0]
+    candidates = texts or ids or list(vectors) or usual
+    if len(candidates) == 1:
+        return f"{candidates[0]}[*]" if candidates == lists else candidates[0]
     what = "the text"
-    if found == ids or found == list(vectors):
-        what = "the token ids" if found == ids else "the vectors"
-    raise _ambiguous(found, what, source) if found else _missing(fields, source)
+    if candidates == ids or candidates == list(vectors):
+        what = "the token ids" if candidates == ids else "the vectors"
+    raise _ambiguous(candidates, what, source) if candidates else _missing(fields, source)
 
 
 def lists_texts(value: object) -> bool:
@@ -127,18 +127,18 @@ def lists_texts(value: object) -> bool:
 def prompt_field(fields: Collection[str], field: str | None) -> str | None:
     """Name the field of the prompts: ``prompt``, or ``instruction`` in outputs of AlpacaEval."""
     if "prompt" in fields:
-        found = "prompt"
+        prompt = "prompt"
     elif {"instruction", "generator"} <= set(fields):
-        found = "instruction"
+        prompt = "instruction"
     else:
         return None
-    return None if field == found else found
+    return None if field == prompt else prompt
 
 
 def beside_prompts(fields: Collection[str], field: str | None) -> tuple[str, ...]:
     """Name the columns by which the prompts of a row are known, and those of the prompts."""
-    found = prompt_field(fields, field)
-    return (found, "generator") if found == "instruction" else () if found is None else (found,)
+    prompt = prompt_field(fields, field)
+    return (prompt, "generator") if prompt == "instruction" else () if prompt is None else (prompt,)
 
 
 def other_texts(textual: Sequence[str], field: str) -> tuple[str, ...]:
@@ -146,8 +146,8 @@ def other_texts(textual: Sequence[str], field: str) -> tuple[str, ...]:
     return tuple(name for name in textual if name not in (field, prompt_field(textual, field)))
 
 
-def _ambiguous(found: Sequence[str], what: str, source: Source) -> InputError:
-    return source.error(f"several fields may be {what}: {names(found)}; {NAME_IT}")
+def _ambiguous(candidates: Sequence[str], what: str, source: Source) -> InputError:
+    return source.error(f"several fields may be {what}: {names(candidates)}; {NAME_IT}")
 
 
 def _missing(fields: Sequence[str], source: Source) -> InputError:

@@ -37,7 +37,7 @@ from calipers.samples.images import (
     mode_note,
     size_note,
 )
-from calipers.samples.kinds import Kind, SampleData, as_array, hash_images
+from calipers.samples.kinds import SampleData, SampleKind, as_array, hash_images
 from calipers.samples.wording import counted, describe
 
 MAX_BYTES = 2**30
@@ -235,7 +235,7 @@ class ImageFiles:
     sizes: NDArray[np.int64]
     modes: NDArray[np.str_]
     several: NDArray[np.bool_]
-    kind: ClassVar[Kind] = "images"
+    kind: ClassVar[SampleKind] = "images"
     noun: ClassVar[str] = "image"
 
     def __len__(self) -> int:

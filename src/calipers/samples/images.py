@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.samples.kinds import Kind, as_array, digest_pixels, hash_images, read_only
+from calipers.samples.kinds import SampleKind, as_array, digest_pixels, hash_images, read_only
 from calipers.samples.wording import counted
 
 CHANNELS = (1, 3, 4)
@@ -154,7 +154,7 @@ class ImageArrays:
     """Images in memory: uint8 arrays of shape (h, w), (h, w, 3) or (h, w, 4), or one stack."""
 
     arrays: NDArray[np.uint8] | Sequence[NDArray[np.uint8]]
-    kind: ClassVar[Kind] = "images"
+    kind: ClassVar[SampleKind] = "images"
     noun: ClassVar[str] = "image"
 
     def __len__(self) -> int:

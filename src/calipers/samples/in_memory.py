@@ -18,7 +18,7 @@ from calipers.numeric.arrays import is_array
 from calipers.samples.columns import is_arrow
 from calipers.samples.image_files import is_pillow
 from calipers.samples.readers.frames import (
-    Table,
+    DataFrameTable,
     collected,
     is_lazy,
     is_vector,
@@ -79,7 +79,7 @@ def hold(value: Any, source: Source) -> SampleSet:
     if is_torch_data(value):
         samples = _from_items(torch_samples(value, name or "samples"), source)
         return replace(samples, source=f"<{type(value).__name__}>")
-    table = Table.of(value)
+    table = DataFrameTable.of(value)
     if table is not None:
         if source.field is not None or not _is_numeric(value):
             return read_frame(table, source.called(name or "samples"))
@@ -109,7 +109,7 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
             return read_stream(value, "list", named)
         return replace(read_rows(enumerate(value, 1), named), source="<list>")
     whole = is_lazy(first) or is_torch_data(first) or _are_embeddings(first)
-    if whole or Table.of(first) is not None:
+    if whole or DataFrameTable.of(first) is not None:
         raise InputError(
             f"{name or 'samples'}: must be one set of samples, but its first item is a whole "
             f"{type(first).__name__}; for several systems give a dict by their names, for the "

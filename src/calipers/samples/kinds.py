@@ -24,7 +24,7 @@ from calipers.numeric.scratch import converted, lies_in_memory, taken
 from calipers.samples.columns import StringColumn
 from calipers.samples.wording import counted, numbered
 
-Kind = Literal["texts", "tokens", "images", "vectors"]
+SampleKind = Literal["texts", "tokens", "images", "vectors"]
 
 BLOCK = 2**22
 """Values of an array that are looked at together."""
@@ -188,7 +188,7 @@ class SampleData(Protocol):
     """Samples of one kind, in a fixed order; rows are counted from 0."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SampleKind:
         """What the samples are."""
         ...
 
@@ -221,7 +221,7 @@ class TextData:
     """Texts in a column."""
 
     column: StringColumn
-    kind: ClassVar[Kind] = "texts"
+    kind: ClassVar[SampleKind] = "texts"
     noun: ClassVar[str] = "text"
 
     def __len__(self) -> int:
@@ -258,7 +258,7 @@ class TokenData:
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
-    kind: ClassVar[Kind] = "tokens"
+    kind: ClassVar[SampleKind] = "tokens"
     noun: ClassVar[str] = "token list"
 
     def __len__(self) -> int:
@@ -291,7 +291,7 @@ class VectorData:
     """Embeddings: an array of shape (n, d), float32 or float64, read-only."""
 
     array: NDArray[Any]
-    kind: ClassVar[Kind] = "vectors"
+    kind: ClassVar[SampleKind] = "vectors"
     noun: ClassVar[str] = "vector"
 
     def __len__(self) -> int:
@@ -346,7 +346,7 @@ class EmbeddedData(VectorData):
 
     @classmethod
     def of(cls, made: Any, where: str) -> Self:
-        """Take what ``calipers.embed_samples`` gave.
+        """Take what ``calipers.embed`` gave.
 
         Raises
         ------

@@ -29,7 +29,7 @@ Row = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Table:
+class RowTable:
     """Rows with their numbers, and what a person calls the whole.
 
     Attributes
@@ -75,7 +75,7 @@ class Table:
         return value
 
 
-def read_table(given: Any, parameter: str) -> Table:
+def read_table(given: Any, parameter: str) -> RowTable:
     """Bring a file, a data frame or a list of rows to a table.
 
     Parameters
@@ -116,7 +116,7 @@ def read_file(path: Path) -> tuple[Any, Source]:
         return _READ[suffix](path, source), source
 
 
-def table_of(rows: Any, source: Source) -> Table:
+def table_of(rows: Any, source: Source) -> RowTable:
     """Check that rows are rows, and gather their columns."""
     if not isinstance(rows, list):
         raise source.error(f"must hold a list of rows, but it holds {describe(rows)}")
@@ -128,7 +128,7 @@ def table_of(rows: Any, source: Source) -> Table:
         raise source.error("holds no rows")
     plain = tuple((number, {str(key): row[key] for key in row}) for number, row in numbered)
     columns = dict.fromkeys(column for _, row in plain for column in row)
-    return Table(source, plain, tuple(columns))
+    return RowTable(source, plain, tuple(columns))
 
 
 def as_number(value: Any) -> float | None:

@@ -18,8 +18,8 @@ from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
 from calipers.samples.kinds import (
     EmbeddedData,
-    Kind,
     SampleData,
+    SampleKind,
     TextData,
     TokenData,
     VectorData,
@@ -266,7 +266,7 @@ class SampleSet:
         Parameters
         ----------
         embeddings
-            :class:`calipers.embed.Embeddings`, such as :func:`calipers.embed_samples` gives.
+            :class:`calipers.embedders.Embeddings`, such as :func:`calipers.embed` gives.
         name, source
             What to call the set, and where it came from.
 
@@ -278,7 +278,7 @@ class SampleSet:
         return cls(name=name, source=source, data=EmbeddedData.of(embeddings, _where(name, source)))
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SampleKind:
         """Whether the samples are texts, token ids, images or embeddings."""
         return self.data.kind
 

@@ -30,7 +30,7 @@ _QUERY = re.compile(r"api-version=[A-Za-z0-9.-]+")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ServiceKind:
     """What services are asked for, in the words that messages have for it.
 
     Attributes
@@ -106,7 +106,7 @@ class Address:
             return False
 
 
-def read_name(name: str, endpoint: str | None, kind: Kind) -> tuple[Address, str]:
+def read_name(name: str, endpoint: str | None, kind: ServiceKind) -> tuple[Address, str]:
     """Tell which service and which model a name means.
 
     Parameters
@@ -139,7 +139,7 @@ def read_name(name: str, endpoint: str | None, kind: Kind) -> tuple[Address, str
     return address, model.strip()
 
 
-def read_address(text: str, kind: Kind) -> Address:
+def read_address(text: str, kind: ServiceKind) -> Address:
     """Read the address of a service.
 
     Raises

@@ -212,7 +212,7 @@ class Response(NamedTuple):
     body: bytes
 
 
-class Question(ABC, Generic[Result]):
+class ServiceQuestion(ABC, Generic[Result]):
     """What a service is asked in one request, and how its answer is read.
 
     Attributes
@@ -310,7 +310,7 @@ class Client:
         """Whether the service ever gave an answer."""
         return self._answered
 
-    def ask(self, question: Question[Result], stopped: Event) -> Result:
+    def ask(self, question: ServiceQuestion[Result], stopped: Event) -> Result:
         """Ask a question, unless the event says that nothing more is to be asked.
 
         Raises
@@ -359,7 +359,7 @@ class Client:
             f"made again {most} times at most, and not after {MAX_SECONDS:,.0f} seconds)"
         )
 
-    def _once(self, question: Question[Result], stopped: Event) -> Result:
+    def _once(self, question: ServiceQuestion[Result], stopped: Event) -> Result:
         while True:
             if stopped.is_set():
                 raise StoppedError
@@ -379,7 +379,7 @@ class Client:
                 )
             self.requests += 1
 
-    def _post(self, body: bytes, question: Question[Any]) -> Response:
+    def _post(self, body: bytes, question: ServiceQuestion[Any]) -> Response:
         """Send one request and read its answer, no more of it than an answer can take.
 
         Raises
@@ -412,7 +412,7 @@ class Client:
             broken_off = True
         raise TransientError(self._scrub(trouble), broken_off=broken_off)
 
-    def _received(self, response: Any, question: Question[Any]) -> Response:
+    def _received(self, response: Any, question: ServiceQuestion[Any]) -> Response:
         status, headers, succeeded = response.status_code, response.headers, response.is_success
         most = question.most_bytes() if succeeded else MAX_REFUSAL_BYTES
         packing = headers.get("content-encoding", "identity").strip().lower()
@@ -440,13 +440,15 @@ class Client:
                 break
         return Response(status, headers, bytes(content[:most]))
 
-    def _too_long(self, most: int, question: Question[Any], announced: str = "") -> CalipersError:
+    def _too_long(
+        self, most: int, question: ServiceQuestion[Any], announced: str = ""
+    ) -> CalipersError:
         return CalipersError(
             f"{self._address.shown}: the service answered with more than {most:,} bytes{announced} "
             f"to {question.sent}, which cannot be the {question.wanted} that were asked for"
         )
 
-    def _answer(self, body: bytes, question: Question[Result]) -> Result:
+    def _answer(self, body: bytes, question: ServiceQuestion[Result]) -> Result:
         try:
             # One at a time: parsed numbers take many times the bytes that say them
             with self._parsing:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from calipers.text.zipf import zipf_coefficient as zipf_coefficient
 
 # The names above, resolved when first used, so that importing the package loads no heavy library
-__getattr__, __dir__, __all__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "calipers.text.aligned": ("bleu", "chrf", "ter"),

@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import InputError, require, unknown_name
 from calipers.numeric.validation import check_choice, check_flags, check_whole, is_positive
 from calipers.score import Score, join_signature, signature

@@ -23,13 +23,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.errors import require
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_choice, check_flags
 from calipers.samples.wording import counted
 from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
-from calipers.text.ngrams import Doubles
 from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 
@@ -137,7 +137,7 @@ def _share_read(texts: Iterable[str]) -> float:
     return read / letters if letters else 0.0
 
 
-def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> Doubles:
+def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> Floats:
     values = np.full(len(rows.texts), np.nan)
     for row, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True)):
         if any(_share_read([reference]) >= HALF for reference in references):

@@ -37,15 +37,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
-from calipers.embed.options import check_positive
-from calipers.embed.states.token_states import TokenEncoder, TokenIds, load_token_encoder
+from calipers._version import __version__
+from calipers.embedders.options import check_positive
+from calipers.embedders.states.token_states import TokenEncoder, TokenIds, load_token_encoder
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import (
     PARTS,
     BertScore,
-    Floats,
     best,
     idf,
     match,
@@ -53,13 +52,13 @@ from calipers.metrics.bert_score import (
     summarise,
     with_f1,
 )
+from calipers.numeric.arrays import Flags, Floats, Longs
 from calipers.numeric.validation import check_flags, check_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
 from calipers.text.measuring import Memo
-from calipers.text.ngrams import Flags, Longs
 from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts
@@ -157,13 +156,13 @@ def blocks(sizes: Sequence[int] | Longs, budget: int) -> list[tuple[int, int]]:
     >>> blocks([3, 3, 9, 1, 1], 6)
     [(0, 2), (2, 3), (3, 5)]
     """
-    found, start, filled = [], 0, 0
+    cuts, start, filled = [], 0, 0
     for place, size in enumerate(np.asarray(sizes).tolist()):
         if filled and filled + size > budget:
-            found.append((start, place))
+            cuts.append((start, place))
             start, filled = place, 0
         filled += size
-    return [*found, (start, len(sizes))] if len(sizes) else []
+    return [*cuts, (start, len(sizes))] if len(sizes) else []
 
 
 KEPT_BYTES = 1 << 28
@@ -193,23 +192,23 @@ def match_all(
         alone or the model knows less than half of the words of either; 0 where the text holds marks
         alone, as bert-score has it.
     """
-    found = np.full((len(meetings), 2), np.nan)
+    scores = np.full((len(meetings), 2), np.nan)
     words = _has_words(encoder, tokens)
     (text_read, reference_read) = (words & ~tokens.reading.little)[meetings].T
-    found[~words[meetings[:, 0]] & reference_read] = 0.0
+    scores[~words[meetings[:, 0]] & reference_read] = 0.0
     todo = np.flatnonzero(text_read & reference_read)
     shelf = _Shelf(encoder, tokens, meetings[todo], advance)
     for start, stop in blocks(tokens.lengths[meetings[todo]].sum(axis=1), shelf.room):
         shelf.fill(start, stop)
         for pair in todo[start:stop]:
             text, reference = meetings[pair].tolist()
-            found[pair] = match(
+            scores[pair] = match(
                 shelf.states[text],
                 weights[tokens.of(text)],
                 shelf.states[reference],
                 weights[tokens.of(reference)],
             )
-    return found
+    return scores
 
 
 class _Shelf:
@@ -325,28 +324,28 @@ def given_baseline(baseline: Baseline, layer: int) -> Floats | None:
 
 def _checked(values: object, where: str) -> Floats:
     try:
-        found = np.array(values, dtype=np.float64)
+        numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.shape != (3,) or not (np.isfinite(found) & (found < 1)).all():
+        numbers = np.empty(0)
+    if numbers.shape != (3,) or not (np.isfinite(numbers) & (numbers < 1)).all():
         raise InputError(
             f"{where}: a baseline must be 3 numbers below 1, for precision, recall and F1; "
             f"found {values!r}"
         )
-    return found
+    return numbers
 
 
 def _row(path: Path, layer: int) -> list[str]:
     rows = _table(path)
-    found = next((row for row in rows if _is_layer(row["LAYER"], layer)), None)
-    if found is None:
+    layer_row = next((row for row in rows if _is_layer(row["LAYER"], layer)), None)
+    if layer_row is None:
         layers = ", ".join(str(row["LAYER"]) for row in rows[:30]) or "none"
         raise InputError(f"{path}: has no row for layer {layer}; its layers are {layers}")
-    return [found[column] for column in _COLUMNS[1:]]
+    return [layer_row[column] for column in _COLUMNS[1:]]
 
 
-def _is_layer(found: str | None, layer: int) -> bool:
-    return str(found).strip() == str(layer)
+def _is_layer(written: str | None, layer: int) -> bool:
+    return str(written).strip() == str(layer)
 
 
 def _table(path: Path) -> list[dict[str, str]]:
@@ -416,7 +415,7 @@ def bert_score(
         Most tokens that are read of a text, marks included; None for all that the model reads.
         A longer text keeps its beginning and the mark that closes it.
     device, dtype, batch_size
-        As in :func:`calipers.embed.load_embedder`; no batch size changes a value.
+        As in :func:`calipers.embedders.load_embedder`; no batch size changes a value.
     offline
         False lets a model be downloaded from the Hugging Face hub.
     seed
@@ -462,9 +461,9 @@ def bert_score(
     tokens = encoder.tokenise(pairs.distinct)
     weights = token_weights(encoder, tokens, pairs.references.ravel() if idf else None)
     with (progress or Silent()).task("BERTScore", len(pairs.distinct)) as advance:
-        found = with_f1(match_all(encoder, tokens, weights, pairs.meetings, advance))
+        pair_scores = with_f1(match_all(encoder, tokens, weights, pairs.meetings, advance))
     if pairs.others is not None:
-        level = mean_level(best(found[pairs.others]))
+        level = mean_level(best(pair_scores[pairs.others]))
     pins = {
         **encoder.signature,
         "idf": "references" if idf else "none",
@@ -472,7 +471,7 @@ def bert_score(
         "references": pairs.references.shape[1],
         "truncated": _cut(pairs, tokens),
     }
-    values, reason = best(found[pairs.own]), None
+    values, reason = best(pair_scores[pairs.own]), None
     if tokens.reading.unread.any():
         unread = _unread(pairs, tokens)
         pins |= {"unread": int(unread.sum()), "unread_words": _unread_words(pairs, tokens)}
@@ -484,16 +483,16 @@ def bert_score(
                 "texts, or chrf, which compares characters"
             )
     scores = _finish(values, level, pins, reason)
-    note = _empty(pairs, found)
+    note = _empty(pairs, pair_scores)
     return BertScore(
         *(replace(getattr(scores, part), note=note).signed(calipers=__version__) for part in PARTS)
     )
 
 
-def _empty(pairs: Pairs, found: Floats) -> str | None:
+def _empty(pairs: Pairs, scores: Floats) -> str | None:
     """Say how many rows count 0 because their text is empty."""
     blank = np.array([not text for text in pairs.distinct])[pairs.texts]
-    scored = ~np.isnan(found[pairs.own]).all(axis=(1, 2))
+    scored = ~np.isnan(scores[pairs.own]).all(axis=(1, 2))
     count = int(np.count_nonzero(blank & scored))
     verb = "is empty and counts 0" if count == 1 else "are empty and count 0"
     return f"{count:,} of {counted(len(blank), 'text')} {verb}" if count else None
@@ -528,16 +527,16 @@ def _unread_words(pairs: Pairs, tokens: TokenIds) -> str:
 
 
 def _finish(
-    found: Floats, level: Floats | None, pins: Mapping[str, object], reason: str | None
+    scores: Floats, level: Floats | None, pins: Mapping[str, object], reason: str | None
 ) -> BertScore:
     if reason is not None:
-        return summarise(found, pins, reason=reason)
+        return summarise(scores, pins, reason=reason)
     if level is None:
-        return summarise(found, pins)
+        return summarise(scores, pins)
     if not (level <= 1 - CLOSEST).all():
-        nowhere = np.full_like(found, np.nan)
+        nowhere = np.full_like(scores, np.nan)
         return summarise(nowhere, pins, reason="the baseline is 1: other rows score as their own")
-    return summarise(rescale(found, level), pins, lowest=(-level / (1 - level)).tolist())
+    return summarise(rescale(scores, level), pins, lowest=(-level / (1 - level)).tolist())
 
 
 def read_bert_score_precision(pair: TextPair, options: Chosen) -> Score:

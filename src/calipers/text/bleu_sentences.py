@@ -41,6 +41,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import Workers, workers
@@ -49,7 +50,7 @@ from calipers.numeric.validation import check_choice, check_threads, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Doubles, Ints, Longs, NGrams, check_order, numbered
+from calipers.text.ngrams import NGrams, check_order, numbered
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
@@ -96,7 +97,7 @@ def clip(
 
 
 @kernel
-def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Doubles:
+def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Floats:
     """Turn matches of shape (m, order) into the BLEU of each text."""
     scores = np.zeros(len(matches))
     terms = np.empty(matches.shape[1])
@@ -149,11 +150,11 @@ def add_matches(
 
 
 @kernel
-def pair_means(matches: Ints, lengths: Longs, own: Longs, others: Longs) -> Doubles:
+def pair_means(matches: Ints, lengths: Longs, itself: Longs, others: Longs) -> Floats:
     """Average each row's BLEU against every member of the pool alone, but for itself.
 
-    `matches` has shape (rows, pool, order), `own` is the row's place in the pool, and `others` are
-    the lengths of the pool.
+    `matches` has shape (rows, pool, order), `itself` is the row's place in the pool, and `others`
+    are the lengths of the pool.
     """
     rows, size, order = matches.shape
     means = np.zeros(rows)
@@ -165,7 +166,7 @@ def pair_means(matches: Ints, lengths: Longs, own: Longs, others: Longs) -> Doub
             for n in range(order):
                 logs[match, n] = _term(match, lengths[row] - n, order)
         for member in range(size):
-            if member == own[row] or matches[row, member, 0] == 0:
+            if member == itself[row] or matches[row, member, 0] == 0:
                 continue
             for n in range(order):
                 terms[n] = logs[matches[row, member, n], n]
@@ -186,7 +187,7 @@ def _brevity(length: int, closest: int) -> float:
 
 
 @inlined
-def _total(terms: Doubles) -> float:
+def _total(terms: Floats) -> float:
     """Add the logs with what rounding lost, since NLTK adds them with ``math.fsum``."""
     total, lost = 0.0, 0.0
     for term in terms:
@@ -206,7 +207,7 @@ ROOM = 2**22
 
 def against_all(
     corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
-) -> Doubles:
+) -> Floats:
     """Score rows of a corpus, each with the whole pool as its references, itself left out.
 
     Parameters
@@ -226,16 +227,16 @@ def against_all(
         As NLTK's ``sentence_bleu`` with ``method1``, shape (m,), in [0, 1].
     """
     lengths = corpus.lengths
-    own = int(np.isin(rows[0], pool))
+    itself = int(np.isin(rows[0], pool))
     with workers(threads) as team:
-        found = [_matches(corpus.ngrams(n), rows, pool, team) for n in range(1, order + 1)]
-    closest = closest_lengths(lengths[rows], lengths[pool], own=own)
-    return sentence_scores(np.stack(found, axis=1), lengths[rows], closest)
+        matches = [_matches(corpus.ngrams(n), rows, pool, team) for n in range(1, order + 1)]
+    closest = closest_lengths(lengths[rows], lengths[pool], itself=itself)
+    return sentence_scores(np.stack(matches, axis=1), lengths[rows], closest)
 
 
 def against_each(
     corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
-) -> Doubles:
+) -> Floats:
     """Average, for each row, its scores with each other text of the pool as its one reference.
 
     Takes what :func:`against_all` does, where all rows are in the pool; the time is proportional
@@ -245,7 +246,7 @@ def against_each(
     lists = [post(*_within(gram), gram.size, pool) for gram in grams]
     lengths, places = corpus.lengths, np.searchsorted(pool, rows)
 
-    def score(span: Span) -> Doubles:
+    def score(span: Span) -> Floats:
         mine = slice(*span)
         matches = np.zeros((span[1] - span[0], len(pool), order), np.int32)
         for n, (gram, posted) in enumerate(zip(grams, lists, strict=True)):
@@ -257,10 +258,10 @@ def against_each(
         return np.concatenate(list(team.map(score, blocks)))
 
 
-def closest_lengths(lengths: Longs, pool: Longs, *, own: int) -> Longs:
+def closest_lengths(lengths: Longs, pool: Longs, *, itself: int) -> Longs:
     """Find the reference length that is closest to each text's; of two, the shorter.
 
-    `own` is 1 where each text is itself in the pool and does not count, and 0 elsewhere.
+    `itself` is 1 where each text is itself in the pool and does not count, and 0 elsewhere.
     """
     pool = np.sort(pool)
     low, high = np.searchsorted(pool, lengths), np.searchsorted(pool, lengths, side="right")
@@ -268,14 +269,14 @@ def closest_lengths(lengths: Longs, pool: Longs, *, own: int) -> Longs:
     below = np.where(low > 0, pool[low - 1], -far)
     above = np.where(high < len(pool), pool[np.minimum(high, len(pool) - 1)], far)
     nearest = np.where(lengths - below <= above - lengths, below, above)
-    return np.where(high - low > own, lengths, nearest)
+    return np.where(high - low > itself, lengths, nearest)
 
 
 def _matches(gram: NGrams, rows: Longs, pool: Longs, team: Workers) -> Longs:
     within = _within(gram)
-    found = leaders(*within, gram.size, pool)
+    leading = leaders(*within, gram.size, pool)
     parts = team.map(
-        lambda span: clip(*within, rows[slice(*span)], *found), spans(len(rows), BLOCK)
+        lambda span: clip(*within, rows[slice(*span)], *leading), spans(len(rows), BLOCK)
     )
     return np.concatenate(list(parts))
 
@@ -324,11 +325,11 @@ def draw(n: int, *, sample: int | None, others: int | None, seed: int) -> Draw:
     return Draw(rows, pool, {**pins, "seed": seed} if pins else pins)
 
 
-def _at_most(parameter: str, found: int, most: int, what: str) -> int:
-    found = check_whole(parameter, found, least=1)
-    if found > most:
-        raise InputError(f"{parameter} must be at most {most:,}, {what}; found {found:,}")
-    return found
+def _at_most(parameter: str, value: int, most: int, what: str) -> int:
+    value = check_whole(parameter, value, least=1)
+    if value > most:
+        raise InputError(f"{parameter} must be at most {most:,}, {what}; found {value:,}")
+    return value
 
 
 Average = Literal["all", "pairwise"]
@@ -511,9 +512,9 @@ def self_bleu_replicates(measured: MeasuredTexts) -> TextReplicates | None:
         others=options["others"] or None,
         seed=measured.seed,
     )
-    labels, own = measured.labels, measured.labels[drawn.rows]
+    labels, row_blocks = measured.labels, measured.labels[drawn.rows]
     return TextReplicates(
-        texts=_scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured)
+        texts=_scores_without(corpus, drawn.rows, drawn.pool, labels, row_blocks, measured)
     )
 
 
@@ -527,47 +528,56 @@ def corpus_match_bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 
 def _scores_without(
-    corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: MeasuredTexts
-) -> Doubles:
+    corpus: Corpus,
+    rows: Longs,
+    pool: Longs,
+    labels: Longs,
+    row_blocks: Longs,
+    measured: MeasuredTexts,
+) -> Floats:
     """The mean BLEU of the rows without each block of the pool, shape ``(blocks,)``.
 
     A text without a block of its references matches fewer n-grams: those that one block held most
     often count only as often as the other blocks hold them. So one pass over the n-grams gives the
     matches of every text without every block, and with them every replicate exactly.
     """
-    orders, inside = range(1, measured.options["n"] + 1), bool(own[0] >= 0)
+    orders, inside = range(1, measured.options["n"] + 1), bool(row_blocks[0] >= 0)
     with workers(measured.threads) as team:
         by_order = [
-            _matches_without(corpus.ngrams(order), rows, pool, labels, own, team)
+            _matches_without(corpus.ngrams(order), rows, pool, labels, row_blocks, team)
             for order in orders
         ]
     lengths, means = corpus.lengths, np.full(DEFAULT_BLOCKS, np.nan)
     for block in BLOCKS:
-        keep, rest = own != block, pool[labels[pool] != block]
+        keep, rest = row_blocks != block, pool[labels[pool] != block]
         if not (keep.any() and len(rest) > inside):
             continue
         matches = np.stack([(whole - fewer[:, block])[keep] for whole, fewer in by_order], axis=1)
         mine = lengths[rows[keep]]
-        closest = closest_lengths(mine, lengths[rest], own=int(inside))
+        closest = closest_lengths(mine, lengths[rest], itself=int(inside))
         means[block] = sentence_scores(matches, mine, closest).mean()
     return means
 
 
 def _matches_without(
-    gram: NGrams, rows: Longs, pool: Longs, labels: Longs, own: Longs, team: Workers
+    gram: NGrams, rows: Longs, pool: Longs, labels: Longs, row_blocks: Longs, team: Workers
 ) -> tuple[Longs, Ints]:
     """Matches of each row with all blocks, and how many fewer without each."""
     within = gram.within
     asked = np.zeros(len(labels), bool)
     asked[pool] = True
     holders = np.bincount(within.ids[np.repeat(asked, within.different)], minlength=gram.size)
-    compact, size = numbered(holders > int(own[0] >= 0))  # held by no other text, none matches
+    compact, size = numbered(
+        holders > int(row_blocks[0] >= 0)
+    )  # held by no other text, none matches
     blocked = pool[np.argsort(labels[pool], kind="stable")]
     slots = leading_blocks(*_within(gram), compact, size, blocked, labels)
 
     def work(span: Span) -> tuple[Longs, Ints]:
         mine = slice(*span)
-        return clip_without(*_within(gram), compact, rows[mine], own[mine], slots, DEFAULT_BLOCKS)
+        return clip_without(
+            *_within(gram), compact, rows[mine], row_blocks[mine], slots, DEFAULT_BLOCKS
+        )
 
     parts = list(team.map(work, spans(len(rows), BLOCK)))
     matches, fewer = zip(*parts, strict=True)
@@ -617,14 +627,14 @@ def clip_without(
     starts: Longs,
     compact: Ints,
     rows: Longs,
-    own: Longs,
+    row_blocks: Longs,
     slots: Ints,
     blocks: int,
 ) -> tuple[Longs, Ints]:
     """Count each text's n-grams that others hold, and how many fewer without each block.
 
-    `own` is the block of each of `rows`, -1 where a text is not in the pool. The column of a text's
-    own block stays 0: the text goes with it.
+    `row_blocks` is the block of each of `rows`, -1 where a text is not in the pool. The column of a
+    text's own block stays 0: the text goes with it.
     """
     matches = np.zeros(len(rows), np.int64)
     fewer = np.zeros((len(rows), blocks), np.int32)
@@ -634,10 +644,10 @@ def clip_without(
             gram = compact[ids[place]]
             if gram < 0:
                 continue
-            best, rest, block = _best_two(slots[gram], own[row], text)
+            best, rest, block = _best_two(slots[gram], row_blocks[row], text)
             most = min(counts[place], best)
             matches[row] += most
-            if block >= 0 and block != own[row]:
+            if block >= 0 and block != row_blocks[row]:
                 fewer[row, block] += most - min(counts[place], rest)
     return matches, fewer
 
@@ -657,11 +667,11 @@ def _keep(slots: Ints, counted: Ints) -> None:
 
 
 @inlined
-def _best_two(slots: Ints, own: int, text: int) -> tuple[int, int, int]:
+def _best_two(slots: Ints, text_block: int, text: int) -> tuple[int, int, int]:
     """Largest count in another text, its block, and the largest outside of that block."""
     best, rest, block = 0, 0, -1
     for slot in range(SLOTS):
-        mine = slots[slot, 0] == own and slots[slot, 3] == text
+        mine = slots[slot, 0] == text_block and slots[slot, 3] == text
         count = slots[slot, 2] if mine else slots[slot, 1]
         if count > best:
             best, rest, block = count, best, slots[slot, 0]

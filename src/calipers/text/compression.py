@@ -25,9 +25,9 @@ from typing import Any, Literal
 import numpy as np
 
 from calipers.errors import InputError, require
+from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.ngrams import Doubles, Flags
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, ratio
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
@@ -173,7 +173,7 @@ def _added_to_one(blocks: list[bytes], codec: Codec) -> list[int]:
     ]
 
 
-def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Doubles:
+def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Floats:
     kept = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)  # no last feed
     return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in kept])
 

@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
-from calipers.text.ngrams import Doubles, Ints, Longs
 from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without
 from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
@@ -44,27 +44,27 @@ RUN = 12
 
 
 @kernel
-def sort_suffixes(tokens: Ints, left: Ints, own: int, vocabulary: int) -> Ints:
-    """Order all suffixes so that each of the first `own` has its nearest ones beside it.
+def sort_suffixes(tokens: Ints, left: Ints, text_length: int, vocabulary: int) -> Ints:
+    """Order all suffixes so that each of the first `text_length` has its nearest ones beside it.
 
-    Suffixes behind the first `own` that share a prefix which none of the first `own` has stay
+    Suffixes behind these that share a prefix which none of the first `text_length` has stay
     unsorted among themselves: whichever of them comes next to another suffix has as much in common
     with it.
     """
-    order, rank, groups = _by_first_token(tokens, own, vocabulary)
+    order, rank, groups = _by_first_token(tokens, text_length, vocabulary)
     largest = 0
     for group in range(len(groups)):
         largest = max(largest, groups[group, 1] - groups[group, 0])
     keys = np.empty((2, largest), np.uint64)
     reach = 1
     while len(groups):
-        groups = _refine(order, rank, left, own, groups, keys, reach)
+        groups = _refine(order, rank, left, text_length, groups, keys, reach)
         reach *= 2
     return order
 
 
 @kernel
-def _by_first_token(tokens: Ints, own: int, vocabulary: int) -> tuple[Ints, Ints, Ints]:
+def _by_first_token(tokens: Ints, text_length: int, vocabulary: int) -> tuple[Ints, Ints, Ints]:
     """Sort suffixes by their first token; the rank of a suffix is the last place of its group."""
     ends = np.zeros(vocabulary + 1, np.int64)
     for token in tokens:
@@ -78,11 +78,11 @@ def _by_first_token(tokens: Ints, own: int, vocabulary: int) -> tuple[Ints, Ints
         order[places[token]] = suffix
         places[token] += 1
         rank[suffix] = ends[token + 1] - 1
-    groups = np.empty((min(own, vocabulary), 2), np.int32)
+    groups = np.empty((min(text_length, vocabulary), 2), np.int32)
     count = 0
     for token in range(vocabulary):
         start, end = ends[token], ends[token + 1]
-        if end - start > 1 and order[start] < own:
+        if end - start > 1 and order[start] < text_length:
             groups[count, 0], groups[count, 1] = start, end
             count += 1
     return order, rank, groups[:count].copy()
@@ -93,7 +93,7 @@ def _refine(
     order: Ints,
     rank: Ints,
     left: Ints,
-    own: int,
+    text_length: int,
     groups: Ints,
     keys: NDArray[np.uint64],
     reach: int,
@@ -102,7 +102,7 @@ def _refine(
     room = 0
     for group in range(len(groups)):
         room += (groups[group, 1] - groups[group, 0]) // 2
-    found = np.empty((min(room, own), 2), np.int32)
+    refined = np.empty((min(room, text_length), 2), np.int32)
     count = 0
     for group in range(len(groups)):
         start, end = groups[group]
@@ -123,10 +123,10 @@ def _refine(
                     break
             for place in range(start + first, start + step):
                 rank[order[place]] = start + step - 1
-            if step - first > 1 and order[start + first] < own:
-                found[count, 0], found[count, 1] = start + first, start + step
+            if step - first > 1 and order[start + first] < text_length:
+                refined[count, 0], refined[count, 1] = start + first, start + step
                 count += 1
-    return found[:count].copy()
+    return refined[:count].copy()
 
 
 @inlined
@@ -178,18 +178,18 @@ def tokens_left(starts: Longs) -> Ints:
 
 
 @kernel
-def nearest_suffixes(order: Ints, own: int) -> tuple[Ints, Ints]:
+def nearest_suffixes(order: Ints, text_length: int) -> tuple[Ints, Ints]:
     """Find the reference suffixes next before and next behind each of a text; -1 for none."""
-    before, behind = np.empty(own, np.int32), np.empty(own, np.int32)
+    before, behind = np.empty(text_length, np.int32), np.empty(text_length, np.int32)
     last = np.int32(-1)
     for suffix in order:
-        if suffix < own:
+        if suffix < text_length:
             before[suffix] = last
         else:
             last = suffix
     last = np.int32(-1)
     for suffix in order[::-1]:
-        if suffix < own:
+        if suffix < text_length:
             behind[suffix] = last
         else:
             last = suffix
@@ -238,7 +238,7 @@ class Matches:
     places: Longs
 
     @property
-    def longest(self) -> Doubles:
+    def longest(self) -> Floats:
         """The largest length in each text; NaN for texts without tokens."""
         longest = np.full(len(self.own), np.nan)
         filled = self.own.lengths > 0
@@ -256,7 +256,7 @@ class Matches:
         return np.stack([row, start, self.lengths[first], reference, beginning], axis=1)
 
 
-def matches(own: Corpus, known: Corpus) -> Matches:
+def matches(corpus: Corpus, known: Corpus) -> Matches:
     """Find the spans, by the order of the suffixes of both sets together.
 
     Raises
@@ -264,7 +264,7 @@ def matches(own: Corpus, known: Corpus) -> Matches:
     InputError
         If there are too many tokens, or the sets were not tokenised together.
     """
-    both, size = join(own, known), len(own.tokens)
+    both, size = join(corpus, known), len(corpus.tokens)
     if len(both.tokens) > MOST_TOKENS:
         raise InputError(
             f"texts and references must have at most {MOST_TOKENS:,} tokens together; "
@@ -275,7 +275,7 @@ def matches(own: Corpus, known: Corpus) -> Matches:
     beside = nearest_suffixes(order, size)
     before, behind = (common_lengths(both.tokens, left, side) for side in beside)
     places = np.where(behind > before, beside[1], beside[0]).astype(np.int64) - size
-    return Matches(own, known, np.maximum(before, behind), places)
+    return Matches(corpus, known, np.maximum(before, behind), places)
 
 
 def _locate(corpus: Corpus, places: Longs) -> tuple[Longs, Longs]:
@@ -356,14 +356,14 @@ def longest_copied_span(
     [3.0, 3.0]
     """
     check_choice("over", over, ("mean", "largest"))
-    own, known = as_corpora(texts, references, tokenizer)
-    spans = matches(own, known).longest
+    corpus, known = as_corpora(texts, references, tokenizer)
+    spans = matches(corpus, known).longest
     pins: dict[str, Any] = {"over": over, "references": len(known)}
     reason = "no text has a token"
     if over == "mean" or np.isnan(spans).all():
-        return mean_score("longest_copied_span", spans, own, reason=reason, **pins)
+        return mean_score("longest_copied_span", spans, corpus, reason=reason, **pins)
     largest = np.nanmax(spans)
-    return text_score("longest_copied_span", largest, own, per_sample=spans, **pins)
+    return text_score("longest_copied_span", largest, corpus, per_sample=spans, **pins)
 
 
 def copied_spans(
@@ -398,11 +398,11 @@ def copied_spans(
     2 0 sat on the
     """
     least = check_whole("least", least, 1)
-    own, known = as_corpora(texts, references, tokenizer)
-    found = matches(own, known)
+    corpus, known = as_corpora(texts, references, tokenizer)
+    copies = matches(corpus, known)
     return [
-        CopiedSpan(row, start, length, reference, beginning, own)
-        for row, start, length, reference, beginning in found.spans(least).tolist()
+        CopiedSpan(row, start, length, reference, beginning, corpus)
+        for row, start, length, reference, beginning in copies.spans(least).tolist()
     ]
 
 
@@ -419,17 +419,17 @@ def longest_copied_span_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=mine, references=_means_without_references(measured))
 
 
-def _means_without_references(measured: MeasuredTexts) -> Doubles:
+def _means_without_references(measured: MeasuredTexts) -> Floats:
     """The mean longest span without each block of references, from one order of suffixes."""
-    own, known = measured.texts, measured.references
-    both, size = join(own, known), len(own.tokens)
+    corpus, known = measured.texts, measured.references
+    both, size = join(corpus, known), len(corpus.tokens)
     left = tokens_left(both.starts)
     order = sort_suffixes(both.tokens, left, size, len(both.words))
     blocks = np.repeat(measured.reference_labels, known.lengths)
     sides = [_side(both.tokens, left, side, size, blocks) for side in (order, order[::-1])]
     lengths, further, passed = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
-    longest = longest_without(own.starts, lengths, further, passed, DEFAULT_BLOCKS)
-    means: Doubles = longest[own.lengths > 0].mean(axis=0)
+    longest = longest_without(corpus.starts, lengths, further, passed, DEFAULT_BLOCKS)
+    means: Floats = longest[corpus.lengths > 0].mean(axis=0)
     return means
 
 
@@ -445,18 +445,18 @@ def _side(
 
 
 @kernel
-def nearest_of_others(order: Ints, own: int, blocks: Longs) -> tuple[Ints, Ints]:
+def nearest_of_others(order: Ints, text_length: int, blocks: Longs) -> tuple[Ints, Ints]:
     """Find the reference suffix next before each of a text, and the next of another block.
 
-    -1 for none; `blocks` has the block of each token behind the first `own`.
+    -1 for none; `blocks` has the block of each token behind the first `text_length`.
     """
-    nearest, further = np.full(own, -1, np.int32), np.full(own, -1, np.int32)
+    nearest, further = np.full(text_length, -1, np.int32), np.full(text_length, -1, np.int32)
     last, other = np.int32(-1), np.int32(-1)
     for suffix in order:
-        if suffix < own:
+        if suffix < text_length:
             nearest[suffix], further[suffix] = last, other
             continue
-        if last >= 0 and blocks[suffix - own] != blocks[last - own]:
+        if last >= 0 and blocks[suffix - text_length] != blocks[last - text_length]:
             other = last
         last = suffix
     return nearest, further
@@ -470,15 +470,15 @@ def common_with_further(
 
     As long as the same block is passed over, one token further on at most one less is shared.
     """
-    own = len(further)
-    lengths = np.zeros(own, np.int32)
+    text_length = len(further)
+    lengths = np.zeros(text_length, np.int32)
     shared, passed = 0, np.int64(-1)
-    for suffix in range(own):
+    for suffix in range(text_length):
         beside = further[suffix]
         if beside < 0:
             shared, passed = 0, np.int64(-1)
             continue
-        block = blocks[nearest[suffix] - own]
+        block = blocks[nearest[suffix] - text_length]
         if block != passed:
             shared, passed = 0, block
         most = min(left[suffix], left[beside])

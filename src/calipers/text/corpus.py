@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.blocks import Clusters
-from calipers.text.ngrams import Ints, Longs, NGrams, check_order, extend, single
+from calipers.text.ngrams import NGrams, check_order, extend, single
 
 
 def as_strings(texts: Any, name: str = "texts") -> list[str]:

@@ -41,9 +41,10 @@ from typing import Literal
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.ngrams import Doubles, NGrams, check_order
+from calipers.text.ngrams import NGrams, check_order
 from calipers.text.replicates import (
     MeasuredTexts,
     TextReplicates,
@@ -117,7 +118,7 @@ def distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
     )
 
 
-def own_shares(ngrams: NGrams) -> Doubles:
+def own_shares(ngrams: NGrams) -> Floats:
     """Different n-grams of each text over all of its n-grams; NaN where it has none."""
     totals = ngrams.totals
     shares = np.full(len(totals), np.nan)

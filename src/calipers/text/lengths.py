@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Longs
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.ngrams import Longs
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, different_without
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus

@@ -32,8 +32,8 @@ class Memo:
         place = (against, pair.seed, options)
         if place not in mine:
             mine[place] = make()
-        found: Result = mine[place]
-        return found
+        result: Result = mine[place]
+        return result
 
 
 _OF_REFERENCE = Memo()
@@ -84,13 +84,13 @@ def score_of(
         return read(generated)
     free = keep_sizes or not choice.sized
     size = len(reference) if free else min(len(generated), len(reference))
-    found = read(generated if free else cut(generated, size, seed=seed))
+    score = read(generated if free else cut(generated, size, seed=seed))
     if not free and size < len(generated):
-        found = replace(found, per_sample=None)
+        score = replace(score, per_sample=None)
     if not free and len(generated) != len(reference):
-        found = found.signed(cut=size, cut_seed=seed)
-    own = _of_reference(choice, TextPair(reference, against, seed, threads), size)
-    return replace(found, reference=own.value, better="closest")
+        score = score.signed(cut=size, cut_seed=seed)
+    reference_score = _of_reference(choice, TextPair(reference, against, seed, threads), size)
+    return replace(score, reference=reference_score.value, better="closest")
 
 
 def score_of_reference(
@@ -133,10 +133,10 @@ def _of_reference(choice: Choice, pair: TextPair, size: int) -> Score:
 
 
 def _read(choice: Choice, pair: TextPair) -> Score:
-    found = choice.score(pair)
+    score = choice.score(pair)
     if choice.option("against") in (None, ITSELF):
-        return found
-    return found.signed(against=choice.needs)
+        return score
+    return score.signed(against=choice.needs)
 
 
 def _against(choice: Choice, reference: Corpus | None, train: Corpus | None) -> Corpus | None:

@@ -34,13 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
+from calipers.numeric.arrays import Flags, Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Doubles, Flags, Ints, Longs, NGrams, TextCounts, check_order
+from calipers.text.ngrams import NGrams, TextCounts, check_order
 from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without, ratio
 from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
@@ -142,7 +143,7 @@ def search(
     least: int,
     threshold: float,
     near: Longs,
-    similarity: Doubles,
+    similarity: Floats,
 ) -> None:
     """For the first `asked` sets, find the first set from `least` on that is near.
 
@@ -221,7 +222,7 @@ class Near:
     defined: Flags
     found: Flags
     source: Longs
-    similarity: Doubles
+    similarity: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,11 +237,11 @@ class _Groups:
     keys: dict[bytes, int]
 
 
-def near_within(own: Corpus, settings: NearSettings) -> Near:
+def near_within(corpus: Corpus, settings: NearSettings) -> Near:
     """Hold the texts of one set against each other."""
-    groups = _group(own.ngrams(settings.order).within, 0, len(own))
+    groups = _group(corpus.ngrams(settings.order).within, 0, len(corpus))
     other, similarity = np.full(len(groups.first), -1), np.zeros(len(groups.first))
-    _search(own, groups.first, settings, 0, other, similarity)
+    _search(corpus, groups.first, settings, 0, other, similarity)
     defined = groups.of >= 0
     of, rows = groups.of[defined], np.flatnonzero(defined)
     first, size = groups.first[of], np.bincount(of)[of]
@@ -250,11 +251,11 @@ def near_within(own: Corpus, settings: NearSettings) -> Near:
     return _near(defined, (size > 1) | (near >= 0), source, shares)
 
 
-def near_references(own: Corpus, known: Corpus, settings: NearSettings) -> Near:
+def near_references(corpus: Corpus, known: Corpus, settings: NearSettings) -> Near:
     """Hold the texts of one set against those of another."""
-    both = join(own, known)
+    both = join(corpus, known)
     within = both.ngrams(settings.order).within
-    groups, others = _group(within, 0, len(own)), _group(within, len(own), len(both))
+    groups, others = _group(within, 0, len(corpus)), _group(within, len(corpus), len(both))
     asked = len(groups.first)
     equal = np.array([others.keys.get(key, -1) for key in groups.keys], np.int64)
     other, similarity = np.where(equal >= 0, asked + equal, -1), (equal >= 0).astype(float)
@@ -262,15 +263,15 @@ def near_references(own: Corpus, known: Corpus, settings: NearSettings) -> Near:
     _search(both, rows, settings, asked, other, similarity)
     defined = groups.of >= 0
     near = other[groups.of[defined]]
-    source = np.where(near >= 0, rows[near] - len(own), -1)
+    source = np.where(near >= 0, rows[near] - len(corpus), -1)
     return _near(defined, near >= 0, source, similarity[groups.of[defined]])
 
 
-def _near(defined: Flags, found: Flags, source: Longs, similarity: Doubles) -> Near:
+def _near(defined: Flags, matched: Flags, source: Longs, similarity: Floats) -> Near:
     """Give the texts without n-grams their places back."""
     size = len(defined)
     near = Near(defined, np.zeros(size, bool), np.full(size, -1), np.zeros(size))
-    near.found[defined], near.source[defined] = found, source
+    near.found[defined], near.source[defined] = matched, source
     near.similarity[defined] = similarity
     return near
 
@@ -294,7 +295,7 @@ def _search(
     settings: NearSettings,
     asked: int,
     other: Longs,
-    similarity: Doubles,
+    similarity: Floats,
 ) -> None:
     """Find for each of the first groups one that is near: among those behind them, or all."""
     ngrams = corpus.ngrams(settings.order)
@@ -394,11 +395,11 @@ def near_duplicates(
     """
     settings = _settings(order, threshold, permutations, seed)
     if references is None:
-        own = as_corpus(texts, tokenizer)
-        return _score(own, near_within(own, settings), settings)
-    own, known = as_corpora(texts, references, tokenizer)
-    near = near_references(own, known, settings)
-    return replace(_score(own, near, settings, references=len(known)), better="lower")
+        corpus = as_corpus(texts, tokenizer)
+        return _score(corpus, near_within(corpus, settings), settings)
+    corpus, known = as_corpora(texts, references, tokenizer)
+    near = near_references(corpus, known, settings)
+    return replace(_score(corpus, near, settings, references=len(known)), better="lower")
 
 
 def near_duplicate_pairs(
@@ -462,13 +463,13 @@ def _settings(order: int, threshold: float, permutations: int, seed: int) -> Nea
     return NearSettings(order, float(threshold), permutations, chosen, int(seed))
 
 
-def _score(own: Corpus, near: Near, settings: NearSettings, **rest: Any) -> Score:
+def _score(corpus: Corpus, near: Near, settings: NearSettings, **rest: Any) -> Score:
     values = np.where(near.defined, near.found, np.nan)
     count, rows = settings.bands
     return mean_score(
         "near_duplicates",
         values,
-        own,
+        corpus,
         reason=too_short(settings.order),
         order=settings.order,
         threshold=settings.threshold,
@@ -489,8 +490,8 @@ def near_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     )
     defined = ~np.isnan(measured.by_text)
     if measured.against is None:
-        own = _clusters_without(pairs, defined, measured.labels)
-        return TextReplicates(texts=own, approximate=True)
+        shares = _clusters_without(pairs, defined, measured.labels)
+        return TextReplicates(texts=shares, approximate=True)
     mine = means_without(measured)
     if not measured.drawn:
         return TextReplicates(texts=mine, approximate=True)
@@ -500,7 +501,7 @@ def near_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=mine, references=theirs, approximate=True)
 
 
-def _clusters_without(pairs: list[NearDuplicate], defined: Flags, labels: Longs) -> Doubles:
+def _clusters_without(pairs: list[NearDuplicate], defined: Flags, labels: Longs) -> Floats:
     """The share of texts that have another of their cluster left, without each block."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -21,11 +21,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calipers.numeric.arrays import Flags, Ints, Longs
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Flags, Ints, Longs, check_order, count_within
+from calipers.text.ngrams import check_order, count_within
 from calipers.text.replicates import (
     MeasuredTexts,
     TextReplicates,
@@ -83,13 +84,13 @@ def novelty(
     """
     order = check_order(order)
     check_choice("of", of, ("tokens", "types"))
-    own, known = as_corpora(texts, references, tokenizer)
-    ids, starts, new = _new(own, known, order)
+    corpus, known = as_corpora(texts, references, tokenizer)
+    ids, starts, new = _new(corpus, known, order)
     if of == "types":
         ids, _, starts = count_within(ids, starts)
     totals = np.diff(starts)
     counts = np.diff(np.concatenate([[0], np.cumsum(new[ids])])[starts])
-    shares = np.divide(counts, totals, out=np.full(len(own), np.nan), where=totals > 0)
+    shares = np.divide(counts, totals, out=np.full(len(corpus), np.nan), where=totals > 0)
     pooled = new[ids] if of == "tokens" else new[: ids.max(initial=-1) + 1]
     pins: dict[str, Any] = {"order": order, "of": of, "references": len(known)}
     if missing := int(np.count_nonzero(totals == 0)):
@@ -97,17 +98,17 @@ def novelty(
     return text_score(
         "novelty",
         float(np.mean(pooled)) if len(pooled) else np.nan,
-        own,
+        corpus,
         reason=None if len(pooled) else too_short(order),
         per_sample=shares,
         **pins,
     )
 
 
-def _new(own: Corpus, known: Corpus, order: int) -> tuple[Ints, Longs, Flags]:
+def _new(corpus: Corpus, known: Corpus, order: int) -> tuple[Ints, Longs, Flags]:
     """The n-grams of the texts, where each text starts in them, and which of them are new."""
-    ngrams = join(own, known).ngrams(order)
-    starts = ngrams.starts[: len(own) + 1]
+    ngrams = join(corpus, known).ngrams(order)
+    starts = ngrams.starts[: len(corpus) + 1]
     new = np.ones(ngrams.size, bool)
     new[ngrams.ids[starts[-1] :]] = False
     return ngrams.ids[: starts[-1]], starts, new
@@ -115,9 +116,9 @@ def _new(own: Corpus, known: Corpus, order: int) -> tuple[Ints, Longs, Flags]:
 
 def novelty_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of new n-grams without each block of texts, and of references that were drawn."""
-    own, known = measured.texts, measured.references
-    ngrams = join(own, known).ngrams(measured.options["n"])
-    starts, behind = ngrams.starts[: len(own) + 1], ngrams.starts[len(own) :]
+    corpus, known = measured.texts, measured.references
+    ngrams = join(corpus, known).ngrams(measured.options["n"])
+    starts, behind = ngrams.starts[: len(corpus) + 1], ngrams.starts[len(corpus) :]
     mine = ngrams.ids[: starts[-1]]
     theirs = sole_blocks(ngrams.ids, behind, measured.reference_labels, ngrams.size)
     types = measured.options["of"] == "types"

@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.texts import LONGEST
 from calipers.errors import InputError
+from calipers.numeric.arrays import Flags, Ints, Longs
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import is_whole
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Doubles = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 def check_order(order: int, *, name: str = "order", least: int = 1) -> int:

@@ -25,11 +25,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.validation import check_choice, check_inner_share
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Doubles, Longs, check_order
+from calipers.text.ngrams import check_order
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
@@ -134,7 +135,7 @@ def read_overused_phrases(pair: TextPair, options: Chosen) -> Score:
     return overused_phrases(pair.texts, pair.references, order=options["n"], where=options["where"])
 
 
-def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Doubles:
+def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Floats:
     """Corrected p-values that so many of m texts, and so many of n, hold each phrase.
 
     Parameters
@@ -170,7 +171,7 @@ def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Doub
     limits = level / reachable * (1 + ROUNDING)
     tests = int(np.argmax(np.searchsorted(smallest, limits, side="right") <= reachable))
     pairs, of_pair = np.unique(np.stack([ours, together]), axis=1, return_inverse=True)
-    p_values: Doubles = hypergeom.sf(pairs[0] - 1, m + n, pairs[1], m)[of_pair.ravel()]
+    p_values: Floats = hypergeom.sf(pairs[0] - 1, m + n, pairs[1], m)[of_pair.ravel()]
     return np.minimum(1.0, (tests + 1) * p_values)
 
 

@@ -31,12 +31,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
 from calipers.text.distinct_ngrams import own_shares, too_short
-from calipers.text.ngrams import Ints, Longs, check_order
+from calipers.text.ngrams import check_order
 from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 

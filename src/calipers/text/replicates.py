@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.numeric.compile import kernel
 from calipers.text.corpus import Corpus
-from calipers.text.ngrams import Doubles, Ints, Longs, NGrams
+from calipers.text.ngrams import NGrams
 from calipers.text.scoring import Chosen, TextPair
 
 BLOCKS = range(DEFAULT_BLOCKS)
@@ -38,9 +39,9 @@ class TextReplicates:
         Whether they leave something out.
     """
 
-    texts: Doubles | None = None
-    references: Doubles | None = None
-    rows: Doubles | None = None
+    texts: Floats | None = None
+    references: Floats | None = None
+    rows: Floats | None = None
     approximate: bool = False
 
 
@@ -95,7 +96,7 @@ def row_mean_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(rows=means_without(measured))
 
 
-def means_without(measured: MeasuredTexts) -> Doubles:
+def means_without(measured: MeasuredTexts) -> Floats:
     """The mean of the values of the texts that have one, without each block of texts."""
     values, labels = measured.by_text, measured.labels
     there = ~np.isnan(values.astype(np.float64))
@@ -103,30 +104,30 @@ def means_without(measured: MeasuredTexts) -> Doubles:
     return ratio(sums.sum() - sums, counts.sum() - counts)
 
 
-def by_block(values: NDArray[Any], labels: Longs) -> Doubles:
+def by_block(values: NDArray[Any], labels: Longs) -> Floats:
     """Sum values over each block, shape ``(blocks,)``."""
-    sums: Doubles = np.bincount(labels, values, DEFAULT_BLOCKS).astype(np.float64)
+    sums: Floats = np.bincount(labels, values, DEFAULT_BLOCKS).astype(np.float64)
     return sums
 
 
-def ratio(above: Doubles, below: Doubles) -> Doubles:
+def ratio(above: Floats, below: Floats) -> Floats:
     """Divide; NaN where there is nothing to divide by."""
-    quotients: Doubles = np.full(len(above), np.nan)
+    quotients: Floats = np.full(len(above), np.nan)
     np.divide(above, below, out=quotients, where=below > 0)
     return quotients
 
 
-def different_without(ngrams: NGrams, labels: Longs) -> Doubles:
+def different_without(ngrams: NGrams, labels: Longs) -> Floats:
     """Different n-grams without each block."""
     return ngrams.size - held_alone(sole_blocks(ngrams.ids, ngrams.starts, labels, ngrams.size))
 
 
-def totals_without(ngrams: NGrams, labels: Longs) -> Doubles:
+def totals_without(ngrams: NGrams, labels: Longs) -> Floats:
     """All n-grams without each block."""
     return len(ngrams.ids) - by_block(ngrams.totals, labels)
 
 
-def held_alone(sole: Ints) -> Doubles:
+def held_alone(sole: Ints) -> Floats:
     """How many each block alone holds, from :func:`sole_blocks`; shape ``(blocks,)``."""
     return np.bincount(sole[sole >= 0], minlength=DEFAULT_BLOCKS).astype(np.float64)
 

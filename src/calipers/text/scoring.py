@@ -9,11 +9,11 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers import __version__
+from calipers._version import __version__
 from calipers.catalogue.texts import TEXT_METRICS
+from calipers.numeric.arrays import Floats
 from calipers.score import Score, signature
 from calipers.text.corpus import Corpus, as_strings
-from calipers.text.ngrams import Doubles
 from calipers.text.tokens import Texts
 
 Chosen = Mapping[str, Any]
@@ -105,7 +105,7 @@ def text_score(
 
 
 def mean_score(
-    metric: str, values: Doubles, texts: Corpus | Sequence[str], /, *, reason: str, **rest: Any
+    metric: str, values: Floats, texts: Corpus | Sequence[str], /, *, reason: str, **rest: Any
 ) -> Score:
     """Average over the texts that have a value; how many have none stands in the signature.
 

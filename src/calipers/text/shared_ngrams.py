@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import kernel
 from calipers.score import Score
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import Ints, Longs, NGrams, check_order, numbered
+from calipers.text.ngrams import NGrams, check_order, numbered
 from calipers.text.replicates import MeasuredTexts, TextReplicates, ratio
 from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus

@@ -39,12 +39,13 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.text.corpus import Corpus, join
-from calipers.text.ngrams import Doubles, Ints, Longs, check_order
+from calipers.text.ngrams import check_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +64,11 @@ class TextDistances:
 
     name: str
     sizes: tuple[int, int]
-    similarity: Callable[[Span, Span], Doubles]
+    similarity: Callable[[Span, Span], Floats]
 
-    def tile(self, rows: Span, columns: Span) -> Doubles:
+    def tile(self, rows: Span, columns: Span) -> Floats:
         """Distances in the kernel's feature space, sqrt(2 − 2κ), in [0, √2]."""
-        distances: Doubles = np.sqrt(2 - 2 * self.similarity(rows, columns))
+        distances: Floats = np.sqrt(2 - 2 * self.similarity(rows, columns))
         return distances
 
 
@@ -83,7 +84,7 @@ def equal_texts(corpus: Corpus) -> Longs:
     )
 
 
-def equal_ones(alike: Doubles, same: Longs, rows: Span, columns: Span) -> Doubles:
+def equal_ones(alike: Floats, same: Longs, rows: Span, columns: Span) -> Floats:
     """Set the similarity of equal texts to 1, in place."""
     alike[same[slice(*rows)][:, None] == same[slice(*columns)]] = 1.0
     return alike
@@ -168,12 +169,12 @@ def fill_tile(
 
 
 @kernel
-def fill_own(corpus: Any, order: int, powers: Any, rows: Any, own: Any) -> None:
+def fill_own(corpus: Any, order: int, powers: Any, rows: Any, self_kernels: Any) -> None:
     """The kernel of some texts with themselves."""
     starts = corpus[1]
     for row in range(rows[0], rows[1]):
         room = _room(starts[row + 1] - starts[row], order)
-        own[row - rows[0]] = _pair(corpus, order, powers, row, row, room)
+        self_kernels[row - rows[0]] = _pair(corpus, order, powers, row, row, room)
 
 
 @inlined
@@ -202,9 +203,9 @@ def _pair(corpus: Any, order: int, powers: Any, first: int, second: int, room: A
         begin, end = ranges[a, 0], ranges[a, 1]
         for match in range(begin, end):  # all before any is added: a' < a
             b = places[match]
-            found = sums[match - begin]
-            _read(tree, stamps, powers, order - 1, a, b, found)
-            total += found[order - 1]
+            match_sums = sums[match - begin]
+            _read(tree, stamps, powers, order - 1, a, b, match_sums)
+            total += match_sums[order - 1]
         for match in range(begin, end):
             _add(tree, stamps, powers, order - 1, a, places[match], m, sums[match - begin])
     return total
@@ -215,7 +216,7 @@ def _match(corpus: Any, first: int, second: int, ranges: Any) -> int:
     """Where the second text's places of each token of the first begin and end; tokens with any."""
     _, starts, places, ordered = corpus
     at, until = starts[second], starts[second + 1]
-    found = 0
+    matches = 0
     for step in range(starts[first], starts[first + 1]):
         token = ordered[step]
         while at < until and ordered[at] < token:
@@ -224,34 +225,34 @@ def _match(corpus: Any, first: int, second: int, ranges: Any) -> int:
         while end < until and ordered[end] == token:
             end += 1
         ranges[places[step], 0], ranges[places[step], 1] = at, end
-        found += end > at
-    return found
+        matches += end > at
+    return matches
 
 
 @inlined
-def _read(tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, found: Any) -> None:
+def _read(tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, match_sums: Any) -> None:
     """S_1 … S_N at a match: what ends before it in both texts, discounted to it."""
-    found[0] = 1.0
+    match_sums[0] = 1.0
     for p in range(sizes):
-        found[p + 1] = 0.0
+        match_sums[p + 1] = 0.0
     node = b  # nodes count from 1, so this one ends at column b - 1
     while node > 0:
         factor = powers[a - stamps[node]] * powers[b - node]
         for p in range(sizes):
-            found[p + 1] += factor * tree[node, p]
+            match_sums[p + 1] += factor * tree[node, p]
         node &= node - 1
 
 
 @inlined
 def _add(
-    tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, m: int, found: Any
+    tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, m: int, match_sums: Any
 ) -> None:
     """Let later matches see what ends here; a node's stamp is 1 + the row it is discounted to."""
     node = b + 1
     while node <= m:
-        kept, gained = powers[a + 1 - stamps[node]], powers[node - b - 1]
+        decayed, gained = powers[a + 1 - stamps[node]], powers[node - b - 1]
         for p in range(sizes):
-            tree[node, p] = kept * tree[node, p] + gained * found[p]
+            tree[node, p] = decayed * tree[node, p] + gained * match_sums[p]
         stamps[node] = a + 1
         node += node & -node
 
@@ -282,10 +283,10 @@ class Subsequences:
     order: int
     decay: float
     arrays: tuple[Ints, Longs, Ints, Ints]
-    powers: Doubles
+    powers: Floats
     rank: Longs
     same: Longs
-    own: Doubles
+    own: Floats
 
     @classmethod
     def of(cls, corpus: Corpus, order: int, decay: float, threads: int | None) -> Subsequences:
@@ -294,17 +295,17 @@ class Subsequences:
         tokens, starts = corpus.tokens, corpus.starts
         arrays = tokens, starts, *order_positions(tokens, starts)
         powers = decay ** np.arange(int(corpus.lengths.max()) + 2.0)
-        own = np.zeros(len(corpus))
+        self_kernels = np.zeros(len(corpus))
 
         def work(span: Span) -> None:
-            fill_own(arrays, order, powers, span, own[slice(*span)])
+            fill_own(arrays, order, powers, span, self_kernels[slice(*span)])
 
         with workers(threads) as pool:
             for _ in pool.map(work, spans(len(corpus), 16)):
                 pass
-        return cls(order, decay, arrays, powers, _rank(corpus), equal_texts(corpus), own)
+        return cls(order, decay, arrays, powers, _rank(corpus), equal_texts(corpus), self_kernels)
 
-    def similarity(self, rows: Span, columns: Span) -> Doubles:
+    def similarity(self, rows: Span, columns: Span) -> Floats:
         """The normalised kernel of some texts with others."""
         tile = np.zeros((rows[1] - rows[0], columns[1] - columns[0]))
         fill_tile(self.arrays, self.order, self.powers, rows, columns, self.rank, self.same, tile)
@@ -314,9 +315,9 @@ class Subsequences:
         return equal_ones(np.minimum(alike, 1.0), self.same, rows, columns)
 
     @cached_property
-    def _lengths(self) -> Doubles:
+    def _lengths(self) -> Floats:
         """‖φ(x)‖ of every text."""
-        lengths: Doubles = np.sqrt(self.own)
+        lengths: Floats = np.sqrt(self.own)
         return lengths
 
 
@@ -377,14 +378,14 @@ class NgramKernel:
 
         union = join(reference, generated)
         ngrams = union.ngrams(self.order)
-        found = ngrams.within
-        texts, ends = texts_of(found.ids, found.starts, ngrams.size)
+        within = ngrams.within
+        texts, ends = texts_of(within.ids, within.starts, ngrams.size)
         same = equal_texts(union)
 
-        def similarity(rows: Span, columns: Span) -> Doubles:
+        def similarity(rows: Span, columns: Span) -> Floats:
             shared = np.zeros((rows[1] - rows[0], columns[1] - columns[0]), np.int32)
-            count_shared(found.ids, found.starts, texts, ends, rows, columns, shared)
-            left, right = found.different[slice(*rows)], found.different[slice(*columns)]
+            count_shared(within.ids, within.starts, texts, ends, rows, columns, shared)
+            left, right = within.different[slice(*rows)], within.different[slice(*columns)]
             either = left[:, None] + right - shared
             alike = np.divide(shared, either, out=np.zeros(shared.shape), where=either > 0)
             return equal_ones(alike, same, rows, columns)

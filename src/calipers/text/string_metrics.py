@@ -20,8 +20,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from calipers import __version__
-from calipers.catalogue.estimation import PAIRED_C, Options
+from calipers._version import __version__
+from calipers.catalogue.estimation import PAIRED_C, EstimationOptions
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.errors import InputError
 from calipers.estimate.knn.from_distances import DistancePasses, pass_over
@@ -41,7 +41,7 @@ from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
 Kernel = Literal["ngram", "subsequence"]
-KNN = Options(estimator="knn")
+KNN = EstimationOptions(estimator="knn")
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from calipers.embed.minilm import find_model, read_verified
+from calipers.embedders.minilm import find_model, read_verified
 from calipers.errors import InputError, require
 from calipers.files import at_home, check_plain
-from calipers.text.word_tokenizers import Numbering, Numbers, Vocabulary, blocks
+from calipers.text.word_numbers import Numbering, Numbers, Vocabulary, blocks
 
 PREFIX = "hf:"
 FILE = "tokenizer.json"

@@ -1,6 +1,4 @@
-"""What a tokenizer is: one of the library's, an object of a person's own, or a plain function.
-
-Which tokenizers there are, and how a name or a path is understood.
+"""Tokenizers by name or path, or a person's own, and how any of them turns texts into numbers.
 
 ========================  ==========================================================================
 ``nltk``                  NLTK's ``NLTKWordTokenizer`` on the whole text, so that only the last full
@@ -12,8 +10,6 @@ Which tokenizers there are, and how a name or a path is understood.
 ``hf:NAME_OR_PATH``       any Hugging Face tokenizer on this machine: by its name in the cache, a
                           folder, or a ``tokenizer.json``; a path may also stand by itself
 ========================  ==========================================================================
-
-Tokenizers by name, and how any of them turns texts into numbers.
 """
 
 from __future__ import annotations
@@ -24,18 +20,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from calipers.errors import InputError, unknown_name
 from calipers.files import at_home
-from calipers.text import word_tokenizers
+from calipers.text import sacrebleu_tokenizers
+from calipers.text.nltk_tokenizer import NltkTokenizer
+from calipers.text.plain_tokenizers import CharacterTokenizer, WhitespaceTokenizer
+from calipers.text.sacrebleu_tokenizers import Sacrebleu13a, SacrebleuTokenizer
 from calipers.text.subword_tokenizers import HUB_NAME, PREFIX, load_minilm, load_named, load_path
-from calipers.text.word_tokenizers import (
-    CharacterTokenizer,
-    NltkTokenizer,
-    Numbers,
-    Sacrebleu13a,
-    SacrebleuTokenizer,
-    Vocabulary,
-    WhitespaceTokenizer,
-    number_splits,
-)
+from calipers.text.word_numbers import Numbers, Vocabulary, number_splits
 
 
 @runtime_checkable
@@ -118,7 +108,7 @@ _OWN: dict[str, Callable[[], Tokenizer]] = {
     "13a": Sacrebleu13a,
     "minilm": load_minilm,
 }
-NAMES = (*_OWN, *(name for name in word_tokenizers.NAMES if name not in _OWN))
+NAMES = (*_OWN, *(name for name in sacrebleu_tokenizers.NAMES if name not in _OWN))
 """The tokenizers that have a name of their own."""
 
 

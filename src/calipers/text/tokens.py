@@ -13,7 +13,7 @@ from calipers.text.ngrams import renumber
 from calipers.text.tokenizers import Tokenizer as Tokenizer
 from calipers.text.tokenizers import find_tokenizer, number
 from calipers.text.unicode_forms import as_seen
-from calipers.text.word_tokenizers import Numbers, Vocabulary
+from calipers.text.word_numbers import Numbers, Vocabulary
 
 Texts = Sequence[str] | Corpus
 """What the functions of :mod:`calipers.text` take: strings, or a corpus, tokenised already."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.compile import kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.ngrams import Ints, Longs
 from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 

@@ -27,12 +27,12 @@ from calipers.errors import InputError
 from calipers.metrics.vendi import check_order, eigenvalues, vendi_of
 from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
+from calipers.numeric.arrays import Floats
 from calipers.numeric.threads import limit_threads, workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import as_array, check_threads, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.ngrams import Doubles
 from calipers.text.ngrams import check_order as check_length
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, by_block
 from calipers.text.scoring import Chosen, TextPair, text_score
@@ -61,16 +61,16 @@ def features(corpus: Corpus, orders: Sequence[int]) -> Any:
     parts, n, same = [], len(corpus), equal_texts(corpus)
     for order in orders:
         ngrams = corpus.ngrams(order)
-        found = ngrams.within
+        within = ngrams.within
         counts = csr_array(
-            (found.counts.astype(np.float64), found.ids, found.starts), shape=(n, ngrams.size)
+            (within.counts.astype(np.float64), within.ids, within.starts), shape=(n, ngrams.size)
         )
         lengths = np.sqrt(counts.multiply(counts).sum(axis=1))
-        counts.data /= np.repeat(lengths, found.different)
-        short = np.flatnonzero(found.different == 0)
-        own = np.unique(same[short], return_inverse=True)[1]  # one feature for equal texts
-        room = (n, int(own.max(initial=0)) + 1)
-        parts += [counts, csr_array((np.ones(len(short)), (short, own)), shape=room)]
+        counts.data /= np.repeat(lengths, within.different)
+        short = np.flatnonzero(within.different == 0)
+        feature = np.unique(same[short], return_inverse=True)[1]  # one feature for equal texts
+        room = (n, int(feature.max(initial=0)) + 1)
+        parts += [counts, csr_array((np.ones(len(short)), (short, feature)), shape=room)]
     return hstack(parts, format="csr") / np.sqrt(len(orders))
 
 
@@ -143,7 +143,7 @@ def _work(rows: Any) -> float:
     return float(np.sum(np.diff(rows.indptr).astype(np.float64) ** 2))
 
 
-def _spectrum(rows: Any, threads: int | None) -> Doubles:
+def _spectrum(rows: Any, threads: int | None) -> Floats:
     """All eigenvalues of the similarities over n, or of the smaller matrix with the same ones."""
     n = rows.shape[0]
     if rows.shape[1] < n:
@@ -218,8 +218,8 @@ def vendi_score(
         return vendi_of_rows(rows, q=q, truncate=truncate, threads=threads)
     orders, corpus = _check_orders(orders), as_corpus(texts, tokenizer)
     value = vendi_of_features(features(corpus, orders), q, truncate, threads)
-    kept = {} if truncate is None else {"truncate": truncate}
-    return _score("vendi", value, corpus, orders, q=float(q), **kept)
+    truncation = {} if truncate is None else {"truncate": truncate}
+    return _score("vendi", value, corpus, orders, q=float(q), **truncation)
 
 
 def rke(
@@ -291,11 +291,11 @@ def _check_rows(texts: Texts, embeddings: ArrayLike) -> NDArray[Any]:
 def rke_replicates(measured: MeasuredTexts) -> TextReplicates:
     """One over the mean squared similarity without each block of texts, which takes its sum."""
     rows = features(measured.texts, ORDERS)
-    own = by_block(_squares(rows, rows.T.tocsr()), measured.labels)
+    block_sums = by_block(_squares(rows, rows.T.tocsr()), measured.labels)
     parts = (rows[measured.labels == block] for block in BLOCKS)
     within = np.array([_squares(part, part.T.tocsr()).sum() for part in parts])
     left = len(measured.labels) - np.bincount(measured.labels, minlength=len(BLOCKS))
-    return TextReplicates(texts=left**2 / (own.sum() - 2 * own + within))
+    return TextReplicates(texts=left**2 / (block_sums.sum() - 2 * block_sums + within))
 
 
 def vendi_replicates(measured: MeasuredTexts) -> TextReplicates:
@@ -315,10 +315,10 @@ def vendi_replicates(measured: MeasuredTexts) -> TextReplicates:
         return rke_replicates(measured)
     rows = features(measured.texts, ORDERS)
     if len(measured.texts) <= FEW_ANEW:
-        kept = (rows[measured.labels != block] for block in BLOCKS)
+        left_rows = (rows[measured.labels != block] for block in BLOCKS)
         threads = measured.threads
         return TextReplicates(
-            texts=np.array([vendi_of_features(x, q, None, threads) for x in kept])
+            texts=np.array([vendi_of_features(x, q, None, threads) for x in left_rows])
         )
     if q < 1 or (np.isfinite(q) and len(measured.texts) > MOST_DENSE):
         return TextReplicates()
@@ -330,23 +330,23 @@ def vendi_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=values, approximate=True)
 
 
-def _influence(rows: Any, q: float, value: float) -> Doubles:
+def _influence(rows: Any, q: float, value: float) -> Floats:
     """How much the score would move towards each text, shape (n,)."""
     if np.isinf(q):
-        towards: Doubles = value - value**2 * _leading(rows)
+        towards: Floats = value - value**2 * _leading(rows)
         return towards
     weights, shares = _eigen(rows)
     if q == 1:
         surprise = -shares @ (weights * np.log(weights))
-        change: Doubles = value * (surprise - surprise.mean())
+        change: Floats = value * (surprise - surprise.mean())
         return change
     powers = shares @ weights**q
     total = float(np.sum(weights**q))
-    influence: Doubles = value * q / (1 - q) * (powers / total - 1)
+    influence: Floats = value * q / (1 - q) * (powers / total - 1)
     return influence
 
 
-def _eigen(rows: Any) -> tuple[Doubles, Doubles]:
+def _eigen(rows: Any) -> tuple[Floats, Floats]:
     """Eigenvalues of the similarities over n, and n times the squared eigenvectors of each text."""
     from scipy.linalg import eigh
 
@@ -355,18 +355,20 @@ def _eigen(rows: Any) -> tuple[Doubles, Doubles]:
     for start, end in spans(n, STEP):
         similarities[start:end] = (rows[start:end] @ turned).toarray()
     values, vectors = eigh(similarities / n, overwrite_a=True, check_finite=False)
-    kept = values > SMALLEST * values[-1]
-    return values[kept].astype(np.float64), n * np.square(vectors[:, kept], dtype=np.float64)
+    positive = values > SMALLEST * values[-1]
+    return values[positive].astype(np.float64), n * np.square(
+        vectors[:, positive], dtype=np.float64
+    )
 
 
-def _leading(rows: Any) -> Doubles:
+def _leading(rows: Any) -> Floats:
     """The squared share of each text in the leading eigenvector, n λ u²."""
     vectors, singular, _ = _singular(rows, 1, vectors=True)
-    squares: Doubles = np.square(vectors[:, 0] * singular[0])
+    squares: Floats = np.square(vectors[:, 0] * singular[0])
     return squares
 
 
-def _squares(rows: Any, turned: Any) -> Doubles:
+def _squares(rows: Any, turned: Any) -> Floats:
     """Sum the squared similarities of each row, some rows at a time."""
     sums = [np.empty(0)]
     for start, end in spans(rows.shape[0], STEP):

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.numeric.arrays import Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.ngrams import Longs
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Matrix
 
 MOST_NAMED = 8
 HALVES = "collect more judgements, or count a tie as half a win to each (ties 'half')"
@@ -133,8 +134,6 @@ def _named(names: tuple[str, ...], group: NDArray[np.intp]) -> str:
     more = len(group) - MOST_NAMED
     return shown if more <= 0 else f"{shown} and {more} more"
 
-
-Matrix = NDArray[np.float64]
 
 CLOSE = 1e-10
 """Largest step, in log odds, at which the scores count as found."""

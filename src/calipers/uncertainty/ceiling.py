@@ -32,15 +32,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Matrix
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.uncertainty.clustered import student
-from calipers.uncertainty.correlation import LEAST, Kind, correlate_rows
+from calipers.uncertainty.correlation import LEAST, CorrelationKind, correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Matrix = NDArray[np.float64]
 
 LEAST_RATERS = 4
 """Raters below which judgements are halved."""
@@ -94,7 +94,7 @@ class Ceiling:
     interval: tuple[float, float] | None
     attainable: float
     half: float
-    correlation: Kind
+    correlation: CorrelationKind
     unit: Literal["raters", "judgements"]
     units: int
     systems: int
@@ -104,7 +104,7 @@ class Ceiling:
 def ceiling(
     pairs: RatedPairs,
     *,
-    correlation: Kind = "spearman",
+    correlation: CorrelationKind = "spearman",
     systems: Sequence[str] | None = None,
     splits: int = SPLITS,
     draws: int = DRAWS,
@@ -171,7 +171,7 @@ def ratings_ceiling(
     rater: ArrayLike | None,
     rating: ArrayLike,
     *,
-    correlation: Kind = "spearman",
+    correlation: CorrelationKind = "spearman",
     splits: int = SPLITS,
     draws: int = DRAWS,
     level: float = 0.95,
@@ -241,8 +241,8 @@ def ratings_ceiling(
 
 
 def _check(correlation: str, splits: int, draws: int, level: float) -> None:
-    if correlation not in get_args(Kind):
-        raise unknown_name("kind of correlation", str(correlation), get_args(Kind))
+    if correlation not in get_args(CorrelationKind):
+        raise unknown_name("kind of correlation", str(correlation), get_args(CorrelationKind))
     check_whole("splits", splits, 1)
     check_whole("draws", draws, 1)
     check_inner_share("level", level, "must lie between 0 and 1,")
@@ -261,7 +261,7 @@ def _chosen(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
 class _Asked:
     """The options, how many systems are correlated, and whether raters are halved."""
 
-    correlation: Kind
+    correlation: CorrelationKind
     splits: int
     draws: int
     level: float
@@ -319,10 +319,10 @@ def _halved(
             weights[place] = rng.gamma(1 / VARIANCE, VARIANCE, len(sizes))
             sides[place] = _sides(rng, sizes, SPLITS_OF_DRAW)
         flat = (len(sides) * SPLITS_OF_DRAW, len(sizes))
-        found = _correlated(
+        correlations = _correlated(
             units, sides.reshape(flat), weights.reshape(flat), scores, asked.correlation
         ).reshape(-1, SPLITS_OF_DRAW)
-        drawn[start:stop] = [_mean(row) for row in found]
+        drawn[start:stop] = [_mean(row) for row in correlations]
     value = float(_stepped_up(np.asarray(half)))
     effective = float(sizes.sum() ** 2 / (sizes**2).sum())
     return given(value, _interval(value, _stepped_up(drawn), asked.level, effective), half)
@@ -345,7 +345,11 @@ def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
 
 
 def _correlated(
-    units: csr_array[np.float64], sides: Matrix, weights: Matrix, scores: Scores, correlation: Kind
+    units: csr_array[np.float64],
+    sides: Matrix,
+    weights: Matrix,
+    scores: Scores,
+    correlation: CorrelationKind,
 ) -> Matrix:
     """Correlation of both halves of every split; NaN where it is undefined."""
     first, second = (
@@ -353,15 +357,15 @@ def _correlated(
     )
     a, b = scores(first), scores(second)
     defined = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
-    found = np.full(len(a), math.nan)
+    correlations = np.full(len(a), math.nan)
     if defined.any():
-        found[defined] = correlate_rows(correlation, a[defined], b[defined])
-    return found
+        correlations[defined] = correlate_rows(correlation, a[defined], b[defined])
+    return correlations
 
 
-def _mean(found: Matrix) -> float:
-    found = found[np.isfinite(found)]
-    return float(found.mean()) if len(found) else math.nan
+def _mean(correlations: Matrix) -> float:
+    correlations = correlations[np.isfinite(correlations)]
+    return float(correlations.mean()) if len(correlations) else math.nan
 
 
 def _stepped_up(half: Matrix) -> Matrix:
@@ -398,13 +402,13 @@ def _bradley_terry(wins: Matrix) -> Matrix:
     n = wins.shape[-1]
     met = wins + wins.transpose(0, 2, 1)
     theta = np.zeros(wins.shape[:2])
-    own = np.eye(n)
+    identity = np.eye(n)
     for _ in range(MOST_STEPS):
         chance = 1 / (1 + np.exp(theta[:, None, :] - theta[:, :, None]))
         alone = 1 / (1 + np.exp(-theta))
         gradient = (wins - met * chance).sum(axis=2) + 0.5 - alone
         weights = met * chance * (1 - chance)
-        information = own * (weights.sum(axis=2) + alone * (1 - alone))[:, :, None] - weights
+        information = identity * (weights.sum(axis=2) + alone * (1 - alone))[:, :, None] - weights
         move = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
         move /= np.maximum(np.abs(move).max(axis=1, keepdims=True), 1.0)
         theta += move

@@ -71,7 +71,7 @@ def classifier_auc_spread(pair: Pair) -> Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class HalvedRows:
     """The blocks and the halves of all rows, counted through both sets.
 
     Attributes
@@ -94,7 +94,7 @@ class Cut:
         return found
 
 
-def _rows_cut(pair: Pair, tested: Exchangeable) -> Cut | None:
+def _rows_cut(pair: Pair, tested: Exchangeable) -> HalvedRows | None:
     """Rows of either set, as all scores of the pair have them."""
     one, other = (
         blocks.labels[rows] for blocks, rows in zip(pair.labels, tested.rows, strict=True)
@@ -110,10 +110,10 @@ def _rows_cut(pair: Pair, tested: Exchangeable) -> Cut | None:
         "reference": np.concatenate([one, np.full(len(other), -1)]),
         "generated": np.concatenate([np.full(len(one), -1), other]),
     }
-    return Cut(sides, pair.labels[0].count, np.concatenate(codes))
+    return HalvedRows(sides, pair.labels[0].count, np.concatenate(codes))
 
 
-def _prompts_cut(pair: Pair, prompts: Prompts) -> Cut | None:
+def _prompts_cut(pair: Pair, prompts: Prompts) -> HalvedRows | None:
     """Prompts, with all their answers on both sides."""
     numbers = np.unique(np.concatenate(prompts), return_inverse=True)[1].ravel()
     size = int(numbers.max()) + 1
@@ -123,4 +123,4 @@ def _prompts_cut(pair: Pair, prompts: Prompts) -> Cut | None:
     blocks = Blocks.balanced(size, seed=pair.settings.seed, count=count)
     if blocks.halves is None:
         return None
-    return Cut({"both": blocks.labels[numbers]}, count, blocks.halves[numbers])
+    return HalvedRows({"both": blocks.labels[numbers]}, count, blocks.halves[numbers])

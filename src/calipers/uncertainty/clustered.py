@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Matrix
 from calipers.uncertainty.bradley_terry import (
     BradleyTerry,
     ScoreDifference,
@@ -50,8 +51,6 @@ from calipers.uncertainty.bradley_terry import (
 )
 from calipers.uncertainty.davidson import outcomes
 from calipers.uncertainty.rated_pairs import RatedPairs
-
-Matrix = NDArray[np.float64]
 
 LEAST = 2
 """Clusters below which nothing tells how far they differ."""
@@ -98,13 +97,15 @@ class Sandwich:
         """
         v = np.einsum("gqp,q->gp", self.adjusted, self.inverse @ contrast)
         u = np.einsum("gpq,gq->gp", self.parts, v)
-        own = np.einsum("gp,gp->g", u, v)
+        squared = np.einsum("gp,gp->g", u, v)
         drawn = u @ self.inverse
-        kept = own - np.einsum("gp,gp->g", drawn, u)
+        remaining = squared - np.einsum("gp,gp->g", drawn, u)
         cross = u.T @ u @ self.inverse
-        total = float(kept.sum())
+        total = float(remaining.sum())
         # Σ_gh C_gh², with C = diag(own) − u H⁻¹ uᵀ, without a matrix of clusters by clusters
-        squares = float((own**2 - 2 * own * (own - kept)).sum() + np.sum(cross * cross.T))
+        squares = float(
+            (squared**2 - 2 * squared * (squared - remaining)).sum() + np.sum(cross * cross.T)
+        )
         if total <= 0 or squares <= 0:
             return 1.0
         return max(1.0, total**2 / squares)
@@ -138,9 +139,9 @@ def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
     """Give A_g, and the information of what single clusters alone tell of, summed."""
     values, axes = np.linalg.eigh(parts)
     top = values.max(axis=1, keepdims=True)
-    kept = values > FLOOR * np.maximum(top, FLOOR)
-    root = np.sqrt(np.where(kept, values, 0.0))
-    back = np.divide(1.0, root, out=np.zeros_like(root), where=kept)
+    positive = values > FLOOR * np.maximum(top, FLOOR)
+    root = np.sqrt(np.where(positive, values, 0.0))
+    back = np.divide(1.0, root, out=np.zeros_like(root), where=positive)
     half = axes * root[:, None, :] @ axes.transpose(0, 2, 1)
     against = axes * back[:, None, :] @ axes.transpose(0, 2, 1)
     leverage, turned = np.linalg.eigh(half @ inverse @ half)
@@ -150,7 +151,7 @@ def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
     widened = np.where(alone, 0.0, 1 / np.sqrt(np.maximum(free, FLOOR)))
     middle = turned * widened[:, None, :] @ turned.transpose(0, 2, 1)
     # What lies outside the range of H_g has no leverage, and stays as it is
-    outside = axes * ~kept[:, None, :] @ axes.transpose(0, 2, 1)
+    outside = axes * ~positive[:, None, :] @ axes.transpose(0, 2, 1)
     adjusted = half @ middle @ against + outside
     if not alone.any():
         return adjusted, np.zeros_like(inverse)
@@ -290,8 +291,8 @@ def clustered_covariance(
         If the fit is of other systems or judgements, there is no label for each judgement, or
         there are fewer than two clusters.
     """
-    rows, tied, kept = _judgements(fit, pairs)
-    labels = _labels(pairs, cluster)[kept]
+    rows, tied, judged = _judgements(fit, pairs)
+    labels = _labels(pairs, cluster)[judged]
     made = _made(fit, rows, labels, tied)
     return errors_of(
         fit.names, fit.scores, made, scale=fit.scale, level=fit.level, alike=_mean_size(labels)
@@ -323,9 +324,9 @@ def crossed_covariance(
     InputError
         As of :func:`clustered_covariance`, for either way.
     """
-    rows, tied, kept = _judgements(fit, pairs)
+    rows, tied, judged = _judgements(fit, pairs)
     ways = _labels(pairs, first), _labels(pairs, items_of(pairs) if second is None else second)
-    one, other = (np.unique(way[kept], return_inverse=True)[1] for way in ways)
+    one, other = (np.unique(way[judged], return_inverse=True)[1] for way in ways)
     _, both = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)
     count = int(both.max())
     made: Sandwich | CrossedSandwich
@@ -359,13 +360,13 @@ def _judgements(
     if fit.names != pairs.names:
         raise InputError("pairs must be of the systems that the fit is of, in the same order")
     tied = pairs.outcome == 0
-    kept = ~tied if fit.ties == "drop" else np.ones(len(pairs), dtype=np.bool_)
-    if int(kept.sum()) != round(fit.comparisons):
+    judged = ~tied if fit.ties == "drop" else np.ones(len(pairs), dtype=np.bool_)
+    if int(judged.sum()) != round(fit.comparisons):
         raise InputError(
             f"pairs must be the judgements that the fit is of: it has {fit.comparisons:g}, "
-            f"pairs {int(kept.sum())}"
+            f"pairs {int(judged.sum())}"
         )
-    return pairs.select(kept), tied[kept], kept
+    return pairs.select(judged), tied[judged], judged
 
 
 def errors_of(

@@ -22,8 +22,8 @@ correlation is taken of every draw. Two intervals come of that:
 - **The systems as a draw from many** (:func:`widened`): the systems' own interval, such as
   Fisher's, and this one, their distances from the measured correlation added as squares.
 
-How often both cover is measured by ``experiments/rank_correlations.py``; `docs/rankings.md` has the
-table. How far errors can lower a rank correlation at most tells
+How often both cover is measured by ``research/experiments/rank_correlations.py``;
+`docs/rankings.md` has the table. How far errors can lower a rank correlation at most tells
 :func:`~calipers.uncertainty.worst_case.worst_case_spearman`.
 """
 
@@ -37,15 +37,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import check_inner_share
-
-Column = NDArray[np.float64]
 
 SLACK = 1e-9
 """Relative distance within which two values are the same but for rounding."""
 
 
-def dense_ranks(values: Column, sizes: Column | None = None) -> NDArray[np.int64]:
+def dense_ranks(values: Vector, sizes: Vector | None = None) -> NDArray[np.int64]:
     """Number the values from 0 in rising order; those that only rounding sets apart share a number.
 
     Parameters
@@ -64,7 +63,7 @@ def dense_ranks(values: Column, sizes: Column | None = None) -> NDArray[np.int64
     return ranks
 
 
-def mid_ranks(values: Column) -> Column:
+def mid_ranks(values: Vector) -> Vector:
     """Give the ranks of values from 1, along the last axis; equal ones share the mean of theirs.
 
     Examples
@@ -86,24 +85,24 @@ def mid_ranks(values: Column) -> Column:
     return ranks
 
 
-def _apart(rising: Column, sizes: Column) -> NDArray[np.bool_]:
+def _apart(rising: Vector, sizes: Vector) -> NDArray[np.bool_]:
     """Whether each value lies above the one before it by more than rounding."""
     slack = SLACK * np.where(np.isfinite(sizes), sizes, 0)
     low, high = rising[..., :-1], rising[..., 1:]
     return np.asarray(high > low + np.maximum(slack[..., :-1], slack[..., 1:]))
 
 
-def pairwise_complete(a: Column, b: Column) -> tuple[Column, Column]:
+def pairwise_complete(a: Vector, b: Vector) -> tuple[Vector, Vector]:
     """Leave out the systems that have NaN on either side."""
     kept = ~(np.isnan(a) | np.isnan(b))
     return a[kept], b[kept]
 
 
-def centred(values: Column) -> Column:
+def centred(values: Vector) -> Vector:
     """Move and scale values to mean 0 and length 1."""
     scale = np.abs(values).max()  # so that squares neither overflow nor vanish
     moved = values / scale - (values / scale).mean()
-    unit: Column = moved / np.linalg.norm(moved)
+    unit: Vector = moved / np.linalg.norm(moved)
     return unit
 
 
@@ -111,7 +110,7 @@ ROUNDING = 1e-12
 LEAST = 3
 """Systems below which two columns correlate in no more than two ways."""
 
-Kind = Literal["spearman", "pearson"]
+CorrelationKind = Literal["spearman", "pearson"]
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class CorrelationMatrix:
         Why a value is undefined, row by row; None where it is defined.
     """
 
-    kind: Kind
+    kind: CorrelationKind
     values: NDArray[np.float64]
     systems: NDArray[np.int64]
     reasons: tuple[tuple[str | None, ...], ...]
@@ -197,7 +196,9 @@ def pearson(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Correlation:
     return _correlate("pearson", a, b, level)
 
 
-def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> CorrelationMatrix:
+def correlation_matrix(
+    values: ArrayLike, *, kind: CorrelationKind = "spearman"
+) -> CorrelationMatrix:
     """Tell which metrics order the systems alike, two by two.
 
     As figures 7 and A.5 of Le Bronnec et al. (ACL 2024) show them.
@@ -220,8 +221,8 @@ def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> Correla
     >>> correlation_matrix([[1, 9], [2, 8], [3, 5]]).values.tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
-    if kind not in get_args(Kind):
-        raise unknown_name("kind of correlation", str(kind), get_args(Kind))
+    if kind not in get_args(CorrelationKind):
+        raise unknown_name("kind of correlation", str(kind), get_args(CorrelationKind))
     columns = as_numbers("values", values, 2).T
     cells = [[_measure(kind, one, other) for other in columns] for one in columns]
     shape = (len(columns), len(columns))
@@ -233,7 +234,7 @@ def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> Correla
     )
 
 
-def _correlate(kind: Kind, a: ArrayLike, b: ArrayLike, level: float) -> Correlation:
+def _correlate(kind: CorrelationKind, a: ArrayLike, b: ArrayLike, level: float) -> Correlation:
     one, other = as_numbers("a", a, 1), as_numbers("b", b, 1)
     if len(one) != len(other):
         raise InputError(
@@ -245,7 +246,7 @@ def _correlate(kind: Kind, a: ArrayLike, b: ArrayLike, level: float) -> Correlat
     return Correlation(value, _interval(kind, value, n, level), n, reason)
 
 
-def _measure(kind: Kind, a: Column, b: Column) -> tuple[float, int, str | None]:
+def _measure(kind: CorrelationKind, a: Vector, b: Vector) -> tuple[float, int, str | None]:
     """Give the correlation, how many systems it depends on, and why it is undefined if it is."""
     a, b = pairwise_complete(a, b)
     if len(a) < LEAST:
@@ -263,7 +264,9 @@ def _tidy(value: float) -> float:
     return math.copysign(1.0, value) if 1 - abs(value) < ROUNDING else value
 
 
-def _interval(kind: Kind, value: float, n: int, level: float) -> tuple[float, float] | None:
+def _interval(
+    kind: CorrelationKind, value: float, n: int, level: float
+) -> tuple[float, float] | None:
     if math.isnan(value) or n <= LEAST or abs(value) >= 1:
         return None
     from scipy.special import ndtri
@@ -320,7 +323,7 @@ def draw_errors(covariance: ArrayLike, *, seed: int, draws: int = DRAWS) -> Draw
 
 
 def interval_of_errors(
-    kind: Kind, value: float, a: Draws, b: Draws, *, level: float = 0.95
+    kind: CorrelationKind, value: float, a: Draws, b: Draws, *, level: float = 0.95
 ) -> Interval | None:
     """Tell where the correlation of these systems lies, were both columns free of errors.
 
@@ -365,7 +368,7 @@ def widened(value: float, systems: Interval | None, errors: Interval | None) -> 
     return max(value - low, -1.0), min(value + high, 1.0)
 
 
-def correlate_rows(kind: Kind, a: Draws, b: Draws) -> Draws:
+def correlate_rows(kind: CorrelationKind, a: Draws, b: Draws) -> Draws:
     """Correlate row with row; NaN where one is constant or not finite."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         x, y = (_standardised(mid_ranks(rows) if kind == "spearman" else rows) for rows in (a, b))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
+from calipers.numeric.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +29,15 @@ class Outcomes:
         The information: the second derivatives, with the sign turned.
     """
 
-    log_chance: Values
-    by_odds: Values
-    by_tie: Values
-    odds_odds: Values
-    odds_tie: Values
-    tie_tie: Values
+    log_chance: Floats
+    by_odds: Floats
+    by_tie: Floats
+    odds_odds: Floats
+    odds_tie: Floats
+    tie_tie: Floats
 
 
-def outcomes(odds: Values, log_tie: Values | float, outcome: NDArray[np.int64]) -> Outcomes:
+def outcomes(odds: Floats, log_tie: Floats | float, outcome: NDArray[np.int64]) -> Outcomes:
     """Give the log chance of each outcome (1 a win, 0 a tie, -1 a loss), and its derivatives.
 
     Parameters

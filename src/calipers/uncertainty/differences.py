@@ -30,13 +30,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.numeric.arrays import Floats
 from calipers.score import Better
-from calipers.uncertainty.spread import Component, Doubles, Source, Spread, quantile, tails
+from calipers.uncertainty.spread import Component, Source, Spread, quantile, tails
 
 
 def step_down(
-    statistics: ArrayLike, null: Iterable[Doubles], families: Sequence[Sequence[int]] | None = None
-) -> Doubles:
+    statistics: ArrayLike, null: Iterable[Floats], families: Sequence[Sequence[int]] | None = None
+) -> Floats:
     """Adjust a family of tests by the joint distribution of their statistics.
 
     Parameters
@@ -80,7 +81,7 @@ def step_down(
     return adjusted
 
 
-def critical_value(null: Iterable[Doubles], level: float) -> float:
+def critical_value(null: Iterable[Floats], level: float) -> float:
     """The size that the largest of all statistics stays below in a share `level` of the draws."""
     largest = [np.abs(draws).max(axis=1, initial=0.0) for draws in null]
     return float(np.quantile(np.concatenate(largest), level))
@@ -264,9 +265,9 @@ def _against_best(
     return found
 
 
-def _streams(spread: Spread, place: int) -> dict[Stream, Doubles]:
+def _streams(spread: Spread, place: int) -> dict[Stream, Floats]:
     """The contributions of a score by what they are made of; what systems share has one name."""
-    named: dict[Stream, Doubles] = {}
+    named: dict[Stream, Floats] = {}
     for component in spread.components:
         which = sum(source == component.source for source, *_ in named)
         whose = 0 if component.source in ("reference", "both") else 1 + place
@@ -275,7 +276,7 @@ def _streams(spread: Spread, place: int) -> dict[Stream, Doubles]:
 
 
 def _apart(
-    ours: Mapping[Stream, Doubles], theirs: Mapping[Stream, Doubles], first: Spread, second: Spread
+    ours: Mapping[Stream, Floats], theirs: Mapping[Stream, Floats], first: Spread, second: Spread
 ) -> Spread:
     """How much the difference of two scores moves: what both share is subtracted first."""
     parts = tuple(
@@ -308,12 +309,12 @@ class Null:
     """
 
     tests: Sequence[Difference]
-    moved: Sequence[Mapping[str, Mapping[Stream, Doubles]]]
-    errors: Doubles
+    moved: Sequence[Mapping[str, Mapping[Stream, Floats]]]
+    errors: Floats
     seed: int
     draws: int
 
-    def __iter__(self) -> Iterator[Doubles]:
+    def __iter__(self) -> Iterator[Floats]:
         """Go through the draws, shapes ``(draws, tests)``."""
         tests = self.tests
         scores = dict.fromkeys((s, test.score) for test in tests for s in (test.first, test.second))

@@ -21,15 +21,15 @@ from calipers.estimate.quantise import Quantisation, bucket_count, joined_cells
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair
+from calipers.numeric.arrays import Floats
 from calipers.numeric.blocks import Blocks
 from calipers.uncertainty.delete_block import best_run, unread_rows
-from calipers.uncertainty.spread import Doubles
 
 FAMILIES = ("support", "frontier")
 """Families whose scores, where they are read from kept counts, are read from halves too."""
 
 
-def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Doubles]:
+def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Floats]:
     """Tell how far the scores of two halves lie apart, for every halving.
 
     Parameters

@@ -67,7 +67,7 @@ standard error of two blocks gives a bound that is at least as high, for every a
 
 
 @dataclass(frozen=True)
-class Estimate:
+class LimitEstimate:
     """A score that is held against a limit.
 
     Attributes
@@ -89,7 +89,7 @@ class Estimate:
     still: bool = False
 
     @classmethod
-    def of(cls, score: Score, *, blocks: int = DEFAULT_BLOCKS) -> Estimate | None:
+    def of(cls, score: Score, *, blocks: int = DEFAULT_BLOCKS) -> LimitEstimate | None:
         """Take it from a score that has an interval; None where it has none.
 
         A share of 0 or 1 of which no block of rows moves has none, and yet it is known well: it
@@ -117,7 +117,9 @@ class Estimate:
         freedom = blocks - 1 if freedom is None else freedom
         return cls(score.value, score.standard_error, freedom, score.range)
 
-    def less(self, other: Estimate, factor: float = 1.0, *, same: bool = False) -> Estimate:
+    def less(
+        self, other: LimitEstimate, factor: float = 1.0, *, same: bool = False
+    ) -> LimitEstimate:
         """Subtract another estimate times a factor, which takes both errors into account.
 
         Parameters
@@ -130,17 +132,19 @@ class Estimate:
         """
         ours, theirs = self.standard_error, factor * other.standard_error
         if same:
-            return Estimate(self.value - factor * other.value, abs(ours - theirs), self.freedom)
+            return LimitEstimate(
+                self.value - factor * other.value, abs(ours - theirs), self.freedom
+            )
         squares = ours**2, theirs**2
         total = sum(squares)
         parts = zip(squares, (self.freedom, other.freedom), strict=True)
         inverse = sum((square / total) ** 2 / freedom for square, freedom in parts) if total else 0
         freedom = 1 / inverse if inverse else np.inf
         value, still = self.value - factor * other.value, self.still or other.still
-        return Estimate(value, float(np.sqrt(total)), freedom, still=still)
+        return LimitEstimate(value, float(np.sqrt(total)), freedom, still=still)
 
     @classmethod
-    def of_difference(cls, value: float, first: Spread, second: Spread) -> Estimate | None:
+    def of_difference(cls, value: float, first: Spread, second: Spread) -> LimitEstimate | None:
         """Take the difference of two scores of one reference, with what they share set off.
 
         None where nothing moves it, or the blocks of both cannot be matched.
@@ -202,7 +206,7 @@ class Estimate:
 class LimitTest:
     """One condition: an estimate, the limit, and on which side of the limit it is met."""
 
-    estimate: Estimate
+    estimate: LimitEstimate
     limit: float
     side: Side
     inclusive: bool = False
@@ -275,7 +279,7 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
 
     Examples
     --------
-    >>> far, near = Estimate(0.6, 0.02, 19), Estimate(0.79, 0.02, 19)
+    >>> far, near = LimitEstimate(0.6, 0.02, 19), LimitEstimate(0.79, 0.02, 19)
     >>> tests = [LimitTest(far, 0.8, "below"), LimitTest(near, 0.8, "below")]
     >>> [decision.outcome for decision in decide(tests)]
     ['fails', 'inconclusive']
@@ -288,22 +292,22 @@ def decide(tests: Sequence[LimitTest], *, level: float = 0.95) -> list[Decision]
     for test, p_met, p_adjusted in zip(tests, met, adjusted.tolist(), strict=True):
         # Where the steps of Holm's end, all tests that remain are held to one share of alpha
         smaller = sum(p < p_met for p in met)
-        own = alpha / (len(tests) - smaller if p_adjusted <= alpha else remaining)
+        test_alpha = alpha / (len(tests) - smaller if p_adjusted <= alpha else remaining)
         p_unmet = test.p_unmet
         fails, passes = p_adjusted <= alpha, p_unmet <= alpha
         outcome: Outcome = "fails" if fails else "passes" if passes else "inconclusive"
-        shares = (alpha, own) if test.side == "below" else (own, alpha)
-        factor = _factor(test, alpha, own) if outcome == "inconclusive" else None
+        shares = (alpha, test_alpha) if test.side == "below" else (test_alpha, alpha)
+        factor = _factor(test, alpha, test_alpha) if outcome == "inconclusive" else None
         bounds = test.estimate.one_sided(*shares)
         decisions.append(Decision(outcome, bounds, p_met, p_adjusted, p_unmet, factor))
     return decisions
 
 
-def _factor(test: LimitTest, alpha: float, own: float) -> float | None:
+def _factor(test: LimitTest, alpha: float, test_alpha: float) -> float | None:
     """How many times as many samples would decide, on the side where the score lies."""
     if test.estimate.still:
         return None
-    level = 1 - 2 * (own if test.p_met < test.p_unmet else alpha)
+    level = 1 - 2 * (test_alpha if test.p_met < test.p_unmet else alpha)
     # Few degrees of freedom ask for more than the normal quantiles of a sample size
     few = quantile(test.estimate.freedom, level) / quantile(np.inf, level)
     n = separating_n(test.estimate.statistic(test.limit), few, SIZE, level=level)

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Floats
 
-Counts = NDArray[np.float64]
 TieRule = Literal["half", "random", "drop"]
 
 
@@ -35,7 +35,7 @@ def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def check_counts(name: str, counts: ArrayLike, n: int, *, symmetric: bool = False) -> Counts:
+def check_counts(name: str, counts: ArrayLike, n: int, *, symmetric: bool = False) -> Floats:
     """Give the table in float64, or say why it counts nothing."""
     try:
         table = np.asarray(counts, dtype=np.float64)
@@ -55,13 +55,13 @@ def check_counts(name: str, counts: ArrayLike, n: int, *, symmetric: bool = Fals
     return table
 
 
-def toss(ties: Counts, seed: int) -> Counts:
+def toss(ties: Floats, seed: int) -> Floats:
     """Give every tie to a side drawn at random."""
     if (ties % 1).any():
         raise InputError("ties can be drawn only where they are whole numbers")
     upper = np.triu(ties).astype(np.int64)
     won = np.random.default_rng(seed).binomial(upper, 0.5)
-    drawn: Counts = (won + (upper - won).T).astype(np.float64)
+    drawn: Floats = (won + (upper - won).T).astype(np.float64)
     return drawn
 
 
@@ -71,7 +71,7 @@ STEPS = ("definitely a", "slightly a", "tie", "slightly b", "definitely b")
 NUMBERS = tuple(str(step) for step in range(1, len(STEPS) + 1))
 
 
-class Answers:
+class PreferenceAnswers:
     """Reads answers about systems of known names; raises InputError where one is called "tie"."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -177,8 +177,8 @@ class Preferences:
     """
 
     names: tuple[str, ...]
-    wins: Counts
-    ties: Counts
+    wins: Floats
+    ties: Floats
 
     def __post_init__(self) -> None:
         names = check_names(self.names)
@@ -232,7 +232,7 @@ def count_preferences(
     """
     known, pairs = read_pairs(a, b, answer, names)
     place = {name: i for i, name in enumerate(known)}
-    read = Answers(known)
+    read = PreferenceAnswers(known)
     wins, ties = np.zeros((2, len(known), len(known)))
     for row, (pair, given) in enumerate(zip(pairs, answer, strict=True), start=1):
         i, j = (place[name] for name in pair)

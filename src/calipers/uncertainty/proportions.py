@@ -26,8 +26,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Floats
+
 Labels = NDArray[np.integer]
-Counts = NDArray[np.float64]
 
 NEAR_TIE = 1e-7
 """Chances that differ by less than this part are taken to be equal, as in R's fisher.test."""
@@ -73,9 +74,9 @@ def exact_p_value(x: int, n: int, y: int, m: int) -> float:
     return min(1.0, float(chances[chances <= observed * (1 + NEAR_TIE)].sum() / chances.sum()))
 
 
-def _log_choose(gammaln: np.ufunc, size: int, chosen: NDArray[np.integer]) -> Counts:
-    found: Counts = gammaln(size + 1) - gammaln(chosen + 1) - gammaln(size - chosen + 1)
-    return found
+def _log_choose(gammaln: np.ufunc, size: int, chosen: NDArray[np.integer]) -> Floats:
+    logarithms: Floats = gammaln(size + 1) - gammaln(chosen + 1) - gammaln(size - chosen + 1)
+    return logarithms
 
 
 def ratio_interval(
@@ -189,13 +190,13 @@ def clustered_p_values(
     moving = np.where(shared[:, None], own - tables[1], total)
     sides = np.where(shared, True, rows[0])
 
-    def differences(drawn: NDArray[np.bool_]) -> Counts:
+    def differences(drawn: NDArray[np.bool_]) -> Floats:
         here = base + drawn.astype(np.float64) @ moving
         there = total.sum(axis=0) - here
         shares = [
             each / np.maximum(each.sum(axis=-1, keepdims=True), 1.0) for each in (here, there)
         ]
-        found: Counts = np.abs(shares[0] - shares[1])
+        found: Floats = np.abs(shares[0] - shares[1])
         return found
 
     observed = differences(sides[None])[0]
@@ -242,7 +243,7 @@ def effective_counts(inside: NDArray[np.bool_], clusters: Labels) -> tuple[float
     return x / effect, n / effect
 
 
-def _by_cluster(labels: Labels, clusters: Labels, units: int, categories: int) -> Counts:
+def _by_cluster(labels: Labels, clusters: Labels, units: int, categories: int) -> Floats:
     """How many rows of every cluster lie in each category, shape ``(units, categories)``."""
     flat = np.bincount(clusters * categories + labels, minlength=units * categories)
     return flat.reshape(units, categories).astype(np.float64)

@@ -15,8 +15,9 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Vector
 from calipers.uncertainty import correlation
-from calipers.uncertainty.correlation import LEAST, Column, mid_ranks
+from calipers.uncertainty.correlation import LEAST, mid_ranks
 
 MOST_EXACT = 8
 """Systems up to which all orders are tried; beyond, chance is read from Student's t."""
@@ -26,7 +27,7 @@ DIGITS = 12
 SLACK = 1e-9
 
 
-def why_undefined(a: Column, b: Column) -> str | None:
+def why_undefined(a: Vector, b: Vector) -> str | None:
     """Say why two columns have no rank correlation; None where they have one."""
     if len(a) < LEAST:
         return f"ranks of {len(a)} systems cannot correlate; at least {LEAST} are needed"
@@ -37,7 +38,7 @@ def why_undefined(a: Column, b: Column) -> str | None:
     return None
 
 
-def spearman(a: Column, b: Column) -> float:
+def spearman(a: Vector, b: Vector) -> float:
     """Tell how alike two columns order the systems, by Spearman's rank correlation.
 
     Parameters
@@ -60,7 +61,7 @@ def spearman(a: Column, b: Column) -> float:
     return _rounded(correlation.spearman(a, b).value)
 
 
-def kendall(a: Column, b: Column) -> float:
+def kendall(a: Vector, b: Vector) -> float:
     """Tell the same by Kendall's tau-b: pairs in the same order less those in the other.
 
     Examples
@@ -74,7 +75,7 @@ def kendall(a: Column, b: Column) -> float:
     return _rounded(float((x * y).sum() / math.sqrt(float((x * x).sum()) * float((y * y).sum()))))
 
 
-def chance(a: Column, b: Column) -> float:
+def chance(a: Vector, b: Vector) -> float:
     """Tell how often unrelated columns correlate at least as highly as these two.
 
     Of all orders that the values of one column could have stood in, the share whose Spearman
@@ -119,9 +120,9 @@ def rarely_reached(systems: int) -> float:
     return _rounded(float(min(rare))) if rare else math.nan
 
 
-def _centred(values: Column) -> Column:
+def _centred(values: Vector) -> Vector:
     ranks = mid_ranks(values)
-    centred: Column = ranks - ranks.mean()
+    centred: Vector = ranks - ranks.mean()
     return centred
 
 

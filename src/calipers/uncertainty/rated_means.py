@@ -21,13 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Longs, Matrix, Vector
 from calipers.uncertainty.clustered import combined, student
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +55,7 @@ class RatedMeans:
 def rated_means(
     system: Sequence[str],
     rating: Sequence[float] | Vector,
-    *ways: Sequence[object] | Places,
+    *ways: Sequence[object] | Longs,
     level: float = 0.95,
 ) -> RatedMeans:
     """Take the mean rating of each system.
@@ -110,7 +106,7 @@ def rated_means(
     )
 
 
-def _of_clusters(unit: Places, place: Places, above: Vector) -> tuple[Matrix, Vector]:
+def _of_clusters(unit: Longs, place: Longs, above: Vector) -> tuple[Matrix, Vector]:
     """Give the covariance of means from one kind of cluster, and how many rated each system."""
     shape = int(unit.max()) + 1, int(place.max()) + 1
     parts = np.zeros(shape)

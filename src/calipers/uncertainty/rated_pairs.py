@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Longs
 from calipers.uncertainty.preferences import (
-    Answers,
+    PreferenceAnswers,
     Preferences,
     read_pairs,
 )
-
-Places = NDArray[np.int64]
 
 UNKNOWN = -1
 """Place of an item or a rater that no column names."""
@@ -57,13 +56,13 @@ class RatedPairs:
     names: tuple[str, ...]
     raters: tuple[str, ...]
     items: tuple[str, ...]
-    i: Places
-    j: Places
-    outcome: Places
-    rater: Places
-    first: Places
-    item: Places
-    repeat: Places
+    i: Longs
+    j: Longs
+    outcome: Longs
+    rater: Longs
+    first: Longs
+    item: Longs
+    repeat: Longs
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -82,11 +81,11 @@ class RatedPairs:
         return Preferences(self.names, wins, ties + ties.T)
 
     @property
-    def prefers_first(self) -> Places:
+    def prefers_first(self) -> Longs:
         """1 where the text shown first was preferred, -1 where the other was, else 0."""
         return self.outcome * self.first
 
-    def select(self, rows: NDArray[np.bool_] | Places) -> RatedPairs:
+    def select(self, rows: NDArray[np.bool_] | Longs) -> RatedPairs:
         """Keep some judgements, by a mask or by their places; systems, raters and items stay."""
         return RatedPairs(
             self.names,
@@ -181,7 +180,7 @@ def count_rated_pairs(
     _check_lengths(rows, rater=rater, first=first, item=item, repeat=repeat)
     place = {name: i for i, name in enumerate(known)}
     systems = np.array([(place[p], place[q]) for p, q in pairs], dtype=np.int64).reshape(rows, 2)
-    read = Answers(known)
+    read = PreferenceAnswers(known)
     outcome = np.zeros(rows, dtype=np.int64)
     for row, (pair, given) in enumerate(zip(pairs, answer, strict=True), start=1):
         winner = read(row, *pair, given)
@@ -230,7 +229,7 @@ def _raters(given: Sequence[object]) -> list[str]:
     return labels
 
 
-def _places(labels: Sequence[str] | None, rows: int) -> tuple[tuple[str, ...], Places]:
+def _places(labels: Sequence[str] | None, rows: int) -> tuple[tuple[str, ...], Longs]:
     """Number labels in the order in which they appear; an empty one is unknown."""
     if labels is None:
         return (), np.full(rows, UNKNOWN, dtype=np.int64)
@@ -239,7 +238,7 @@ def _places(labels: Sequence[str] | None, rows: int) -> tuple[tuple[str, ...], P
     return tuple(numbers), np.array(places, dtype=np.int64)
 
 
-def _sides(pairs: Sequence[tuple[str, str]], first: Sequence[object]) -> Places:
+def _sides(pairs: Sequence[tuple[str, str]], first: Sequence[object]) -> Longs:
     """1 where the system in column a was first, -1 where the other was, 0 where nobody knows."""
     found = np.zeros(len(pairs), dtype=np.int64)
     for row, ((a, b), given) in enumerate(zip(pairs, first, strict=True)):
@@ -259,7 +258,7 @@ def _sides(pairs: Sequence[tuple[str, str]], first: Sequence[object]) -> Places:
     return found
 
 
-def _whole(repeat: Sequence[object]) -> Places:
+def _whole(repeat: Sequence[object]) -> Longs:
     found = np.zeros(len(repeat), dtype=np.int64)
     for row, given in enumerate(repeat):
         label = _label(given) or "0"
@@ -272,7 +271,7 @@ def _whole(repeat: Sequence[object]) -> Places:
 
 
 def _check_items(
-    items: tuple[str, ...], item: Places, systems: Places, names: tuple[str, ...]
+    items: tuple[str, ...], item: Longs, systems: Longs, names: tuple[str, ...]
 ) -> None:
     """Refuse an item that stands for two different pairs of systems."""
     seen: dict[int, tuple[int, int]] = {}
@@ -289,7 +288,7 @@ def _check_items(
             )
 
 
-def _counted(rater: Places, item: Places, systems: Places, first: Places) -> Places:
+def _counted(rater: Longs, item: Longs, systems: Longs, first: Longs) -> Longs:
     """How often each rater had answered each item with the same system in front before."""
     seen: dict[Hashable, int] = {}
     found = np.zeros(len(rater), dtype=np.int64)

@@ -32,13 +32,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Longs, Matrix
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.uncertainty.proportions import effective_counts, share_interval
-from calipers.uncertainty.rated_pairs import UNKNOWN, Places, RatedPairs
+from calipers.uncertainty.rated_pairs import UNKNOWN, RatedPairs
 from calipers.uncertainty.spread import quantile
 
-Matrix = NDArray[np.float64]
-Kind = Literal["nominal", "ordinal", "interval"]
+MeasurementLevel = Literal["nominal", "ordinal", "interval"]
 
 DRAWS = 1000
 CHUNK = 100
@@ -47,7 +47,7 @@ CIRCLES_BY_CHANCE = 0.25
 
 
 @dataclass(frozen=True)
-class Share:
+class ObservedShare:
     """How often something happens.
 
     Attributes
@@ -70,7 +70,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AgreementCoefficient:
     """A coefficient of agreement: 1 is full agreement, 0 that of chance.
 
     Attributes
@@ -105,10 +105,10 @@ class Flips:
         Both times the text shown first, and both times the other: the two ways of `reversed`.
     """
 
-    changed: Share
-    reversed: Share
-    first: Share
-    second: Share
+    changed: ObservedShare
+    reversed: ObservedShare
+    first: ObservedShare
+    second: ObservedShare
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ class PairedAgreement:
         Items that both judged.
     """
 
-    share: Share
-    decided: Share
-    kappa: Agreement
+    share: ObservedShare
+    decided: ObservedShare
+    kappa: AgreementCoefficient
     items: int
 
 
@@ -140,11 +140,11 @@ class PairedAgreement:
 def krippendorff_alpha(
     ratings: ArrayLike,
     *,
-    kind: Kind = "nominal",
+    kind: MeasurementLevel = "nominal",
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Agreement:
+) -> AgreementCoefficient:
     """Tell how far raters agree on items, beyond chance.
 
     Parameters
@@ -174,28 +174,28 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]]).value, 4)
     0.5333
     """
-    if kind not in get_args(Kind):
-        raise unknown_name("kind of ratings", str(kind), get_args(Kind))
+    if kind not in get_args(MeasurementLevel):
+        raise unknown_name("kind of ratings", str(kind), get_args(MeasurementLevel))
     check_inner_share("level", level, "must lie between 0 and 1,")
     check_whole("draws", draws, 1)
     table = _table_of_ratings(ratings)
-    kept = table[:, np.isfinite(table).sum(axis=0) >= 2]
-    items = kept.shape[1]
+    rated = table[:, np.isfinite(table).sum(axis=0) >= 2]
+    items = rated.shape[1]
     if not items:
-        return Agreement(math.nan, None, 0, "no item has answers of two raters")
-    levels, counts = _counts(kept)
+        return AgreementCoefficient(math.nan, None, 0, "no item has answers of two raters")
+    levels, counts = _counts(rated)
     if len(levels) < 2:
         reason = "all answers are the same: there is nothing to disagree about"
-        return Agreement(math.nan, None, items, reason)
+        return AgreementCoefficient(math.nan, None, items, reason)
     answered = counts.sum(axis=1)
     # Within an item of m answers each pair weighs 1/(m − 1), so that it weighs m in all
-    own = counts / (answered - 1)[:, None]
-    value = float(_alpha(kind, levels, counts, own, np.ones((1, items)))[0])
-    rng, found = np.random.default_rng(seed), []
+    pair_weights = counts / (answered - 1)[:, None]
+    value = float(_alpha(kind, levels, counts, pair_weights, np.ones((1, items)))[0])
+    rng, alphas = np.random.default_rng(seed), []
     for start in range(0, draws, CHUNK):
         often = rng.multinomial(items, np.full(items, 1 / items), min(CHUNK, draws - start))
-        found.append(_alpha(kind, levels, counts, own, often.astype(np.float64)))
-    return Agreement(value, _percentiles(np.concatenate(found), items, level), items)
+        alphas.append(_alpha(kind, levels, counts, pair_weights, often.astype(np.float64)))
+    return AgreementCoefficient(value, _percentiles(np.concatenate(alphas), items, level), items)
 
 
 def _table_of_ratings(ratings: ArrayLike) -> Matrix:
@@ -219,21 +219,23 @@ def _counts(table: Matrix) -> tuple[Matrix, Matrix]:
     return levels, counts
 
 
-def _alpha(kind: Kind, levels: Matrix, counts: Matrix, own: Matrix, often: Matrix) -> Matrix:
+def _alpha(
+    kind: MeasurementLevel, levels: Matrix, counts: Matrix, pair_weights: Matrix, often: Matrix
+) -> Matrix:
     """α of items that count so often, ``(draws, items)``; NaN where all answers are the same."""
     totals = often @ counts
     answers = totals.sum(axis=1)
-    found = np.empty(len(often))
+    alphas = np.empty(len(often))
     for draw, (weights, total, n) in enumerate(zip(often, totals, answers, strict=True)):
         apart = _distances(kind, levels, total)
         # Answers that are the same are 0 apart, so that each may be paired with itself
-        observed = float((weights @ (own * (counts @ apart))).sum())
+        observed = float((weights @ (pair_weights * (counts @ apart))).sum())
         expected = float(total @ apart @ total) / (n - 1)
-        found[draw] = 1 - observed / expected if expected > 0 else math.nan
-    return found
+        alphas[draw] = 1 - observed / expected if expected > 0 else math.nan
+    return alphas
 
 
-def _distances(kind: Kind, levels: Matrix, totals: Matrix) -> Matrix:
+def _distances(kind: MeasurementLevel, levels: Matrix, totals: Matrix) -> Matrix:
     """Squared distances of two answers, ``(answers, answers)``."""
     if kind == "nominal":
         return 1 - np.eye(len(levels))
@@ -243,11 +245,11 @@ def _distances(kind: Kind, levels: Matrix, totals: Matrix) -> Matrix:
     return apart
 
 
-def _percentiles(found: Matrix, items: int, level: float) -> tuple[float, float] | None:
-    found = found[np.isfinite(found)]
-    if items < 2 or not len(found):
+def _percentiles(alphas: Matrix, items: int, level: float) -> tuple[float, float] | None:
+    alphas = alphas[np.isfinite(alphas)]
+    if items < 2 or not len(alphas):
         return None
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(alphas, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -256,11 +258,11 @@ def _percentiles(found: Matrix, items: int, level: float) -> tuple[float, float]
 
 def share_of(
     inside: NDArray[np.bool_],
-    clusters: Sequence[Places] = (),
+    clusters: Sequence[Longs] = (),
     *,
     level: float = 0.95,
     reason: str = "nothing to count",
-) -> Share:
+) -> ObservedShare:
     """Give a share of rows with Wilson's interval, rows of a cluster being alike.
 
     Parameters
@@ -277,30 +279,30 @@ def share_of(
     """
     n = len(inside)
     if not n:
-        return Share(math.nan, None, 0.0, 0.0, reason)
+        return ObservedShare(math.nan, None, 0.0, 0.0, reason)
     count = float(inside.sum())
     best = share_interval(count / n, n, quantile(math.inf, level))
     for labels in clusters:
         groups = len(np.unique(labels))
         effective = effective_counts(inside, labels)[1]
-        found = share_interval(count / n, effective, quantile(max(groups - 1, 1), level))
-        if groups > 1 and found[1] - found[0] > best[1] - best[0]:
-            best = found
-    return Share(count / n, best, count, float(n))
+        interval = share_interval(count / n, effective, quantile(max(groups - 1, 1), level))
+        if groups > 1 and interval[1] - interval[0] > best[1] - best[0]:
+            best = interval
+    return ObservedShare(count / n, best, count, float(n))
 
 
-def first_share(pairs: RatedPairs, *, level: float = 0.95) -> Share:
+def first_share(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
     """Tell how often the text shown first is preferred, ties left out.
 
     It is near a half where sides were drawn at random and nobody follows them. Answers of one
     rater are alike, where there are several; of one item, where there is one rater.
     """
-    kept = pairs.select(pairs.prefers_first != 0)
+    decided = pairs.select(pairs.prefers_first != 0)
     reason = "no judgement says which text was shown first and prefers one"
-    return share_of(kept.prefers_first > 0, _clusters(kept), level=level, reason=reason)
+    return share_of(decided.prefers_first > 0, _clusters(decided), level=level, reason=reason)
 
 
-def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> Share:
+def self_agreement(pairs: RatedPairs, *, level: float = 0.95) -> ObservedShare:
     """Tell how often a rater gives the same answer to the same item in the same order again.
 
     Every two answers that a rater gave to one item in one order count once.
@@ -338,7 +340,7 @@ def flip_rate(pairs: RatedPairs, *, level: float = 0.95) -> Flips:
     clusters = [np.array(item, dtype=np.int64), np.array(rater, dtype=np.int64)]
     reason = "no rater answered an item in both orders"
 
-    def share(inside: NDArray[np.bool_]) -> Share:
+    def share(inside: NDArray[np.bool_]) -> ObservedShare:
         return share_of(inside, clusters, level=level, reason=reason)
 
     return Flips(
@@ -382,7 +384,7 @@ def check_more_than_sides(pairs: RatedPairs) -> None:
     )
 
 
-def _side(pairs: RatedPairs) -> Places:
+def _side(pairs: RatedPairs) -> Longs:
     """1 where the system of the lower place was shown first, -1 where the other, 0 unknown."""
     return np.where(pairs.i < pairs.j, pairs.first, -pairs.first)
 
@@ -392,7 +394,7 @@ def _of_lower(pairs: RatedPairs, row: int) -> int:
     return int(pairs.outcome[row]) * (1 if pairs.i[row] < pairs.j[row] else -1)
 
 
-def _grouped(pairs: RatedPairs, *keys: Places) -> list[Places]:
+def _grouped(pairs: RatedPairs, *keys: Longs) -> list[Longs]:
     """Give the rows of every group of two or more that are alike in all keys, of known items."""
     rows = np.flatnonzero(pairs.item != UNKNOWN)
     if not len(rows):
@@ -404,7 +406,7 @@ def _grouped(pairs: RatedPairs, *keys: Places) -> list[Places]:
     return [group for group in groups if len(group) > 1]
 
 
-def _clusters(pairs: RatedPairs) -> list[Places]:
+def _clusters(pairs: RatedPairs) -> list[Longs]:
     """Items and raters, where they are known; an unknown item stands for itself."""
     item = np.where(pairs.item == UNKNOWN, -1 - np.arange(len(pairs)), pairs.item)
     return [item, pairs.rater]
@@ -415,7 +417,7 @@ def _clusters(pairs: RatedPairs) -> list[Places]:
 
 def intransitive_share(
     pairs: RatedPairs, *, group: ArrayLike | None = None, level: float = 0.95
-) -> Share:
+) -> ObservedShare:
     """Tell how many triples of systems are circles: x before y, y before z, z before x.
 
     Within every group, the system that was preferred more often of two is taken to be before the
@@ -498,8 +500,8 @@ def agreement_between(
     items = len(tables)
     reason = "no item has answers of both"
     if not items:
-        nothing = Share(math.nan, None, 0.0, 0.0, reason)
-        return PairedAgreement(nothing, nothing, Agreement(math.nan, None, 0, reason), 0)
+        nothing = ObservedShare(math.nan, None, 0.0, 0.0, reason)
+        return PairedAgreement(nothing, nothing, AgreementCoefficient(math.nan, None, 0, reason), 0)
     counted = np.array(tables).reshape(items, 9)
     same = counted[:, [0, 4, 8]].sum(axis=1)
     both = counted[:, [0, 2, 6, 8]].sum(axis=1)
@@ -508,10 +510,10 @@ def agreement_between(
     rng = np.random.default_rng(seed)
     often = rng.multinomial(items, np.full(items, 1 / items), draws) / items
     interval = _percentiles(_kappa(often @ counted), items, level)
-    agreed = Agreement(kappa, interval, items)
+    agreed = AgreementCoefficient(kappa, interval, items)
     if math.isnan(kappa):
         constant = "all answers of both are the same: there is nothing to disagree about"
-        agreed = Agreement(math.nan, None, items, constant)
+        agreed = AgreementCoefficient(math.nan, None, items, constant)
     return PairedAgreement(
         share=_mean_share(same, np.ones(items), level, reason),
         decided=_mean_share(alike, both, level, "no item has a preference of both"),
@@ -565,8 +567,8 @@ def ratings_between(
     items = len(met)
     reason = "no item has answers of both"
     if not items:
-        nothing = Share(math.nan, None, 0.0, 0.0, reason)
-        return PairedAgreement(nothing, nothing, Agreement(math.nan, None, 0, reason), 0)
+        nothing = ObservedShare(math.nan, None, 0.0, 0.0, reason)
+        return PairedAgreement(nothing, nothing, AgreementCoefficient(math.nan, None, 0, reason), 0)
     moments = np.empty((items, 6))
     for row, both in enumerate(met.values()):
         x, y = np.array(both, dtype=np.float64).T
@@ -577,12 +579,12 @@ def ratings_between(
     rng = np.random.default_rng(seed)
     often = rng.multinomial(items, np.full(items, 1 / items), draws) / items
     interval = _percentiles(_squared_kappa(often @ moments), items, level)
-    agreed = Agreement(kappa, interval, items)
+    agreed = AgreementCoefficient(kappa, interval, items)
     if math.isnan(kappa):
         constant = "all ratings of both are the same: there is nothing to disagree about"
-        agreed = Agreement(math.nan, None, items, constant)
+        agreed = AgreementCoefficient(math.nan, None, items, constant)
     share = _mean_share(same, np.ones(items), level, reason)
-    unknown = Share(math.nan, None, 0.0, 0.0, "ratings prefer nothing")
+    unknown = ObservedShare(math.nan, None, 0.0, 0.0, "ratings prefer nothing")
     return PairedAgreement(share, unknown, agreed, items)
 
 
@@ -596,13 +598,13 @@ def _squared_kappa(moments: Matrix) -> Matrix:
 
 def _by_item(pairs: RatedPairs) -> dict[str, list[tuple[str | None, int]]]:
     """Raters and outcomes of every item, the outcome of the system whose name comes first."""
-    found: dict[str, list[tuple[str | None, int]]] = {}
+    outcomes: dict[str, list[tuple[str | None, int]]] = {}
     for row in np.flatnonzero(pairs.item != UNKNOWN).tolist():
         turned = pairs.names[pairs.i[row]] > pairs.names[pairs.j[row]]
         outcome = int(pairs.outcome[row]) * (-1 if turned else 1)
         rater = pairs.raters[pairs.rater[row]] if pairs.rater[row] != UNKNOWN else None
-        found.setdefault(pairs.items[pairs.item[row]], []).append((rater, outcome))
-    return found
+        outcomes.setdefault(pairs.items[pairs.item[row]], []).append((rater, outcome))
+    return outcomes
 
 
 def _kappa(tables: Matrix) -> Matrix:
@@ -614,18 +616,18 @@ def _kappa(tables: Matrix) -> Matrix:
         return np.asarray(np.where(chance < 1 - 1e-12, (same - chance) / (1 - chance), math.nan))
 
 
-def _mean_share(part: Matrix, whole: Matrix, level: float, reason: str) -> Share:
+def _mean_share(part: Matrix, whole: Matrix, level: float, reason: str) -> ObservedShare:
     """The sum of parts over that of wholes, items independent: Wilson's interval of as many rows.
 
     The variance of the ratio is that of linearisation; rows are no fewer than would have it.
     """
     total = float(whole.sum())
     if total <= 0:
-        return Share(math.nan, None, 0.0, 0.0, reason)
+        return ObservedShare(math.nan, None, 0.0, 0.0, reason)
     items, value = len(part), float(part.sum()) / total
     n = total
     if 0 < value < 1 and items > 1:
         spread = items / (items - 1) * float(((part - value * whole) ** 2).sum()) / total**2
         n = value * (1 - value) / spread if spread > 0 else total
     interval = share_interval(value, n, quantile(math.inf, level))
-    return Share(value, interval, float(part.sum()), total)
+    return ObservedShare(value, interval, float(part.sum()), total)

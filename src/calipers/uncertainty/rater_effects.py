@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import Matrix
 from calipers.numeric.validation import check_inner_share
 from calipers.uncertainty.bradley_terry import (
     ScoreDifference,
@@ -62,7 +63,6 @@ from calipers.uncertainty.rater_effects_fit import (
 )
 from calipers.uncertainty.spread import quantile
 
-Matrix = NDArray[np.float64]
 Interval = tuple[float, float]
 
 

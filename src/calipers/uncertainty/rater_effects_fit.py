@@ -15,15 +15,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Longs, Matrix
 from calipers.uncertainty.bradley_terry import Ties
 from calipers.uncertainty.clustered import Sandwich, sandwich
 from calipers.uncertainty.davidson import Outcomes, outcomes
-from calipers.uncertainty.rated_pairs import Places, RatedPairs
-
-Matrix = NDArray[np.float64]
+from calipers.uncertainty.rated_pairs import RatedPairs
 
 DISCRIMINATION, SIDE, TIE = 0, 1, 2
 """Places of a rater's log discrimination, side bias and tendency to tie."""
@@ -60,15 +58,15 @@ class RaterRows:
     they gave.
     """
 
-    i: Places
-    j: Places
-    outcome: Places
-    first: Places
-    rater: Places
+    i: Longs
+    j: Longs
+    outcome: Longs
+    first: Longs
+    rater: Longs
     often: Matrix
-    raters: Places
-    starts: Places
-    answers: Places
+    raters: Longs
+    starts: Longs
+    answers: Longs
     n: int
 
     @classmethod
@@ -212,9 +210,9 @@ def _odds(
 
     `effects` has the shape ``(raters, q, k)``.
     """
-    own = effects[table.rater]
-    places = {effect: own[:, :, place] for place, effect in enumerate(model.effects)}
-    zero = np.zeros(own.shape[:2])
+    of_rater = effects[table.rater]
+    places = {effect: of_rater[:, :, place] for place, effect in enumerate(model.effects)}
+    zero = np.zeros(of_rater.shape[:2])
     sharp = np.exp(places.get(DISCRIMINATION, zero))
     gap = (point[table.i] - point[table.j])[:, None]
     side = places.get(SIDE, zero) + (point[model.n] if model.side else 0.0)
@@ -359,7 +357,7 @@ class _Slopes:
 
 
 def _slopes(
-    table: RaterRows, model: RaterParameters, point: Matrix, nodes: _Nodes, found: _Likelihood
+    table: RaterRows, model: RaterParameters, point: Matrix, nodes: _Nodes, likelihood: _Likelihood
 ) -> _Slopes:
     """Derivatives by Fisher's and Louis's identities."""
     n, fixed, size = model.n, model.fixed, model.size
@@ -367,12 +365,12 @@ def _slopes(
     rows = np.zeros((len(table.i), n))
     place = np.arange(len(table.i))
     rows[place, table.i], rows[place, table.j] = 1.0, -1.0
-    at_node = _at_nodes(table, model, spread, nodes, found, rows)
-    known = _if_known(table, model, spread, nodes, found, rows)
-    scores = np.einsum("rq,rqp->rp", found.shares, at_node)
-    weighted = at_node * found.shares[:, :, None]
+    at_node = _at_nodes(table, model, spread, nodes, likelihood, rows)
+    known = _if_known(table, model, spread, nodes, likelihood, rows)
+    scores = np.einsum("rq,rqp->rp", likelihood.shares, at_node)
+    weighted = at_node * likelihood.shares[:, :, None]
     missing = weighted.transpose(0, 2, 1) @ at_node - scores[:, :, None] * scores[:, None, :]
-    means = np.einsum("rq,rqk->rk", found.shares, nodes.points)
+    means = np.einsum("rq,rqk->rk", likelihood.shares, nodes.points)
     crossed = nodes.points.transpose(0, 2, 1) @ weighted
     crossed -= means[:, :, None] * scores[:, None, :]
     prior = (spread / _typical(model)) ** 2
@@ -392,15 +390,15 @@ def _at_nodes(
     model: RaterParameters,
     spread: Matrix,
     nodes: _Nodes,
-    found: _Likelihood,
+    likelihood: _Likelihood,
     rows: Matrix,
 ) -> Matrix:
     """Derivatives if a rater's effects were those of a node, shape ``(raters, q, size)``."""
-    terms, often, n = found.terms, table.often[:, None], model.n
+    terms, often, n = likelihood.terms, table.often[:, None], model.n
     at_node = np.zeros((*nodes.points.shape[:2], model.size))
-    pull = often * found.sharp * terms.by_odds
-    for rater, own in enumerate(table.slices):
-        at_node[rater, :, :n] = pull[own].T @ rows[own]
+    pull = often * likelihood.sharp * terms.by_odds
+    for rater, answers in enumerate(table.slices):
+        at_node[rater, :, :n] = pull[answers].T @ rows[answers]
     if model.side:
         at_node[:, :, n] = table.by_rater(often * table.first[:, None] * terms.by_odds)
     if model.tie:
@@ -414,12 +412,12 @@ def _if_known(
     model: RaterParameters,
     spread: Matrix,
     nodes: _Nodes,
-    found: _Likelihood,
+    likelihood: _Likelihood,
     rows: Matrix,
 ) -> Matrix:
     """Information of each rater if the effects were known, ``(raters, size, size)``."""
-    terms, sharp, n = found.terms, found.sharp, model.n
-    share = found.shares[table.rater] * table.often[:, None]
+    terms, sharp, n = likelihood.terms, likelihood.sharp, model.n
+    share = likelihood.shares[table.rater] * table.often[:, None]
     odds_odds = (share * terms.odds_odds).sum(axis=1)
     odds_tie = (share * terms.odds_tie).sum(axis=1)
     tie_tie = (share * terms.tie_tie).sum(axis=1)
@@ -428,18 +426,18 @@ def _if_known(
     sharp_sharp = (share * sharp**2 * terms.odds_odds).sum(axis=1)
     side, tie, first = n, n + model.side, table.first
     known = np.zeros((len(table.raters), model.size, model.size))
-    for rater, own in enumerate(table.slices):
-        part, x = known[rater], rows[own]
-        part[:n, :n] = x.T @ (x * sharp_sharp[own, None])
+    for rater, answers in enumerate(table.slices):
+        part, x = known[rater], rows[answers]
+        part[:n, :n] = x.T @ (x * sharp_sharp[answers, None])
         if model.side:
-            part[:n, side] = part[side, :n] = x.T @ (first * sharp_odds)[own]
-            part[side, side] = (first**2 * odds_odds)[own].sum()
+            part[:n, side] = part[side, :n] = x.T @ (first * sharp_odds)[answers]
+            part[side, side] = (first**2 * odds_odds)[answers].sum()
         if model.tie:
-            part[:n, tie] = part[tie, :n] = x.T @ sharp_tie[own]
-            part[tie, tie] = tie_tie[own].sum()
+            part[:n, tie] = part[tie, :n] = x.T @ sharp_tie[answers]
+            part[tie, tie] = tie_tie[answers].sum()
         if model.side and model.tie:
-            part[side, tie] = part[tie, side] = (first * odds_tie)[own].sum()
-    squares = np.einsum("rq,rqk->rk", found.shares, nodes.points**2) / spread**2
+            part[side, tie] = part[tie, side] = (first * odds_tie)[answers].sum()
+    squares = np.einsum("rq,rqk->rk", likelihood.shares, nodes.points**2) / spread**2
     places = range(model.fixed, model.size)
     known[:, places, places] = 2 * squares
     return known
@@ -465,10 +463,10 @@ def climb_with_raters(
     try:
         for _ in range(MOST_STEPS):
             nodes, mode = _nodes(table, model, point, mode)
-            found = _likelihood(table, model, point, nodes)
-            slopes = _slopes(table, model, point, nodes, found)
+            likelihood = _likelihood(table, model, point, nodes)
+            slopes = _slopes(table, model, point, nodes, likelihood)
             move = _move(slopes, model)
-            point = _ascend(table, model, point, nodes, found.value, move)
+            point = _ascend(table, model, point, nodes, likelihood.value, move)
             if np.abs(move).max() < CLOSE:
                 return _reached(table, model, point, mode)
     except np.linalg.LinAlgError:
@@ -526,8 +524,8 @@ def _ascend(
 
 def _reached(table: RaterRows, model: RaterParameters, point: Matrix, mode: Matrix) -> RaterSummit:
     nodes, _ = _nodes(table, model, point, mode)
-    found = _likelihood(table, model, point, nodes)
-    slopes = _slopes(table, model, point, nodes, found)
+    likelihood = _likelihood(table, model, point, nodes)
+    slopes = _slopes(table, model, point, nodes, likelihood)
     try:
         np.linalg.cholesky(slopes.observed)
         inverse = np.asarray(np.linalg.inv(slopes.observed), dtype=np.float64)
@@ -537,13 +535,15 @@ def _reached(table: RaterRows, model: RaterParameters, point: Matrix, mode: Matr
         inverse[:fixed, :fixed] = np.linalg.inv(slopes.observed[:fixed, :fixed])
     n = model.n
     inverse[:n, :n] -= 1 / n
-    means = np.einsum("rq,rqk->rk", found.shares, nodes.points)
-    squares = np.einsum("rq,rqk,rql->rkl", found.shares, nodes.points, nodes.points, optimize=True)
+    means = np.einsum("rq,rqk->rk", likelihood.shares, nodes.points)
+    squares = np.einsum(
+        "rq,rqk,rql->rkl", likelihood.shares, nodes.points, nodes.points, optimize=True
+    )
     return RaterSummit(
         point=point,
         covariance=inverse,
         clustered=_clustered(slopes, model) if len(table.raters) >= LEAST_CLUSTERS else None,
-        log_likelihood=float(found.by_rater.sum()),
+        log_likelihood=float(likelihood.by_rater.sum()),
         means=means,
         spreads=squares - means[:, :, None] * means[:, None, :],
         slopes=slopes.crossed,

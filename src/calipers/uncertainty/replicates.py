@@ -37,11 +37,12 @@ from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
 from calipers.curves.precision_recall import curve_points
 from calipers.metrics.pair import Pair
+from calipers.numeric.arrays import Floats
 from calipers.numeric.blocks import SideName
 from calipers.numeric.threads import workers
 from calipers.uncertainty.delete_block import SIDES, DeleteBlock, OneRun, labels_of
 from calipers.uncertainty.half_samples import half_differences
-from calipers.uncertainty.spread import Component, Doubles, Source, Spread
+from calipers.uncertainty.spread import Component, Source, Spread
 
 PARTS = 5
 """More, and smaller, parts show scores that a few rows already change: ten covered less often."""
@@ -102,9 +103,9 @@ def spreads(
         return {}
     counted = [choice for choice in choices if is_kept(choice)]
     summed = [choice for choice in choices if has_own(choice)]
-    told = [each for each in choices if not is_extrapolated(pair, each)]
-    refitted = [choice for choice in told if is_refitted(choice)]
-    rest = [choice for choice in told if needs_parts(choice)]
+    estimable = [each for each in choices if not is_extrapolated(pair, each)]
+    refitted = [choice for choice in estimable if is_refitted(choice)]
+    rest = [choice for choice in estimable if needs_parts(choice)]
     moved = _by_counts(left_out or delete_blocks(pair), counted, further)
     moved |= _by_sums(pair, summed)
     moved |= by_refits(pair, refitted)
@@ -167,7 +168,7 @@ def by_refits(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     )
     ours, theirs = (blocks.labels for blocks in pair.cut(count))
     every = np.ones(len(ours), bool), np.ones(len(theirs), bool)
-    tables: dict[Source, dict[str, Doubles]] = {}
+    tables: dict[Source, dict[str, Floats]] = {}
     for side in SIDES:
         pairs = [
             partial(pair.part, ours != block, every[1], settings, needs)
@@ -231,7 +232,7 @@ def _by_counts(
     left_out: LeftOut, choices: Sequence[Choice], further: Further | None
 ) -> dict[str, Spread]:
     """The jackknife over blocks of both sets."""
-    tables: dict[Source, dict[str, Doubles]] = {}
+    tables: dict[Source, dict[str, Floats]] = {}
     for side in SIDES:
         pairs = left_out[side]
         tables[side] = _table(pairs, choices)
@@ -248,11 +249,11 @@ def _by_sums(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """The jackknife by what the metrics know of their own sums."""
     spreads = {}
     for choice in choices:
-        found = resolve(choice.metric.replicates)(pair)
-        if not isinstance(found, Spread):
-            sides = zip(SIDES, found, strict=True)
-            found = Spread(tuple(Component.jackknife(side, values) for side, values in sides))
-        spreads[choice.name] = found
+        spread = resolve(choice.metric.replicates)(pair)
+        if not isinstance(spread, Spread):
+            sides = zip(SIDES, spread, strict=True)
+            spread = Spread(tuple(Component.jackknife(side, values) for side, values in sides))
+        spreads[choice.name] = spread
     return spreads
 
 
@@ -273,13 +274,13 @@ def _starts(pair: Pair, choices: Iterable[Choice]) -> dict[str, tuple[Component,
     return starts
 
 
-def _table(pairs: Sequence[Pair], choices: Sequence[Choice]) -> dict[str, Doubles]:
+def _table(pairs: Sequence[Pair], choices: Sequence[Choice]) -> dict[str, Floats]:
     return {
         choice.name: np.array([choice.score(pair).value for pair in pairs]) for choice in choices
     }
 
 
-def _collect(rows: Sequence[Values]) -> dict[str, Doubles]:
+def _collect(rows: Sequence[Values]) -> dict[str, Floats]:
     everywhere = [name for name in rows[0] if all(name in row for row in rows)]
     return {name: np.array([row[name] for row in rows]) for name in everywhere}
 
@@ -294,7 +295,7 @@ def _parts(pair: Pair, parts: int, needs: Needs) -> list[Callable[[], Pair]]:
     return [partial(pair.part, left == i, right == i, settings, needs) for i in range(parts)]
 
 
-def columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> Doubles:
+def columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> Floats:
     """The points of a curve, shape ``(points, columns)``.
 
     Precision and recall; of a frontier λ, D(Q‖R_λ) and D(P‖R_λ).
@@ -304,7 +305,7 @@ def columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> Doubles:
     return np.stack([curve.weights, curve.generated_cost, curve.reference_cost], axis=1)
 
 
-def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
+def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Floats]:
     """Tell how much the points of every curve move with either set.
 
     Parameters
@@ -323,10 +324,11 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
     counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
     averaged = any(options.estimator == COUNTING for options in pair.curves.trade_offs)
 
-    def frontiers(without: DeleteBlock) -> dict[str, Doubles]:
-        own = without.curves
+    def frontiers(without: DeleteBlock) -> dict[str, Floats]:
+        curves = without.curves
         return {
-            options.starred_key("frontier"): columns(own.frontier(options)) for options in counted
+            options.starred_key("frontier"): columns(curves.frontier(options))
+            for options in counted
         }
 
     sides = [_collect_points([frontiers(without) for without in left_out[side]]) for side in SIDES]
@@ -339,11 +341,11 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
     return {name: np.stack([_variance(side[name]) for side in sides]) for name in sorted(sides[0])}
 
 
-def _collect_points(replicates: Sequence[Mapping[str, Doubles]]) -> dict[str, Doubles]:
+def _collect_points(replicates: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
     return {name: np.stack([curves[name] for curves in replicates]) for name in replicates[0]}
 
 
-def _variance(points: Doubles) -> Doubles:
+def _variance(points: Floats) -> Floats:
     gaps = points - points.mean(axis=0)
-    variance: Doubles = (1 - 1 / len(points)) * (gaps**2).sum(axis=0)
+    variance: Floats = (1 - 1 / len(points)) * (gaps**2).sum(axis=0)
     return variance

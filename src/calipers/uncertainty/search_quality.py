@@ -18,11 +18,11 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.estimate.knn.balls import as_distance
 from calipers.estimate.knn.close_pairs import close_pairs
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, directions
+from calipers.numeric.arrays import Flags, Floats, Longs
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.threads import Workers, workers
 from calipers.serialise import Plain
@@ -33,13 +33,9 @@ SAMPLE = 1_000
 
 LEVEL = 0.95
 
-Flags = NDArray[np.bool_]
-Doubles = NDArray[np.float64]
-Rows = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
-class Measured(Plain):
+class SampledMean(Plain):
     """A mean over sampled rows, with its interval at 95 %."""
 
     value: float
@@ -47,9 +43,9 @@ class Measured(Plain):
     high: float
 
     @classmethod
-    def mean(cls, several: Sequence[Measured]) -> Measured:
+    def mean(cls, several: Sequence[SampledMean]) -> SampledMean:
         """The mean of several of equal weight; its interval is as wide as theirs are on average."""
-        ends = [(each.value, each.low, each.high) for each in several]
+        ends = [(part.value, part.low, part.high) for part in several]
         return cls(*np.mean(ends, axis=0).tolist())
 
 
@@ -70,21 +66,21 @@ class SearchQuality(Plain):
         Rows of the two sets together on which this was measured.
     """
 
-    found: Measured
+    found: SampledMean
     members: float
-    precision_error: Measured
-    recall_error: Measured
+    precision_error: SampledMean
+    recall_error: SampledMean
     sampled: int
 
     @classmethod
     def mean(cls, several: Sequence[SearchQuality]) -> SearchQuality:
         """That of several files of a system, as the mean of their scores."""
         return cls(
-            Measured.mean([each.found for each in several]),
-            float(np.mean([each.members for each in several])),
-            Measured.mean([each.precision_error for each in several]),
-            Measured.mean([each.recall_error for each in several]),
-            sum(each.sampled for each in several),
+            SampledMean.mean([quality.found for quality in several]),
+            float(np.mean([quality.members for quality in several])),
+            SampledMean.mean([quality.precision_error for quality in several]),
+            SampledMean.mean([quality.recall_error for quality in several]),
+            sum(quality.sampled for quality in several),
         )
 
 
@@ -123,18 +119,18 @@ def measure_search(
     rows = [np.sort(rng.permutation(n)[: min(n, size)]) for n in sizes]
     with workers(threads) as pool:
         owners = [
-            _Owners(points, each.radii[:, k - 1], near, k, pool)
-            for points, each in zip(sets, balls, strict=True)
+            _Owners(points, side_balls.radii[:, k - 1], near, k, pool)
+            for points, side_balls in zip(sets, balls, strict=True)
         ]
-        found = [
-            (each.radii[chosen, :k] <= own.true_radii(chosen)[:, None]).mean(axis=1)
-            for each, own, chosen in zip(balls, owners, rows, strict=True)
+        hit_shares = [
+            (side_balls.radii[chosen, :k] <= owner.true_radii(chosen)[:, None]).mean(axis=1)
+            for side_balls, owner, chosen in zip(balls, owners, rows, strict=True)
         ]
         precision = _membership(owners[0], near.reference, sets[1], rows[1], k)
         recall = _membership(owners[1], near.generated, sets[0], rows[0], k)
     sampled, there = sum(map(len, rows)), precision.there + recall.there
     return SearchQuality(
-        found=_mean_share(np.concatenate(found), sum(sizes)),
+        found=_mean_share(np.concatenate(hit_shares), sum(sizes)),
         members=(precision.counted + recall.counted) / there if there else 1.0,
         precision_error=_mean_difference(precision.found, precision.true, sizes[1]),
         recall_error=_mean_difference(recall.found, recall.true, sizes[0]),
@@ -149,19 +145,19 @@ class _Owners:
     """
 
     def __init__(
-        self, points: Sieve, radii: Doubles, near: Neighbourhoods, k: int, pool: Workers
+        self, points: Sieve, radii: Floats, near: Neighbourhoods, k: int, pool: Workers
     ) -> None:
         self.points, self.radii, self._k, self._pool = points, radii, k, pool
         self._distance, self._closed = near.distance, near.ties == "closed"
         self._squared = 2 * radii if near.distance == "cosine" else radii**2
         self._known = np.full(len(radii), np.nan)
 
-    def hold(self, distance: Doubles, radii: Doubles) -> Flags:
+    def hold(self, distance: Floats, radii: Floats) -> Flags:
         """Whether balls hold rows at some distance from their centres."""
         inside: Flags = distance <= radii if self._closed else distance < radii
         return inside
 
-    def true_radii(self, owners: Rows) -> Doubles:
+    def true_radii(self, owners: Longs) -> Floats:
         """The radii of the true balls of some owners, each looked for once."""
         unknown = np.unique(owners[np.isnan(self._known[owners])])
         for start in range(0, len(unknown), SAMPLE):
@@ -176,7 +172,7 @@ class _Owners:
             self._known[chosen] = as_distance(ordered[last], self._distance)
         return self._known[owners]
 
-    def around(self, guests: Sieve, chosen: Rows) -> tuple[Rows, Rows, Doubles]:
+    def around(self, guests: Sieve, chosen: Longs) -> tuple[Longs, Longs, Floats]:
         """The places of chosen guests, the owners whose spanned balls hold them, and how far."""
         limits = np.full(len(chosen), -np.inf), self._squared
         row, owner, squared = _all_close(guests, chosen, self.points, limits, self._pool)
@@ -186,10 +182,10 @@ class _Owners:
 
 
 def _all_close(
-    rows: Sieve, chosen: Rows, others: Sieve, limits: tuple[Doubles, Doubles], pool: Workers
-) -> tuple[Rows, Rows, Doubles]:
+    rows: Sieve, chosen: Longs, others: Sieve, limits: tuple[Floats, Floats], pool: Workers
+) -> tuple[Longs, Longs, Floats]:
     parts = zip(*close_pairs(rows, chosen, others, limits, pool), strict=True)
-    place, other, squared = (np.concatenate(each) for each in parts)
+    place, other, squared = (np.concatenate(column) for column in parts)
     return place, other, squared
 
 
@@ -203,7 +199,7 @@ class _Membership:
     there: int
 
 
-def _membership(owners: _Owners, balls: Balls, guests: Sieve, chosen: Rows, k: int) -> _Membership:
+def _membership(owners: _Owners, balls: Balls, guests: Sieve, chosen: Longs, k: int) -> _Membership:
     """Tell of some guests whether a true ball holds them: the deepest ball is looked at first."""
     place, owner, distance = owners.around(guests, chosen)
     inside = balls.inside[chosen, k - 1]
@@ -216,8 +212,8 @@ def _membership(owners: _Owners, balls: Balls, guests: Sieve, chosen: Rows, k: i
         ends = np.minimum(start[waiting] + width, stop[waiting])
         spans = zip(start[waiting], ends, strict=True)
         deepest = np.concatenate([np.arange(*span) for span in spans])
-        held = owners.hold(distance[deepest], owners.true_radii(owner[deepest]))
-        true[place[deepest[held]]] = True
+        within_ball = owners.hold(distance[deepest], owners.true_radii(owner[deepest]))
+        true[place[deepest[within_ball]]] = True
         start[waiting], width = ends, 2 * width
     return _Membership(inside > 0, true, int(inside.sum()), len(place))
 
@@ -225,24 +221,24 @@ def _membership(owners: _Owners, balls: Balls, guests: Sieve, chosen: Rows, k: i
 SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
-def _mean_share(shares: Doubles, population: int) -> Measured:
+def _mean_share(shares: Floats, population: int) -> SampledMean:
     value = float(shares.mean())
-    return Measured(value, *_interval(value, len(shares), population))
+    return SampledMean(value, *_interval(value, len(shares), population))
 
 
-def _mean_difference(found: Flags, true: Flags, population: int) -> Measured:
+def _mean_difference(searched: Flags, true: Flags, population: int) -> SampledMean:
     """The mean of paired differences, by the intervals of the shares of either sign.
 
     They are put together by squares, as Newcombe does (Statistics in Medicine 1998).
     """
-    n = len(found)
-    up, down = float((found & ~true).mean()), float((true & ~found).mean())
+    n = len(searched)
+    up, down = float((searched & ~true).mean()), float((true & ~searched).mean())
     low_up, high_up = _interval(up, n, population)
     low_down, high_down = _interval(down, n, population)
     value = up - down
     low = value - math.hypot(up - low_up, high_down - down)
     high = value + math.hypot(high_up - up, down - low_down)
-    return Measured(value, low, high)
+    return SampledMean(value, low, high)
 
 
 def _interval(share: float, n: int, population: int) -> tuple[float, float]:

@@ -27,8 +27,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_inner_share
 
 UNIT = (0.0, 1.0)
@@ -158,7 +159,6 @@ def _on_logits(value: float, reach: float) -> tuple[float, float]:
     return max(0.0, float(low) - (reach - near)), min(1.0, float(high) + (reach - near))
 
 
-Doubles = NDArray[np.float64]
 Source = Literal["reference", "generated", "both", "seed"]
 
 ALLOWANCE = 1.5
@@ -179,7 +179,7 @@ class Component:
     """
 
     source: Source
-    deviations: Doubles
+    deviations: Floats
 
     @classmethod
     def jackknife(cls, source: Source, replicates: ArrayLike) -> Component:
@@ -234,7 +234,7 @@ class Spread:
 
     components: tuple[Component, ...]
     approximate: bool = False
-    halves: Doubles | None = None
+    halves: Floats | None = None
     allowance: float = ALLOWANCE
 
     @property
@@ -369,9 +369,9 @@ def _averaged(parts: Sequence[Spread], source: Source) -> Component | None:
     return widest.times(float(errors.mean() / errors.max()))
 
 
-def _from_mean(values: ArrayLike) -> Doubles:
+def _from_mean(values: ArrayLike) -> Floats:
     """How far values lie from their mean; NaN where one is infinite."""
-    array: Doubles = np.asarray(values, float)
+    array: Floats = np.asarray(values, float)
     with np.errstate(invalid="ignore"):
-        gaps: Doubles = array - array.mean()
+        gaps: Floats = array - array.mean()
     return gaps

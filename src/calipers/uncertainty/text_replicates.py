@@ -24,13 +24,14 @@ import numpy as np
 
 from calipers.catalogue.choosing import TRAIN, Choice
 from calipers.catalogue.metric import resolve
+from calipers.numeric.arrays import Floats
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.corpus import Corpus
 from calipers.text.measuring import cut, score_of_reference
 from calipers.text.replicates import MeasuredTexts, TextReplicates, block_labels
 from calipers.text.scoring import TextPair
-from calipers.uncertainty.spread import Component, Doubles, Source, Spread
+from calipers.uncertainty.spread import Component, Source, Spread
 
 ROUNDING = 1e-12
 """Share of a value below which a standard error is no more than rounding."""
@@ -164,7 +165,7 @@ def _spread(choice: Choice, pair: TextPair, score: Score, source: Source) -> Spr
 
 def _jackknifed(replicates: TextReplicates, source: Source) -> tuple[Component, ...]:
     """The sources of variation, from the values without each block of each set."""
-    drawn: tuple[tuple[Source, Doubles | None], ...] = (
+    drawn: tuple[tuple[Source, Floats | None], ...] = (
         (source, replicates.texts),
         ("reference", replicates.references),
         ("both", replicates.rows),

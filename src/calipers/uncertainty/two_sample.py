@@ -21,8 +21,9 @@ from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from calipers.numeric.arrays import Flags
 from calipers.numeric.compile import kernel
 from calipers.numeric.threads import Workers
 from calipers.numeric.validation import check_inner_share, check_whole
@@ -31,6 +32,10 @@ from calipers.score import signature
 TIES = 1e-12  # what rounding may put between two permutations that are the same
 
 TestName = Literal["mmd", "classifier", "prompts"]
+
+
+Prompts = tuple[ArrayLike, ArrayLike]
+"""The prompt of every row, side by side: the reference's, the generated set's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +193,9 @@ KEPT = 512  # chunks that are kept, a bit a place: 32 MiB at most
 TOGETHER = 256  # relabellings that go through a statistic at once, where chunks are as small
 FEWEST_TOGETHER = 16  # where there are many rows, which are read anew for each such lot
 
-Chosen = NDArray[np.bool_]
-
 
 def permuted(
-    statistic: Callable[[Chosen], NDArray[np.float64]],
+    statistic: Callable[[Flags], NDArray[np.float64]],
     strata: list[tuple[int, int]],
     permutations: int,
     pool: Workers,
@@ -221,7 +224,7 @@ def permuted(
 
 
 def relabelled(
-    statistic: Callable[[Chosen], NDArray[np.float64]],
+    statistic: Callable[[Flags], NDArray[np.float64]],
     strata: list[tuple[int, int]],
     permutations: int,
     pool: Workers,
@@ -260,14 +263,14 @@ def _drawn(
     return np.packbits(chosen, axis=1)
 
 
-def _in_turn(rng: np.random.Generator, count: int, ours: int, theirs: int, times: int) -> Chosen:
+def _in_turn(rng: np.random.Generator, count: int, ours: int, theirs: int, times: int) -> Flags:
     """Relabel so many equal strata, shape ``(count, times · places)``."""
     places = ours + theirs
     chosen = subsets(rng, times * count, ours, places).reshape(times, count, places)
     return chosen.transpose(1, 0, 2).reshape(count, times * places)
 
 
-def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Chosen:
+def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Flags:
     """Random subsets of `size` out of `places`, all equally likely, shape ``(count, places)``."""
     chosen = np.empty((count, places), np.bool_)
     _select(rng.random((count, places)), size, chosen)

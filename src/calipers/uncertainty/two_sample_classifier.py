@@ -30,16 +30,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calipers.estimate.discriminant import FOLDS, Part, mean_area, parts_of, too_few
 from calipers.estimate.prompt_strata import PromptStrata, check_prompts
+from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_pair, check_whole
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, relabelled
-
-Floats = NDArray[np.float64]
-Prompts = tuple[ArrayLike, ArrayLike]
+from calipers.uncertainty.two_sample import Prompts, TwoSample, check_options, relabelled
 
 
 def classifier_test(
@@ -128,7 +126,7 @@ def classifier_test(
     return found if strata is None else replace(found, estimate=mean_area(parts))
 
 
-def _areas(chosen: Chosen, parts: Sequence[Part]) -> Floats:
+def _areas(chosen: Flags, parts: Sequence[Part]) -> Floats:
     """The area of every part by every relabelling, shape ``(c, parts)``."""
     ends = np.cumsum([sum(map(sum, part.strata)) for part in parts])[:-1]
     cut = np.split(chosen, ends, axis=1)

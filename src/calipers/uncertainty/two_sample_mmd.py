@@ -30,28 +30,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.measures import (
-    ExactTiles,
-    Floats,
-    Gaussian,
-    Rows,
-    SwiftTiles,
-    Tiles,
-    centred,
-)
+from calipers.estimate.measures import CentredRows, ExactTiles, Gaussian, SwiftTiles, Tiles, centred
 from calipers.estimate.pairwise import TILE, group_sums, median_distance
 from calipers.estimate.prompt_groups import PromptGroups
 from calipers.estimate.prompt_strata import PromptStrata, check_prompts
-from calipers.estimate.row_groups import Groups
+from calipers.estimate.row_groups import PermutationGroups
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
+from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, relabelled
+from calipers.uncertainty.two_sample import Prompts, TwoSample, check_options, relabelled
 
 EXACT_ROWS = 2_048  # up to here float64 costs next to nothing
 ACROSS = 256  # groups whose sums with all groups before them are taken together
 ONE_PROMPT = "there are no two prompts whose answers can be compared and exchanged"
-Prompts = tuple[ArrayLike, ArrayLike]
 
 TINY = 1e-140  # of smaller widths the square is lost
 FAR = 8.0  # widths from the centre, within which float32 is off by some millionths at most
@@ -103,7 +95,7 @@ def mmd_test(
     sides, sizes = centred(left, right), (len(left), len(right))
     strata = None if prompts is None else PromptStrata.of(*check_prompts(prompts, *sizes), seed)
     if strata is None:
-        about: dict[str, object] = {"rows_per_group": Groups.of(*sizes).rows}
+        about: dict[str, object] = {"rows_per_group": PermutationGroups.of(*sizes).rows}
     else:
         about = {"pairs": "of_different_prompts", "prompts": strata.signature}
     pins = {
@@ -167,10 +159,12 @@ class Summed:
     strata: list[tuple[int, int]]
 
 
-def _of_rows(sides: tuple[Rows, Rows], width: float, seed: int, pool: Workers) -> Summed:
+def _of_rows(
+    sides: tuple[CentredRows, CentredRows], width: float, seed: int, pool: Workers
+) -> Summed:
     """All rows, in groups that are exchanged with each other."""
     n, m = (len(side.squares) for side in sides)
-    groups = Groups.of(n, m)
+    groups = PermutationGroups.of(n, m)
     labels, rows = _dealt(groups, (n, m), seed)
     count = sum(groups.moved) + 2
     sums = _sums(sides, rows, labels, width, pool, count=count, together=groups.rows)
@@ -178,7 +172,7 @@ def _of_rows(sides: tuple[Rows, Rows], width: float, seed: int, pool: Workers) -
 
 
 def _of_prompts(
-    sides: tuple[Rows, Rows], groups: PromptGroups, width: float, pool: Workers
+    sides: tuple[CentredRows, CentredRows], groups: PromptGroups, width: float, pool: Workers
 ) -> Summed:
     """Rows in groups that are exchanged within prompts, or with those of other prompts."""
     sums = _sums(sides, groups.rows, groups.labels, width, pool, count=groups.count)
@@ -186,7 +180,7 @@ def _of_prompts(
     return Summed(sums, groups.pairs(len(sides[0].squares)), groups.strata)
 
 
-def _squared(chosen: Chosen, summed: Sequence[Summed]) -> Floats:
+def _squared(chosen: Flags, summed: Sequence[Summed]) -> Floats:
     """MMD² of every part by every relabelling, shape ``(c, parts)``."""
     ends = np.cumsum([sum(map(sum, part.strata)) for part in summed])[:-1]
     cut = np.split(chosen, ends, axis=1)
@@ -205,7 +199,7 @@ def _weights(values: Floats) -> Floats:
 
 
 def _dealt(
-    groups: Groups, sizes: tuple[int, int], seed: int
+    groups: PermutationGroups, sizes: tuple[int, int], seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """The groups, ascending, and the rows that belong to them, counted through both sets."""
     labels = groups.labels(*sizes)
@@ -216,7 +210,7 @@ def _dealt(
 
 
 def _sums(
-    sides: tuple[Rows, Rows],
+    sides: tuple[CentredRows, CentredRows],
     order: NDArray[np.intp],
     labels: NDArray[np.int64],
     width: float,
@@ -226,7 +220,7 @@ def _sums(
     together: int = 1,
 ) -> Floats:
     """Sums of the kernel over the pairs of groups; the last two are of rows that stay."""
-    rows = Rows.joined(sides, order)
+    rows = CentredRows.joined(sides, order)
     near = rows.squares.max() <= (FAR * width) ** 2 and width > TINY
     size = max(1, TILE // together) * together  # whole groups
     swift = near and len(order) > EXACT_ROWS
@@ -235,10 +229,12 @@ def _sums(
     return group_sums(tiles, labels, count, pool, size=size)
 
 
-def _within_prompts(sides: tuple[Rows, Rows], groups: PromptGroups, width: float) -> Floats:
+def _within_prompts(
+    sides: tuple[CentredRows, CentredRows], groups: PromptGroups, width: float
+) -> Floats:
     """What these sums hold of the pairs of answers to one prompt."""
     order, count = np.argsort(groups.prompts, kind="stable"), groups.count
-    rows, labels = Rows.joined(sides, groups.rows[order]), groups.labels[order]
+    rows, labels = CentredRows.joined(sides, groups.rows[order]), groups.labels[order]
     ends = np.cumsum(np.bincount(groups.prompts))
     kernel, total = Gaussian(width), np.zeros(count * count)
     for start, end in zip(
@@ -253,7 +249,7 @@ def _within_prompts(sides: tuple[Rows, Rows], groups: PromptGroups, width: float
     return total.reshape(count, count)
 
 
-def _unbiased(chosen: Chosen, sums: Floats, pairs: tuple[int, int, int]) -> Floats:
+def _unbiased(chosen: Flags, sums: Floats, pairs: tuple[int, int, int]) -> Floats:
     """MMD² with the chosen groups in the place of the reference, shape ``(c,)``."""
     labels = np.empty((len(chosen), len(sums)))
     labels[:, :-2] = chosen

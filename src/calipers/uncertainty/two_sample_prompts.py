@@ -33,12 +33,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.measures import Rows, squared_distances
+from calipers.estimate.measures import CentredRows, squared_distances
+from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_points
-from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
+from calipers.uncertainty.two_sample import TwoSample, check_options, permuted
 
-Floats = NDArray[np.float64]
 Kernel = Literal["gaussian", "hamming"]
 
 MANY = 10**9
@@ -93,7 +93,7 @@ def prompts_test(
         If kernels and sizes do not fit together, or an option is out of its range.
     """
     check_options(permutations, seed, level)
-    blocks = [np.asarray(each, np.float64) for each in kernels]
+    blocks = [np.asarray(kernel_matrix, np.float64) for kernel_matrix in kernels]
     _check(blocks, sizes)
     unbiased = min(min(pair) for pair in sizes) > 1
     pins = {
@@ -113,7 +113,7 @@ def prompts_test(
     by_size = _by_size(blocks, sizes)
     starts = np.cumsum([0, *(n + m for n, m in sizes)])
 
-    def statistic(chosen: Chosen) -> Floats:
+    def statistic(chosen: Flags) -> Floats:
         total = np.zeros(len(chosen))
         for (n, m), places in by_size:
             rows = starts[places][:, None] + np.arange(n + m)
@@ -162,28 +162,31 @@ def gaussian_kernels(parts: Sequence[ArrayLike]) -> list[Floats] | None:
     squared = []
     for part in parts:
         points = check_points(part, "vectors")
-        rows = Rows.of(points, points.mean(axis=0, dtype=np.float64))
+        rows = CentredRows.of(points, points.mean(axis=0, dtype=np.float64))
         squared.append(np.maximum(squared_distances(rows, rows), 0.0))
-    pairs = [np.sqrt(each[np.triu_indices(len(each), 1)]) for each in squared]
+    pairs = [np.sqrt(distances[np.triu_indices(len(distances), 1)]) for distances in squared]
     width = float(np.median(np.concatenate(pairs))) if pairs else 0.0
     if width == 0:
         return None
-    made = [np.exp(-each / (2 * width**2)) for each in squared]
-    for each in made:
-        np.fill_diagonal(each, 1.0)
+    made = [np.exp(-distances / (2 * width**2)) for distances in squared]
+    for distances in made:
+        np.fill_diagonal(distances, 1.0)
     return made
 
 
-def _squared(chosen: Chosen, kernels: Floats, n: int, m: int, *, unbiased: bool) -> Floats:
+def _squared(chosen: Flags, kernels: Floats, n: int, m: int, *, unbiased: bool) -> Floats:
     """Sum MMD² over prompts of one size, for each relabelling, shape ``(c,)``."""
     labels = np.ascontiguousarray(chosen.transpose(1, 0, 2), np.float64)  # prompts, c, samples
-    own = np.trace(kernels, axis1=1, axis2=2)[:, None] / (n + m)
+    diagonal = np.trace(kernels, axis1=1, axis2=2)[:, None] / (n + m)
     touched = labels @ kernels.sum(axis=2)[:, :, None]
     within = ((labels @ kernels) * labels).sum(axis=2)
     across = touched[:, :, 0] - within
     outside = kernels.sum(axis=(1, 2))[:, None] - within - 2 * across
     if unbiased:
-        ours, theirs = (within - n * own) / (n * (n - 1)), (outside - m * own) / (m * (m - 1))
+        ours, theirs = (
+            (within - n * diagonal) / (n * (n - 1)),
+            (outside - m * diagonal) / (m * (m - 1)),
+        )
     else:
         ours, theirs = within / n**2, outside / m**2
     values: Any = (ours + theirs - 2 * across / (n * m)).sum(axis=0)
@@ -194,13 +197,13 @@ def _by_size(
     blocks: Sequence[Floats], sizes: Sequence[tuple[int, int]]
 ) -> list[tuple[tuple[int, int], NDArray[np.intp]]]:
     """Put prompts of equal sizes together, a few hundred at once."""
-    found: dict[tuple[int, int], list[int]] = {}
+    places_by_size: dict[tuple[int, int], list[int]] = {}
     for place, size in enumerate(sizes):
-        found.setdefault((int(size[0]), int(size[1])), []).append(place)
+        places_by_size.setdefault((int(size[0]), int(size[1])), []).append(place)
     step = 64
     return [
         (size, np.array(places[start : start + step]))
-        for size, places in found.items()
+        for size, places in places_by_size.items()
         for start in range(0, len(places), step)
     ]
 

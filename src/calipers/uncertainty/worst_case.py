@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.arrays import Vector
 from calipers.uncertainty.correlation import as_numbers
 from calipers.uncertainty.worst_case_search import (
     Corners,
@@ -41,8 +42,6 @@ MOST_WORK = 2**26
 
 LEAST = 3
 CLOSE = 1e-12
-
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,40 +132,40 @@ def _enumerated(corners: Corners, plain: float) -> WorstCase:
 
 def _searched(corners: Corners, plain: float, seed: int) -> WorstCase:
     narrow = open_at_once(corners) <= MOST_FREE
-    found = corners.alone() if narrow else search(corners, seed)
-    width = MOST_FREE if narrow else min(MOST_FREE, int(math.log2(MOST_WORK / len(found))))
-    swept = sweep(corners, width=max(width, 1), guide=found)
+    corner = corners.alone() if narrow else search(corners, seed)
+    width = MOST_FREE if narrow else min(MOST_FREE, int(math.log2(MOST_WORK / len(corner))))
+    swept = sweep(corners, width=max(width, 1), guide=corner)
     if swept.high is not None:
         ends = [swept.high, search(corners, seed)] if corners.shared.size else [swept.high]
-        found = lowest(corners, ends)
-    value, bound = corners.correlation(found), corners.bound(swept.score)
+        corner = lowest(corners, ends)
+    value, bound = corners.correlation(corner), corners.bound(swept.score)
     exact = value <= bound + CLOSE
-    return WorstCase(value, plain, exact, value if exact else bound, corners.signs(found))
+    return WorstCase(value, plain, exact, value if exact else bound, corners.signs(corner))
 
 
 def _undefined(plain: float, n: int, reason: str) -> WorstCase:
     return WorstCase(math.nan, plain, False, math.nan, np.ones(n, dtype=np.int64), reason)
 
 
-def _check(*columns: ArrayLike) -> list[Column]:
+def _check(*columns: ArrayLike) -> list[Vector]:
     names = ("means", "deviations", "truth")
-    found = [_column(name, values) for name, values in zip(names, columns, strict=True)]
-    sizes = [len(column) for column in found]
+    columns_read = [_column(name, values) for name, values in zip(names, columns, strict=True)]
+    sizes = [len(column) for column in columns_read]
     if len(set(sizes)) > 1:
         raise InputError(
             "means, deviations and truth must have one value for each system, "
             f"found {sizes[0]}, {sizes[1]} and {sizes[2]}"
         )
-    below = np.flatnonzero(found[1] < 0)
+    below = np.flatnonzero(columns_read[1] < 0)
     if below.size:
         raise InputError(
-            f"deviations must not be negative, found {found[1][below[0]]:g} "
+            f"deviations must not be negative, found {columns_read[1][below[0]]:g} "
             f"for system number {below[0] + 1}"
         )
-    return found
+    return columns_read
 
 
-def _column(name: str, values: ArrayLike) -> Column:
+def _column(name: str, values: ArrayLike) -> Vector:
     column = as_numbers(name, values, 1)
     bad = np.flatnonzero(~np.isfinite(column))
     if bad.size:

@@ -31,9 +31,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.arrays import Vector
 from calipers.uncertainty.correlation import dense_ranks, mid_ranks
 
-Column = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Signs = NDArray[np.bool_]
 
@@ -63,7 +63,7 @@ class Corners:
     truth_spread: int
 
     @classmethod
-    def of(cls, means: Column, deviations: Column, truth: Column) -> Corners:
+    def of(cls, means: Vector, deviations: Vector, truth: Vector) -> Corners:
         """Work out the quadratic form."""
         n, ends = len(means), np.concatenate([means - deviations, means + deviations])
         places = dense_ranks(ends, np.tile(np.abs(means) + deviations, 2))

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.kmeans.kernels import Floats, filled
+from calipers.estimate.kmeans.kernels import filled
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import slack
 from calipers.numeric.simd import PANEL, VECTOR_LENGTH
@@ -19,8 +20,8 @@ class Centres(NamedTuple):
     Attributes
     ----------
     values, low
-        As in :class:`~calipers.estimate.kmeans.kernels.Table`; the bound is infinite for places
-        that hold no centre.
+        As in :class:`~calipers.estimate.kmeans.kernels.ClusterRows`; the bound is infinite for
+        places that hold no centre.
     panels
         The same centres as panels of 48, ``(panels, depth, 48)``.
     drift
@@ -31,15 +32,15 @@ class Centres(NamedTuple):
         The same for groups of 16: in each round the farthest move counts.
     """
 
-    values: Floats
-    low: Floats
-    panels: Floats
+    values: Floats32
+    low: Floats32
+    panels: Floats32
     drift: NDArray[np.float64]
-    total: Floats
-    group_total: Floats
+    total: Floats32
+    group_total: Floats32
 
 
-def place_centres(values: Floats, before: Centres | None, count: int) -> Centres:
+def place_centres(values: Floats32, before: Centres | None, count: int) -> Centres:
     """Lay out centres, ``(count, depth)`` float32, and add up how far they moved."""
     places = filled(count, PANEL)
     groups = filled(places // VECTOR_LENGTH, VECTOR_LENGTH)

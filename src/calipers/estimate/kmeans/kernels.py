@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.lazy import lazily
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.distances import Points, centre_and_scale, slack
 from calipers.numeric.scratch import scratch
@@ -31,11 +32,9 @@ from calipers.numeric.simd import (
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans
 
-Floats = NDArray[np.float32]
-
 
 @dataclass(frozen=True)
-class Table:
+class ClusterRows:
     """Rows to cluster, one set after the other.
 
     Attributes
@@ -57,8 +56,8 @@ class Table:
         that the sum of all weights stays below 2⁶². Such sums are exact, in every order.
     """
 
-    rows: Floats
-    low: Floats
+    rows: Floats32
+    low: Floats32
     weights: NDArray[np.float64]
     n: int
     centre: NDArray[np.float64]
@@ -72,7 +71,7 @@ class Table:
         mean = self.weights.astype(np.float32) @ self.rows[: self.n] / self.n
         return float(squared / self.n - mean @ mean) / len(self.centre)
 
-    def part(self, span: Span) -> Table:
+    def part(self, span: Span) -> ClusterRows:
         """A range of the rows, which starts at a multiple of 48; sums keep their unit."""
         places = slice(span[0], filled(span[1], PANEL))
         weights = self.weights[slice(*span)]
@@ -82,7 +81,7 @@ class Table:
 
 def lay_out(
     sets: Sequence[Points], workers: Workers, weights: Sequence[float] | None = None
-) -> Table:
+) -> ClusterRows:
     """Centre and scale sets of rows, and lay them out one after the other.
 
     `weights` are what each row of each set counts (default: 1).
@@ -107,9 +106,9 @@ def lay_out(
     ]
     list(workers.map(work, pieces))
     rows[n:], low[n:] = 0.0, np.inf
-    each = np.repeat(np.ones(len(sets)) if weights is None else np.asarray(weights), sizes)
-    unit = 2.0 ** (61 - int(np.frexp(each.sum())[1]))
-    return Table(rows, low, each, n, centre, exponent, unit)
+    row_weights = np.repeat(np.ones(len(sets)) if weights is None else np.asarray(weights), sizes)
+    unit = 2.0 ** (61 - int(np.frexp(row_weights.sum())[1]))
+    return ClusterRows(rows, low, row_weights, n, centre, exponent, unit)
 
 
 def filled(count: int, whole: int) -> int:
@@ -148,8 +147,8 @@ class Assignments(NamedTuple):
 
     labels: NDArray[np.int32]
     own: NDArray[np.float64]
-    bounds: Floats
-    groups: Floats
+    bounds: Floats32
+    groups: Floats32
 
 
 @inlined
@@ -175,7 +174,7 @@ def place_of(array: Any, i: int, place: int) -> Any:
 
 @inlined
 def assign_by_products(
-    rows: Any, low: Any, first: int, last: int, found: Any, centres: Any
+    rows: Any, low: Any, first: int, last: int, assigned: Any, centres: Any
 ) -> None:
     """Find the nearest centre of every row from all products, and set its bounds anew."""
     places = centres.low.shape[0]
@@ -187,10 +186,10 @@ def assign_by_products(
             multiply_block(rows, i0, centres.panels, panel, products)
             _fill(products, low, i0, centres.low, panel * PANEL, halves)
         for i in range(i0, min(i0 + PANEL, last)):
-            _choose(rows, i, halves, i - i0, zeros, found, centres)
-            if found.bounds.shape[0] > 0:
-                halves[i - i0, found.labels[i]] = np.float32(np.inf)
-                _set_bounds(i, halves, i - i0, zeros, found, centres)
+            _choose(rows, i, halves, i - i0, zeros, assigned, centres)
+            if assigned.bounds.shape[0] > 0:
+                halves[i - i0, assigned.labels[i]] = np.float32(np.inf)
+                _set_bounds(i, halves, i - i0, zeros, assigned, centres)
 
 
 @inlined
@@ -210,44 +209,46 @@ def _half(squared: float) -> Any:
 
 
 @inlined
-def _choose(rows: Any, i: int, halves: Any, r: int, zeros: Any, found: Any, centres: Any) -> None:
+def _choose(
+    rows: Any, i: int, halves: Any, r: int, zeros: Any, assigned: Any, centres: Any
+) -> None:
     """Settle in float64 which of the centres that may be the nearest is it."""
-    before, zero = found.labels[i], address(zeros)
+    before, zero = assigned.labels[i], address(zeros)
     least = np.float32(np.inf)
     for c0 in range(0, halves.shape[1], VECTOR_LENGTH):
         here = vector_min(place_of(halves, r, c0), zero)
         if here < least:
             least, start = here, c0
-    if least >= _half(found.own[i]):
+    if least >= _half(assigned.own[i]):
         return
     likely = start + lowest_bit(
         mask_below(place_of(halves, r, start), zero, _half(2 * np.float64(least)))
     )  # first, since it lowers the limit
-    _try_centre(rows, i, likely, before, found, centres)
+    _try_centre(rows, i, likely, before, assigned, centres)
     for c0 in range(0, halves.shape[1], VECTOR_LENGTH):
-        mask = mask_below(place_of(halves, r, c0), zero, _half(found.own[i]))
+        mask = mask_below(place_of(halves, r, c0), zero, _half(assigned.own[i]))
         while mask:
             c = c0 + lowest_bit(mask)
             mask &= mask - np.uint64(1)
-            if c != likely and c != found.labels[i]:
-                _try_centre(rows, i, c, before, found, centres)
+            if c != likely and c != assigned.labels[i]:
+                _try_centre(rows, i, c, before, assigned, centres)
 
 
 @inlined
-def _try_centre(rows: Any, i: int, c: int, before: int, found: Any, centres: Any) -> None:
+def _try_centre(rows: Any, i: int, c: int, before: int, assigned: Any, centres: Any) -> None:
     """Take a centre that is nearer; among equal new ones the first, as single distances do."""
-    squared, own, label = measure(rows, i, centres.values, c), found.own[i], found.labels[i]
-    if squared < own or (squared == own and label != before and c < label):
-        found.labels[i], found.own[i] = c, squared
+    squared, best, label = measure(rows, i, centres.values, c), assigned.own[i], assigned.labels[i]
+    if squared < best or (squared == best and label != before and c < label):
+        assigned.labels[i], assigned.own[i] = c, squared
 
 
 @inlined
-def _set_bounds(i: int, halves: Any, r: int, zeros: Any, found: Any, centres: Any) -> None:
+def _set_bounds(i: int, halves: Any, r: int, zeros: Any, assigned: Any, centres: Any) -> None:
     for c in range(halves.shape[1]):
-        found.bounds[i, c] = keep_bound(np.sqrt(np.float32(2) * halves[r, c]), centres.total[c])
+        assigned.bounds[i, c] = keep_bound(np.sqrt(np.float32(2) * halves[r, c]), centres.total[c])
     for g in range(halves.shape[1] // VECTOR_LENGTH):
         half = vector_min(place_of(halves, r, VECTOR_LENGTH * g), address(zeros))
-        found.groups[i, g] = keep_bound(np.sqrt(np.float32(2) * half), centres.group_total[g])
+        assigned.groups[i, g] = keep_bound(np.sqrt(np.float32(2) * half), centres.group_total[g])
 
 
 SAMPLE = 8  # every eighth row tells whether single distances or all products are less work
@@ -255,37 +256,39 @@ SAMPLE = 8  # every eighth row tells whether single distances or all products ar
 
 @kernel
 def assign(
-    rows: Any, low: Any, first: int, last: int, found: Any, centres: Any, few: float
+    rows: Any, low: Any, first: int, last: int, assigned: Any, centres: Any, few: float
 ) -> None:
     """Bring rows `first` to `last` to their nearest centres.
 
     Where more than the share `few` of all pairs must be looked at, all products are taken.
     """
     for i in range(first, last):
-        label = found.labels[i]
+        label = assigned.labels[i]
         if label >= 0 and centres.drift[label] > 0:
-            found.own[i] = measure(rows, i, centres.values, label)
-    if found.labels[first] >= 0 and found.bounds.shape[0] > 0:
+            assigned.own[i] = measure(rows, i, centres.values, label)
+    if assigned.labels[first] >= 0 and assigned.bounds.shape[0] > 0:
         sampled = (last - first - 1) // SAMPLE + 1
-        if _count(first, last, found, centres) <= few * sampled * found.bounds.shape[1]:
-            _assign_by_bounds(rows, first, last, found, centres)
+        if _count(first, last, assigned, centres) <= few * sampled * assigned.bounds.shape[1]:
+            _assign_by_bounds(rows, first, last, assigned, centres)
             return
-    assign_by_products(rows, low, first, last, found, centres)
+    assign_by_products(rows, low, first, last, assigned, centres)
 
 
 @inlined
-def _count(first: int, last: int, found: Any, centres: Any) -> int:
+def _count(first: int, last: int, assigned: Any, centres: Any) -> int:
     """In every eighth row, how many pairs must be looked at."""
     hits = 0
     less, group_less = address(centres.total), address(centres.group_total)
     for i in range(first, last, SAMPLE):
-        reach = _reach(found.own[i])
-        for g0 in range(0, found.groups.shape[1], VECTOR_LENGTH):
-            groups = mask_below(place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), reach)
+        reach = _reach(assigned.own[i])
+        for g0 in range(0, assigned.groups.shape[1], VECTOR_LENGTH):
+            groups = mask_below(
+                place_of(assigned.groups, i, g0), group_less + np.uintp(4 * g0), reach
+            )
             while groups:
                 c0 = VECTOR_LENGTH * (g0 + lowest_bit(groups))
                 groups &= groups - np.uint64(1)
-                mask = mask_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
+                mask = mask_below(place_of(assigned.bounds, i, c0), less + np.uintp(4 * c0), reach)
                 while mask:
                     mask &= mask - np.uint64(1)
                     hits += 1
@@ -293,48 +296,50 @@ def _count(first: int, last: int, found: Any, centres: Any) -> int:
 
 
 @inlined
-def _assign_by_bounds(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
+def _assign_by_bounds(rows: Any, first: int, last: int, assigned: Any, centres: Any) -> None:
     """Compute the distances whose bounds no longer rule them out."""
     group_less = address(centres.group_total)
     for i in range(first, last):
-        for g0 in range(0, found.groups.shape[1], VECTOR_LENGTH):
+        for g0 in range(0, assigned.groups.shape[1], VECTOR_LENGTH):
             groups = mask_below(
-                place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), _reach(found.own[i])
+                place_of(assigned.groups, i, g0),
+                group_less + np.uintp(4 * g0),
+                _reach(assigned.own[i]),
             )
             while groups:
-                _assign_within_group(rows, i, g0 + lowest_bit(groups), found, centres)
+                _assign_within_group(rows, i, g0 + lowest_bit(groups), assigned, centres)
                 groups &= groups - np.uint64(1)
 
 
 @inlined
-def _assign_within_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
+def _assign_within_group(rows: Any, i: int, g: int, assigned: Any, centres: Any) -> None:
     c0 = VECTOR_LENGTH * g
-    place, less = place_of(found.bounds, i, c0), address(centres.total) + np.uintp(4 * c0)
-    mask = mask_below(place, less, _reach(found.own[i]))
+    place, less = place_of(assigned.bounds, i, c0), address(centres.total) + np.uintp(4 * c0)
+    mask = mask_below(place, less, _reach(assigned.own[i]))
     while mask:
         c = c0 + lowest_bit(mask)
         mask &= mask - np.uint64(1)
-        if found.bounds[i, c] - centres.total[c] >= _reach(found.own[i]):
+        if assigned.bounds[i, c] - centres.total[c] >= _reach(assigned.own[i]):
             continue
         squared = measure(rows, i, centres.values, c)
-        found.bounds[i, c] = keep_bound(np.float32(np.sqrt(squared)), centres.total[c])
-        if squared < found.own[i]:
-            _leave(i, found, centres)
-            found.labels[i], found.own[i] = c, squared
-            found.bounds[i, c] = np.float32(np.inf)
+        assigned.bounds[i, c] = keep_bound(np.float32(np.sqrt(squared)), centres.total[c])
+        if squared < assigned.own[i]:
+            _leave(i, assigned, centres)
+            assigned.labels[i], assigned.own[i] = c, squared
+            assigned.bounds[i, c] = np.float32(np.inf)
     nearest = max(vector_min(place, less), np.float32(0))
-    found.groups[i, g] = keep_bound(nearest, centres.group_total[g])
+    assigned.groups[i, g] = keep_bound(nearest, centres.group_total[g])
 
 
 @inlined
-def _leave(i: int, found: Any, centres: Any) -> None:
+def _leave(i: int, assigned: Any, centres: Any) -> None:
     """Remember how far the centre is that a row leaves."""
-    old = found.labels[i]
-    distance = np.float32(np.sqrt(found.own[i]))
-    found.bounds[i, old] = keep_bound(distance, centres.total[old])
+    old = assigned.labels[i]
+    distance = np.float32(np.sqrt(assigned.own[i]))
+    assigned.bounds[i, old] = keep_bound(distance, centres.total[old])
     g = old // VECTOR_LENGTH
     bound = keep_bound(distance, centres.group_total[g])
-    found.groups[i, g] = min(found.groups[i, g], bound)
+    assigned.groups[i, g] = min(assigned.groups[i, g], bound)
 
 
 @inlined
@@ -344,10 +349,10 @@ def _reach(squared: float) -> Any:
 
 
 @kernel
-def measure_own(rows: Any, labels: Any, values: Any, own: Any, first: int, last: int) -> None:
+def measure_own(rows: Any, labels: Any, values: Any, squares: Any, first: int, last: int) -> None:
     """Set the squared distances of rows `first` to `last` to the centres that they have."""
     for i in range(first, last):
-        own[i] = measure(rows, i, values, labels[i]) if labels[i] >= 0 else np.inf
+        squares[i] = measure(rows, i, values, labels[i]) if labels[i] >= 0 else np.inf
 
 
 @kernel
@@ -356,7 +361,7 @@ def settle_listed(
     pairs: Any,
     first: int,
     last: int,
-    found: Any,
+    assigned: Any,
     centres: Any,
 ) -> None:
     """Settle in float64 which of the listed centres is the nearest of its row.
@@ -367,8 +372,8 @@ def settle_listed(
     for place in range(first, last):
         i, c = pairs[0][place], pairs[1][place]
         squared = measure(rows, i, centres.values, c)
-        if squared < found.own[i]:
-            found.labels[i], found.own[i] = c, squared
+        if squared < assigned.own[i]:
+            assigned.labels[i], assigned.own[i] = c, squared
 
 
 @kernel

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from calipers.estimate.kmeans.centres import Centres, place_centres, unmoved
 from calipers.estimate.kmeans.kernels import (
     Assignments,
-    Floats,
-    Table,
+    ClusterRows,
     assign,
     filled,
     measure_own,
     shift_sums,
 )
 from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, chosen_rounds, run_rounds
+from calipers.numeric.arrays import Floats32
 from calipers.numeric.simd import PANEL, VECTOR_LENGTH
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans, spans
@@ -40,7 +40,7 @@ PIECE = 2**20  # pairs, or numbers to add up, that are worth a thread's while
 
 
 def k_means(
-    table: Table, centres: int, *, seed: int, max_iterations: int, workers: Workers
+    table: ClusterRows, centres: int, *, seed: int, max_iterations: int, workers: Workers
 ) -> Clustering:
     """Cluster rows from random ones of them as the first centres.
 
@@ -61,7 +61,7 @@ def k_means(
     return rounds.run(table, table.rows[_draw(table, centres, seed)], max_iterations)
 
 
-def cell_means(table: Table, labels: NDArray[np.int32]) -> NDArray[np.float64]:
+def cell_means(table: ClusterRows, labels: NDArray[np.int32]) -> NDArray[np.float64]:
     """The mean of the rows of every cell, as given before they were laid out; ``(cells, d)``."""
     sums, d = Sums.empty(int(labels.max()) + 1, table.rows.shape[1]), len(table.centre)
     add_rows(table, labels, sums, np.full(table.n, -1, np.int32), (0, d))
@@ -70,7 +70,7 @@ def cell_means(table: Table, labels: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 def add_rows(
-    table: Table,
+    table: ClusterRows,
     labels: NDArray[np.int32],
     sums: Sums,
     counted: NDArray[np.int32],
@@ -83,7 +83,7 @@ def add_rows(
     )
 
 
-def _draw(table: Table, centres: int, seed: int) -> NDArray[np.int64]:
+def _draw(table: ClusterRows, centres: int, seed: int) -> NDArray[np.int64]:
     """Draw the rows that are the first centres."""
     shares = table.weights / table.weights.sum()
     return np.random.default_rng(seed).choice(
@@ -97,7 +97,7 @@ class LocalRounds:
 
     workers: Workers
 
-    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+    def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
         """Cluster rows."""
         at = Round.first(first)
         places = len(at.centres.low)
@@ -121,7 +121,7 @@ class LocalSteps:
         Whether bounds are kept for every row and centre.
     """
 
-    def __init__(self, table: Table, places: int, workers: Workers, *, bounded: bool) -> None:
+    def __init__(self, table: ClusterRows, places: int, workers: Workers, *, bounded: bool) -> None:
         n, kept = table.n, table.n if bounded else 0
         self._table, self._workers = table, workers
         self.found = Assignments(
@@ -186,7 +186,7 @@ class LocalSteps:
             changed = np.flatnonzero(among.labels != start)
             found.labels[changed] = moved[among.labels[changed]]
 
-    def bring(self, rows: Floats, low: Floats, found: Assignments, centres: Centres) -> None:
+    def bring(self, rows: Floats32, low: Floats32, found: Assignments, centres: Centres) -> None:
         """Bring rows to the nearest of some centres, in place.
 
         Parameters

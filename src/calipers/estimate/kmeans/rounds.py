@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.kmeans.centres import Centres, place_centres
-from calipers.estimate.kmeans.kernels import Floats, Table
+from calipers.estimate.kmeans.kernels import ClusterRows
+from calipers.numeric.arrays import Floats32
 
 TOLERANCE = 1e-4
 """Share of the variance of a column; centres that move by less, squared and summed, are at rest."""
@@ -95,11 +96,11 @@ class Round:
     moved: float
 
     @classmethod
-    def first(cls, values: Floats) -> Round:
+    def first(cls, values: Floats32) -> Round:
         """The round that brings rows to the first centres, shape ``(count, depth)``."""
         return cls(0, place_centres(values, None, len(values)), len(values), np.inf)
 
-    def following(self, values: Floats) -> Round:
+    def following(self, values: Floats32) -> Round:
         """The round that brings rows to the centres that came out of this one."""
         centres = place_centres(values, self.centres, self.count)
         return Round(self.number + 1, centres, self.count, float(centres.drift @ centres.drift))
@@ -135,7 +136,7 @@ class Rounds(Protocol):
         """Pairs of rows and centres up to which it is not worth it."""
         ...
 
-    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+    def run(self, table: ClusterRows, first: Floats32, max_iterations: int) -> Clustering:
         """Cluster rows.
 
         Parameters
@@ -150,7 +151,7 @@ class Rounds(Protocol):
         ...
 
 
-def run_rounds(table: Table, steps: Steps, at: Round, max_iterations: int) -> Clustering:
+def run_rounds(table: ClusterRows, steps: Steps, at: Round, max_iterations: int) -> Clustering:
     """Go from round to round until no row changes its centre, or the centres are at rest."""
     while True:
         steps.assign(at)
@@ -164,7 +165,7 @@ def run_rounds(table: Table, steps: Steps, at: Round, max_iterations: int) -> Cl
     return Clustering(steps.labels, inertia, at.number)
 
 
-def next_centres(table: Table, steps: Steps, sums: Sums, at: Round) -> Floats:
+def next_centres(table: ClusterRows, steps: Steps, sums: Sums, at: Round) -> Floats32:
     """Means of the centres' rows; centres without rows move to the rows farthest from their own."""
     moved = at.centres.values[: at.count].copy()
     held = sums.mass[: at.count] > 0

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.knn.balls import Counts, Doubles, Radii, Side
+from calipers.estimate.knn.balls import BallSide, Radii
 from calipers.estimate.knn.kernels import LARGE, LEAST, LESS, SMALL, exact_ratios, scan_pairs
 from calipers.estimate.knn.nearest import Candidates
+from calipers.numeric.arrays import Floats, Ints
 from calipers.numeric.distances import fill_panels, slack
 from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import Thresholds, patches
@@ -56,7 +57,7 @@ class CommonBalls(NamedTuple):
     missed_columns: NDArray[np.float64]
 
     @classmethod
-    def of(cls, owners: Side, others: Side, rows: Span, columns: Span) -> CommonBalls:
+    def of(cls, owners: BallSide, others: BallSide, rows: Span, columns: Span) -> CommonBalls:
         """Start with nothing missed."""
         radii = owners.spread, others.spread
         active = bool(np.isfinite(radii).all())
@@ -74,7 +75,7 @@ class CommonBalls(NamedTuple):
         )
 
 
-def _halves(side: Side, span: Span) -> NDArray[np.float32]:
+def _halves(side: BallSide, span: Span) -> NDArray[np.float32]:
     low = side.points.low[span[0] : span[1]] / np.float32(1 - slack(side.points.points.shape[1]))
     return fill_panels(low, np.inf)
 
@@ -102,13 +103,13 @@ class TileBalls(NamedTuple):
     """
 
     radii: Radii
-    marks: Doubles
+    marks: Floats
     median: float
     limit: NDArray[np.float32]
     start: int
 
     @classmethod
-    def of(cls, side: Side, span: Span) -> TileBalls:
+    def of(cls, side: BallSide, span: Span) -> TileBalls:
         """Those of some of the rows of a side."""
         radii = side.radii.rows(*span)
         marks = side.nearest.squared[span[0] : span[1]]
@@ -147,19 +148,19 @@ class BallCounts(NamedTuple):
         Product of squared ratios of distance and common radius, shape ``(guests,)``.
     """
 
-    held: Counts
-    inside: Counts
-    held_without: Counts
-    held_from: Counts
-    inside_without: Counts
-    held_halves: Counts
-    inside_halves: Counts
-    capped: Counts
+    held: Ints
+    inside: Ints
+    held_without: Ints
+    held_from: Ints
+    inside_without: Ints
+    held_halves: Ints
+    inside_halves: Ints
+    capped: Ints
     bound: NDArray[np.float32]
     which: NDArray[np.int64]
-    ratio: Doubles
+    ratio: Floats
     deepest: NDArray[np.int64]
-    missed: Doubles
+    missed: Floats
 
     @classmethod
     def empty(
@@ -201,8 +202,8 @@ class BallCounts(NamedTuple):
 
 
 def count_tile(
-    reference: Side,
-    generated: Side,
+    reference: BallSide,
+    generated: BallSide,
     rows: Span,
     columns: Span,
     known: tuple[BallCounts, BallCounts],
@@ -242,7 +243,7 @@ def count_tile(
     return found
 
 
-def exact_ratio(owners: Side, guests: Side, found: BallCounts) -> Doubles:
+def exact_ratio(owners: BallSide, guests: BallSide, found: BallCounts) -> Floats:
     """Settle the largest ratio of every guest on the numbers as given."""
     ratio = np.zeros(len(found.ratio))
     exact_ratios(
@@ -251,7 +252,7 @@ def exact_ratio(owners: Side, guests: Side, found: BallCounts) -> Doubles:
     return ratio
 
 
-def _thresholds(side: Side, span: Span, known: BallCounts, balls: TileBalls) -> Thresholds:
+def _thresholds(side: BallSide, span: Span, known: BallCounts, balls: TileBalls) -> Thresholds:
     """Let pass what a ball may hold, what may lie nearer, and what may lie deeper in a ball."""
     limit = np.maximum(balls.limit, fill_panels(known.bound[slice(*span), -1], 0.0))
     thresholds = Thresholds.of(side.points.low[span[0] : span[0] + len(limit)], limit)

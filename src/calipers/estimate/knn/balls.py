@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.estimate.knn.kernels import count_own, radii_of_halves, radii_without_blocks
 from calipers.estimate.knn.nearest import Nearest
+from calipers.numeric.arrays import Floats, Ints
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Sieve
 from calipers.numeric.scratch import scratch
 from calipers.numeric.validation import check_whole
 
-Counts = NDArray[np.int32]
-Doubles = NDArray[np.float64]
 Distance = Literal["euclidean", "cosine"]
 
 LARGEST_FACTOR = 1e6
@@ -75,13 +74,13 @@ class Radii(NamedTuple):
         In which half every row lies, a bit for each halving, shape ``(n,)``, uint64.
     """
 
-    squared: Doubles
-    without: Doubles
-    largest: Doubles
-    capped: Doubles
-    smaller: Doubles
+    squared: Floats
+    without: Floats
+    largest: Floats
+    capped: Floats
+    smaller: Floats
     labels: NDArray[np.int64]
-    halves: Doubles
+    halves: Floats
     codes: NDArray[np.uint64]
 
     @property
@@ -104,7 +103,7 @@ class Radii(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Side:
+class BallSide:
     """One of the two sets of a pass: its rows, its nearest neighbours, its balls.
 
     Attributes
@@ -169,12 +168,12 @@ def common_radius(nearest: Nearest, supports: Supports, distance: Distance) -> f
     return 2 * factor * mean if distance == "cosine" else (factor * mean) ** 2
 
 
-def as_distance(squared: Doubles, distance: Distance) -> Doubles:
+def as_distance(squared: Floats, distance: Distance) -> Floats:
     """Turn squared distances of rows into the distance that was asked for."""
     return squared / 2 if distance == "cosine" else np.sqrt(squared)
 
 
-def capped_own(side: Side, *, closed: bool) -> Counts:
+def capped_own(side: BallSide, *, closed: bool) -> Ints:
     """In how many of its own set's capped balls every row lies, its own left out, ``(n,)``."""
     counts = np.zeros(len(side.radii.capped), np.int32)
     count_own(
@@ -204,7 +203,7 @@ def check_factor(name: str, factor: Any) -> None:
         raise InputError(f"{name} must be above 0 and at most {LARGEST_FACTOR:g}; found {factor!r}")
 
 
-def median_radius(squared: Doubles, k: int | None) -> float:
+def median_radius(squared: Floats, k: int | None) -> float:
     """The square of the median k-th radius; exact where it is one of the radii."""
     if k is None:
         return np.nan

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.estimate.knn.kernels import squared_of_pairs
+from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.distances import Sieve
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans
 
-Rows = NDArray[np.int64]
-Doubles = NDArray[np.float64]
-
 
 def close_pairs(
-    rows: Sieve, chosen: Rows, others: Sieve, limits: tuple[Doubles, Doubles], pool: Workers
-) -> Iterator[tuple[Rows, Rows, Doubles]]:
+    rows: Sieve, chosen: Longs, others: Sieve, limits: tuple[Floats, Floats], pool: Workers
+) -> Iterator[tuple[Longs, Longs, Floats]]:
     """Give all pairs of chosen rows and others that may lie within a limit of either.
 
     Parameters
@@ -40,7 +37,7 @@ def close_pairs(
     low, lines = rows.low[chosen, None], rows.take(chosen)
     near_row, near_other = rows.threshold(limits[0])[:, None], others.threshold(limits[1])
 
-    def look(span: Span) -> tuple[Rows, Rows, Doubles]:
+    def look(span: Span) -> tuple[Longs, Longs, Floats]:
         columns = np.arange(*span)
         bounds = low + others.low[columns] - lines @ others.take(columns).T
         place, column = np.nonzero((bounds < near_row) | (bounds < near_other[columns]))

@@ -18,17 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.balanced_neighbours import PAPER_K
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.kernels import count_members, take_neighbours
 from calipers.estimate.knn.neighbourhoods import NO_SUPPORTS, Balls, Neighbourhoods, Ties
+from calipers.estimate.knn.ratios import count_itself, ratios_of_counts
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
-from calipers.estimate.ratios import PAPER_K, count_itself, ratios_of_counts
+from calipers.numeric.arrays import Floats
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.threads import available_threads, workers
 from calipers.numeric.tiles import Span, rectangle, spans, triangle
 from calipers.numeric.validation import check_choice, check_whole
 
-Doubles = NDArray[np.float64]
 Tile = tuple[Span, Span]
 
 SMALLEST, LARGEST = 32, 512  # rows of a tile
@@ -52,7 +53,7 @@ class DistanceProvider(Protocol):
         """The number of reference and of generated rows, n and m."""
         ...
 
-    def tile(self, rows: Span, columns: Span) -> Doubles:
+    def tile(self, rows: Span, columns: Span) -> Floats:
         """Distances of consecutive rows to consecutive others, finite and at least 0.
 
         Parameters
@@ -68,7 +69,7 @@ class DistanceProvider(Protocol):
         ...
 
 
-Take = Callable[[Doubles, Span, Span], None]
+Take = Callable[[Floats, Span, Span], None]
 
 
 def within(
@@ -102,15 +103,15 @@ def _cut(left: Span, right: Span, threads: int | None) -> tuple[list[Span], list
 
 def _tiles(
     provider: DistanceProvider, tiles: list[Tile], threads: int | None
-) -> Iterator[tuple[Doubles, Tile]]:
-    def work(tile: Tile) -> tuple[Doubles, Tile]:
+) -> Iterator[tuple[Floats, Tile]]:
+    def work(tile: Tile) -> tuple[Floats, Tile]:
         return _checked(provider.tile(*tile), *tile), tile
 
     with workers(threads) as pool:
         yield from pool.map(work, tiles)
 
 
-def _checked(tile: Doubles, rows: Span, columns: Span) -> Doubles:
+def _checked(tile: Floats, rows: Span, columns: Span) -> Floats:
     tile = np.ascontiguousarray(tile, dtype=np.float64)
     shape = (rows[1] - rows[0], columns[1] - columns[0])
     if tile.shape != shape:
@@ -144,7 +145,7 @@ class NearestSoFar:
         The first row of the second set.
     """
 
-    distance: Doubles
+    distance: Floats
     index: NDArray[np.int64]
     beyond: NDArray[np.int64]
     n: int
@@ -159,7 +160,7 @@ class NearestSoFar:
             n,
         )
 
-    def take(self, tile: Doubles, rows: Span, columns: Span) -> None:
+    def take(self, tile: Floats, rows: Span, columns: Span) -> None:
         """Take in a tile, for its rows and for its columns; no row is its own neighbour."""
         if self.distance.shape[1] == 0:
             return
@@ -191,13 +192,13 @@ class Members:
         The same from the side of the guests: balls that every row is in, ``(rows, k_max)``.
     """
 
-    radii: Doubles
+    radii: Floats
     closed: bool
     held: NDArray[np.int32]
     inside: NDArray[np.int32]
 
     @classmethod
-    def empty(cls, radii: Doubles, *, closed: bool) -> Members:
+    def empty(cls, radii: Floats, *, closed: bool) -> Members:
         """Nobody seen yet."""
         return cls(
             np.ascontiguousarray(radii),
@@ -206,7 +207,7 @@ class Members:
             np.zeros(radii.shape, np.int32),
         )
 
-    def take(self, tile: Doubles, rows: Span, columns: Span) -> None:
+    def take(self, tile: Floats, rows: Span, columns: Span) -> None:
         """Take in a tile of one set against the other, for its rows and for its columns."""
         if self.radii.shape[1]:
             count_members(
@@ -270,7 +271,7 @@ def knn_ratios_from(
     Returns
     -------
     LikelihoodRatios
-        As :func:`~calipers.estimate.ratios` gives them for vectors.
+        As :func:`~calipers.estimate.knn_ratios` gives them for vectors.
 
     Raises
     ------
@@ -363,11 +364,11 @@ def pass_over(
     check_whole("threads", 1 if threads is None else threads, 1)
     own, other, union = (NearestSoFar.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union))
 
-    def take_own(tile: Doubles, rows: Span, columns: Span) -> None:
+    def take_own(tile: Floats, rows: Span, columns: Span) -> None:
         own.take(tile, rows, columns)
         union.take(tile, rows, columns)
 
-    def take_other(tile: Doubles, rows: Span, columns: Span) -> None:
+    def take_other(tile: Floats, rows: Span, columns: Span) -> None:
         held.take(tile, rows, columns)
         other.take(tile, rows, columns)
         union.take(tile, rows, columns)

@@ -66,7 +66,14 @@ def insert(squared: Any, index: Any, row: int, value: float, which: int) -> None
 
 @kernel
 def scan_nearest(
-    panels: Any, pairs: Any, rows: Any, columns: Any, places: Any, own: bool, left: Any, right: Any
+    panels: Any,
+    pairs: Any,
+    rows: Any,
+    columns: Any,
+    places: Any,
+    same_set: bool,
+    left: Any,
+    right: Any,
 ) -> None:
     """Go through all pairs of a tile; within one set, those that lie above the diagonal."""
     row_panels, column_panels = panels
@@ -81,7 +88,7 @@ def scan_nearest(
             continue
         for r in range(row, row + PANEL):
             bits = passing[r - row]
-            if own and row0 + row == column0 + column:  # each pair once, no row with itself
+            if same_set and row0 + row == column0 + column:  # each pair once, no row with itself
                 bits &= ~np.uint64(0) << np.uint64(r - row) << np.uint64(1)
             while bits:
                 c = column + lowest_bit(bits)
@@ -123,7 +130,9 @@ def settle_candidates(
 
 
 @kernel
-def search_open(sides: Any, rows: Any, columns: Any, nearest: Any, row0: int, own: bool) -> None:
+def search_open(
+    sides: Any, rows: Any, columns: Any, nearest: Any, row0: int, same_set: bool
+) -> None:
     left_panels, right_panels, points, others = sides
     squared, index = nearest
     products, passing = np.empty((PANEL, PANEL), np.float32), np.empty(PANEL, np.uint64)
@@ -141,7 +150,7 @@ def search_open(sides: Any, rows: Any, columns: Any, nearest: Any, row0: int, ow
                 while bits:
                     c = column + lowest_bit(bits)
                     bits &= bits - np.uint64(1)
-                    if own and row0 + r == c:
+                    if same_set and row0 + r == c:
                         continue
                     insert(squared, index, r, squared_distance(points, row0 + r, others, c), c)
                     if squared[r, -1] == 0:  # k copies, the first ones: nothing comes before them
@@ -200,14 +209,14 @@ def radii_of_halves(squared: Any, index: Any, codes: Any, k: int, halves: Any) -
 def count_own(
     squared: Any, index: Any, capped: Any, points: Any, closed: bool, counts: Any
 ) -> None:
-    n, kept = squared.shape
+    n, neighbours = squared.shape
     for i in range(n):
-        if kept < n - 1 and holds(capped[i], squared[i, -1], closed):
+        if neighbours < n - 1 and holds(capped[i], squared[i, -1], closed):
             for j in range(n):  # ties go on beyond the neighbours that were kept
                 distance = squared_distance(points, i, points, j)
                 counts[j] += j != i and holds(capped[i], distance, closed)
             continue
-        for place in range(kept):
+        for place in range(neighbours):
             if not holds(capped[i], squared[i, place], closed):
                 break
             counts[index[i, place]] += 1
@@ -220,7 +229,7 @@ def scan_pairs(
     patches: Any,
     thresholds: Any,
     balls: Any,
-    found: Any,
+    counts: Any,
     choices: Any,
     spread: Any,
 ) -> None:
@@ -233,7 +242,7 @@ def scan_pairs(
     half_scale, gap, k, closed = choices
     rows, columns = thresholds
     owners, others = balls
-    of_rows, of_columns = found
+    of_rows, of_columns = counts
     products, passing = np.empty((PANEL, PANEL), np.float32), np.empty(PANEL, np.uint64)
     for patch in range(patches.shape[0]):
         row, column = patches[patch, 0], patches[patch, 1]
@@ -291,7 +300,7 @@ def scan_pairs(
 
 @kernel
 def count_listed(
-    points: Any, rows: Any, columns: Any, balls: Any, found: Any, k: int, closed: bool
+    points: Any, rows: Any, columns: Any, balls: Any, counts: Any, k: int, closed: bool
 ) -> None:
     """Enter pairs that are listed, the place of one row of either side for each, exactly.
 
@@ -299,7 +308,7 @@ def count_listed(
     """
     left, right = points
     owners, others = balls
-    of_rows, of_columns = found
+    of_rows, of_columns = counts
     for pair in range(rows.shape[0]):
         i, j = rows[pair], columns[pair]
         squared = squared_distance(left, i, right, j)
@@ -309,11 +318,13 @@ def count_listed(
 
 
 @kernel
-def enter_close(points: Any, rows: Any, columns: Any, balls: Any, spreads: Any, found: Any) -> None:
+def enter_close(
+    points: Any, rows: Any, columns: Any, balls: Any, spreads: Any, counts: Any
+) -> None:
     """Enter listed pairs whose products cancel into depths and misses, from exact distances."""
     left, right = points
     owners, others = balls
-    of_rows, of_columns = found
+    of_rows, of_columns = counts
     gain = np.zeros(max(of_rows.ratio.shape[0], of_columns.ratio.shape[0]), np.float32)
     for pair in range(rows.shape[0]):
         i, j = rows[pair], columns[pair]
@@ -364,7 +375,7 @@ def _count_pair(
     label: int,
     apart: Any,
     radii: Any,
-    found: Any,
+    counts: Any,
     k: int,
     closed: Any,
 ) -> None:
@@ -373,22 +384,22 @@ def _count_pair(
         return
     for level in range(radii.squared.shape[1]):
         if holds(radii.squared[owner, level], squared, closed):
-            found.held[owner, level] += 1
-            found.inside[guest, level] += 1
+            counts.held[owner, level] += 1
+            counts.inside[guest, level] += 1
             break
-    found.capped[guest] += holds(radii.capped[owner], squared, closed)
+    counts.capped[guest] += holds(radii.capped[owner], squared, closed)
     blocks = radii.without.shape[1]
     if blocks > 0 and holds(radii.squared[owner, k - 1], squared, closed):
-        found.held_from[owner, label] += 1
+        counts.held_from[owner, label] += 1
     for block in range(blocks):
         if block != radii.labels[owner] and holds(radii.without[owner, block], squared, closed):
-            found.held_without[owner, block] += 1
-            found.inside_without[guest, block] += 1
+            counts.held_without[owner, block] += 1
+            counts.inside_without[guest, block] += 1
     for halving in range(radii.halves.shape[1]):
         together = ((apart >> np.uint64(halving)) & np.uint64(1)) == 0
         hit = together & holds(radii.halves[owner, halving], squared, closed)
-        found.held_halves[owner, halving] += hit
-        found.inside_halves[guest, halving] += hit
+        counts.held_halves[owner, halving] += hit
+        counts.inside_halves[guest, halving] += hit
 
 
 @inlined
@@ -406,11 +417,13 @@ def _may_lie_deeper(bound: Any, reach: Any, gain: Any, ratio: float) -> bool:
 
 
 @inlined
-def _deepen(ratio: float, owner: int, guest: int, gain: Any, found: Any) -> None:
+def _deepen(ratio: float, owner: int, guest: int, gain: Any, counts: Any) -> None:
     """Note a ball that holds the guest deeper than all before."""
-    if ratio > found.ratio[guest] or (ratio == found.ratio[guest] and owner < found.deepest[guest]):
-        found.ratio[guest] = ratio
-        found.deepest[guest] = owner
+    if ratio > counts.ratio[guest] or (
+        ratio == counts.ratio[guest] and owner < counts.deepest[guest]
+    ):
+        counts.ratio[guest] = ratio
+        counts.deepest[guest] = owner
         if ratio > SMALL:
             gain[guest] = max(gain[guest], np.float32(min(ratio * LESS, LARGE)))
 
@@ -447,11 +460,11 @@ def multiply_misses(
             )
             continue
         product = _multiply_row(products[r - row], half, halves, spread.inverses, missed)
-        kept = spread.missed_rows[r] * product
-        spread.missed_rows[r] = kept if kept > NOTHING else 0.0
+        missed_product = spread.missed_rows[r] * product
+        spread.missed_rows[r] = missed_product if missed_product > NOTHING else 0.0
     for c in range(PANEL):
-        kept = spread.missed_columns[column + c] * missed[c]
-        spread.missed_columns[column + c] = kept if kept > NOTHING else 0.0
+        missed_product = spread.missed_columns[column + c] * missed[c]
+        spread.missed_columns[column + c] = missed_product if missed_product > NOTHING else 0.0
 
 
 @summation
@@ -524,24 +537,24 @@ def take_neighbours(
 
 @kernel
 def count_members(
-    tile: Any, row0: int, column0: int, radii: Any, closed: bool, held: Any, inside: Any
+    tile: Any, row0: int, column0: int, radii: Any, closed: bool, members: Any, inside: Any
 ) -> None:
     for r in range(tile.shape[0]):
         row = row0 + r
         for c in range(tile.shape[1]):
-            column, found = column0 + c, tile[r, c]
-            _count_member(row, column, found, radii, closed, held, inside)
-            _count_member(column, row, found, radii, closed, held, inside)
+            column, squared = column0 + c, tile[r, c]
+            _count_member(row, column, squared, radii, closed, members, inside)
+            _count_member(column, row, squared, radii, closed, members, inside)
 
 
 @kernel
 def _count_member(
-    owner: int, guest: int, found: float, radii: Any, closed: bool, held: Any, inside: Any
+    owner: int, guest: int, squared: float, radii: Any, closed: bool, members: Any, inside: Any
 ) -> None:
     """Count a guest in the smallest ball of the owner that holds it."""
     for k in range(radii.shape[1] - 1, -2, -1):
-        if k < 0 or not holds(radii[owner, k], found, closed):
+        if k < 0 or not holds(radii[owner, k], squared, closed):
             break
     if k + 1 < radii.shape[1]:
-        held[owner, k + 1] += 1
+        members[owner, k + 1] += 1
         inside[guest, k + 1] += 1

@@ -28,14 +28,14 @@ from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle, trian
 
 
 def search_again(
-    rows: Sieve, others: Sieve, span: Span, still_open: Any, nearest: Any, *, own: bool
+    rows: Sieve, others: Sieve, span: Span, still_open: Any, nearest: Any, *, same_set: bool
 ) -> None:
     """Find the nearest others of the rows of a span that are open, in place.
 
     Parameters
     ----------
     rows, others
-        The two sets; with `own` they are one, and no row is its own neighbour.
+        The two sets; with `same_set` they are one, and no row is its own neighbour.
     span
         The rows in question; starts at a multiple of 48.
     still_open
@@ -55,7 +55,7 @@ def search_again(
         Thresholds.shut(others.low),  # the limits of rows alone count
         (squared, index),
         span[0],
-        own,
+        same_set,
     )
 
 
@@ -105,12 +105,12 @@ class Candidates(NamedTuple):
 
     def merge(self, rows: Span, part: Candidates) -> None:
         """Take in what a tile found for some of the rows, in place."""
-        own = slice(*rows)
-        merge_candidates(self.bound[own], self.which[own], part.bound, part.which)
+        span = slice(*rows)
+        merge_candidates(self.bound[span], self.which[span], part.bound, part.which)
 
 
 def settle(
-    candidates: Candidates, rows: Sieve, others: Sieve, k: int, pool: Workers, *, own: bool
+    candidates: Candidates, rows: Sieve, others: Sieve, k: int, pool: Workers, *, same_set: bool
 ) -> Nearest:
     """Find the k nearest others of every row among its candidates, exactly.
 
@@ -119,24 +119,24 @@ def settle(
     candidates
         Of every row, once all pairs were seen.
     rows, others
-        The two sets; with `own` they are one, and no row is its own neighbour.
+        The two sets; with `same_set` they are one, and no row is its own neighbour.
     """
     n = len(rows.points)
     nearest = Nearest(filled((n, k), np.inf, np.float64), filled((n, k), -1, np.int64))
 
     def work(span: Span) -> None:
         part = slice(*span)
-        found = nearest.squared[part], nearest.index[part]
+        open_nearest = nearest.squared[part], nearest.index[part]
         still_open = np.zeros(span[1] - span[0], np.bool_)
         settle_candidates(
             (rows.points, others.points, rows.half_scale),
             (candidates.bound[part], candidates.which[part]),
-            found,
+            open_nearest,
             span[0],
             still_open,
         )
         if still_open.any():
-            search_again(rows, others, span, still_open, found, own=own)
+            search_again(rows, others, span, still_open, open_nearest, same_set=same_set)
 
     for _ in pool.map(work, panel_spans(n, 480)):
         pass
@@ -158,17 +158,19 @@ def nearest_neighbours(
         Where and in what pieces the work is done; neither changes the result.
     """
     n = len(points.points)
-    found = Candidates.empty(n, k)
+    candidates = Candidates.empty(n, k)
     block = block or block_of(n, n // 2, threads)
 
     def work(tile: tuple[Span, Span]) -> tuple[tuple[Span, Span], Candidates, Candidates]:
-        return tile, *nearest_in_tile((points, points), tile, (found, found), own=True)
+        return tile, *nearest_in_tile(
+            (points, points), tile, (candidates, candidates), same_set=True
+        )
 
     with workers(threads) as pool:
         for (rows, columns), left, right in pool.map(work, triangle(panel_spans(n, block))):
-            found.merge(rows, left)
-            found.merge(columns, right)
-        return settle(found, points, points, k, pool, own=True)
+            candidates.merge(rows, left)
+            candidates.merge(columns, right)
+        return settle(candidates, points, points, k, pool, same_set=True)
 
 
 def nearest_between(
@@ -191,20 +193,20 @@ def nearest_between(
         Of the left rows among the right ones, and of the right rows among the left ones.
     """
     n, m = len(left.points), len(right.points)
-    found = Candidates.empty(n, min(k, m)), Candidates.empty(m, min(k, n))
+    candidates = Candidates.empty(n, min(k, m)), Candidates.empty(m, min(k, n))
     block = block or block_of(n, m, threads)
 
     def work(tile: tuple[Span, Span]) -> tuple[tuple[Span, Span], Candidates, Candidates]:
-        return tile, *nearest_in_tile((left, right), tile, found, own=False)
+        return tile, *nearest_in_tile((left, right), tile, candidates, same_set=False)
 
     with workers(threads) as pool:
         tiles = rectangle(panel_spans(n, block), panel_spans(m, block))
         for (rows, columns), ours, theirs in pool.map(work, tiles):
-            found[0].merge(rows, ours)
-            found[1].merge(columns, theirs)
+            candidates[0].merge(rows, ours)
+            candidates[1].merge(columns, theirs)
         return (
-            settle(found[0], left, right, found[0].k, pool, own=False),
-            settle(found[1], right, left, found[1].k, pool, own=False),
+            settle(candidates[0], left, right, candidates[0].k, pool, same_set=False),
+            settle(candidates[1], right, left, candidates[1].k, pool, same_set=False),
         )
 
 
@@ -213,26 +215,26 @@ def nearest_in_tile(
     tile: tuple[Span, Span],
     known: tuple[Candidates, Candidates],
     *,
-    own: bool,
+    same_set: bool,
 ) -> tuple[Candidates, Candidates]:
     """Candidates across one tile, for its rows and for its columns.
 
     Only pairs that could enter the lists of `known` are looked at; any state of `known`, also an
-    empty one, leads to the same nearest neighbours. Spans start at a multiple of 48. With `own`
-    both sets are one, and no row is its own neighbour.
+    empty one, leads to the same nearest neighbours. Spans start at a multiple of 48. With
+    `same_set` both sets are one, and no row is its own neighbour.
     """
     (row0, row1), (column0, column1) = tile
     left = Candidates.empty(row1 - row0, known[0].k)
     right = Candidates.empty(column1 - column0, known[1].k)
     rows = _thresholds(sets[0], row0, row1, known[0])
     # On the diagonal rows and columns are the same, and share what tightens their limits
-    diagonal = own and row0 == column0
+    diagonal = same_set and row0 == column0
     columns = rows if diagonal else _thresholds(sets[1], column0, column1, known[1])
     panels = sets[0].panels, sets[1].panels
     pairs = patches(row1 - row0, column1 - column0, panels[0])
-    if own:
+    if same_set:
         pairs = pairs[row0 + pairs[:, 0] <= column0 + pairs[:, 1]]
-    scan_nearest(panels, pairs, rows, columns, (row0, column0), own, left, right)
+    scan_nearest(panels, pairs, rows, columns, (row0, column0), same_set, left, right)
     return left, right
 
 

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import (
-    Counts,
+    BallSide,
     Distance,
-    Side,
     Supports,
     as_distance,
     capped_own,
@@ -37,6 +36,7 @@ from calipers.estimate.knn.strata import (
     of_others,
     without_mates,
 )
+from calipers.numeric.arrays import Ints
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.kept import chosen_store, content
@@ -71,7 +71,7 @@ class Work:
         *,
         keep: bool = False,
         labels: NDArray[np.int64] | None = None,
-    ) -> Side:
+    ) -> BallSide:
         """Find the balls of one set; with `keep` its neighbours are kept, where a store is.
 
         `labels` are the strata of its rows, where those of one stratum are no neighbours.
@@ -86,17 +86,17 @@ class Work:
         if blocks.halvings:  # enough that k of them lie in the same half, by every halving
             spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
-            kept = min(self.k_max + spare, others)
-            nearest = self._nearest_within(points, kept + mates, keep=keep)
+            neighbours = min(self.k_max + spare, others)
+            nearest = self._nearest_within(points, neighbours + mates, keep=keep)
             if labels is not None:
-                nearest = of_others(nearest, labels, kept)
+                nearest = of_others(nearest, labels, neighbours)
             radii, short = radii_of(
                 nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
             )
-            if short == 0 or kept == others or kept > MOST_KEPT:
+            if short == 0 or neighbours == others or neighbours > MOST_KEPT:
                 spread = common_radius(nearest, self.supports, self.distance)
                 median = median_radius(nearest.squared, self.supports.capped)
-                return Side(points, nearest, radii, self.k, median, spread)
+                return BallSide(points, nearest, radii, self.k, median, spread)
             spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
 
     def _nearest_within(self, points: Sieve, k: int, *, keep: bool) -> Nearest:
@@ -117,7 +117,9 @@ class Work:
             np.ascontiguousarray(known.squared[:, :k]), np.ascontiguousarray(known.index[:, :k])
         )
 
-    def count_across(self, reference: Side, generated: Side) -> tuple[SettledCounts, SettledCounts]:
+    def count_across(
+        self, reference: BallSide, generated: BallSide
+    ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         blocks = reference.radii.sizes[1]
@@ -127,8 +129,8 @@ class Work:
         if self.supports.across:  # so that as many of other strata are among them
             more = self.strata.largest
             kept = min(n, kept[0] + more[0]), min(m, kept[1] + more[1])
-        found = self.passes.count(reference, generated, closed=self.closed, kept=kept)
-        return without_mates(self.strata, (reference, generated), found, closed=self.closed)
+        settled = self.passes.count(reference, generated, closed=self.closed, kept=kept)
+        return without_mates(self.strata, (reference, generated), settled, closed=self.closed)
 
     def _nearest_across(self, owners: int, blocks: int) -> int:
         """How many nearest owners of every guest to keep."""
@@ -149,8 +151,8 @@ def _largest_k(
     """Return the largest k that is asked for, or say which set is too small for it."""
     largest = max(k, check_whole("k_max", k_max, 1))
     if strata is not None:
-        own = zip(("reference", "generated"), (reference, generated), strata.largest, strict=True)
-        for name, points, mates in own:
+        sides = zip(("reference", "generated"), (reference, generated), strata.largest, strict=True)
+        for name, points, mates in sides:
             if len(points) - mates < largest:
                 raise InputError(
                     f"k = {largest} needs at least {largest} samples of other strata for every "
@@ -205,7 +207,7 @@ NO_SUPPORTS = Supports()
 
 
 @dataclass(frozen=True)
-class Replicates:
+class NeighbourReplicates:
     """Counts for the chosen k with one block of rows left out, enough to score each replicate.
 
     Attributes
@@ -229,14 +231,14 @@ class Replicates:
         Owners of the same half whose such balls hold each guest, shape ``(m, halvings)``.
     """
 
-    held_without: Counts
-    held_from: Counts
-    inside_without: Counts
+    held_without: Ints
+    held_from: Ints
+    inside_without: Ints
     radii_without: NDArray[np.float64]
     across_without: NDArray[np.float64] | None
     radii_halves: NDArray[np.float64]
-    held_halves: Counts
-    inside_halves: Counts
+    held_halves: Ints
+    inside_halves: Ints
 
 
 @dataclass(frozen=True)
@@ -275,17 +277,17 @@ class Balls:
     """
 
     radii: NDArray[np.float64]
-    held: Counts
-    inside: Counts
+    held: Ints
+    inside: Ints
     own_nearest: NDArray[np.int64]
     nearest: NDArray[np.int64]
     distance: NDArray[np.float64]
-    capped: Counts | None = None
-    capped_own: Counts | None = None
+    capped: Ints | None = None
+    capped_own: Ints | None = None
     realism: NDArray[np.float64] | None = None
     missed: NDArray[np.float64] | None = None
     across: NDArray[np.float64] | None = None
-    replicates: Replicates | None = None
+    replicates: NeighbourReplicates | None = None
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -346,19 +348,22 @@ class Neighbourhoods:
             If no counts of blocks were kept.
         """
         ours, theirs = self.reference_blocks, self.generated_blocks
-        own, other = self.reference, self.generated
+        balls, other = self.reference, self.generated
         if side == "generated":
-            ours, theirs, own, other = theirs, ours, other, own
+            ours, theirs, balls, other = theirs, ours, other, balls
         if not ours.count:
             raise InputError(f"the counts of the {side} set were not kept by block")
         keep = ours.labels != block
-        own, other = _owners_without(own, keep, block, k), _guests_without(other, keep, block, k)
+        balls, other = (
+            _owners_without(balls, keep, block, k),
+            _guests_without(other, keep, block, k),
+        )
         ours = Blocks(ours.labels[keep], ours.count)
         if side == "generated":
-            ours, theirs, own, other = theirs, ours, other, own
+            ours, theirs, balls, other = theirs, ours, other, balls
         return replace(
             self,
-            reference=own,
+            reference=balls,
             generated=other,
             k_max=k,
             reference_blocks=ours,
@@ -490,10 +495,10 @@ def measure_neighbourhoods(
         work.side(points[0], blocks[0], keep=True, labels=labels[0]),
         work.side(points[1], blocks[1], labels=labels[1]),
     ]
-    found = work.count_across(sides[0], sides[1])
+    settled = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
-        reference=_balls(work, sides[0], found[0], labels),
-        generated=_balls(work, sides[1], found[1], labels[::-1]),
+        reference=_balls(work, sides[0], settled[0], labels),
+        generated=_balls(work, sides[1], settled[1], labels[::-1]),
         ties=ties,
         distance=distance,
         supports=supports,
@@ -572,19 +577,19 @@ def _guests_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -
     )
 
 
-def _replicates(balls: Balls) -> Replicates:
+def _replicates(balls: Balls) -> NeighbourReplicates:
     if balls.replicates is None:
         raise InputError("the neighbourhoods were measured without blocks of rows")
     return balls.replicates
 
 
-def _columns(counts: Counts, k: int) -> Counts:
+def _columns(counts: Ints, k: int) -> Ints:
     return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
 def _balls(
     work: Work,
-    side: Side,
+    side: BallSide,
     settled: SettledCounts,
     labels: tuple[NDArray[np.int64] | None, NDArray[np.int64] | None],
 ) -> Balls:
@@ -594,40 +599,40 @@ def _balls(
     """
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
-    found, (own, guests) = settled.counts, labels
+    counts, (owner_labels, guests) = settled.counts, labels
     beyond = beyond_without = capped = None
     if asked.across:
         others = settled
-        if own is not None and guests is not None:
-            others = nearest_others(settled, (own, guests))
+        if owner_labels is not None and guests is not None:
+            others = nearest_others(settled, (owner_labels, guests))
         beyond, beyond_without = (
             as_distance(squared, work.distance) for squared in others.across(side)
         )
     if asked.capped is not None:
         capped = capped_own(side, closed=work.closed)
-        if own is not None:
-            capped = capped_without_mates(capped, side, own, closed=work.closed)
-    replicates = Replicates(
-        found.held_without,
-        found.held_from,
-        found.inside_without,
+        if owner_labels is not None:
+            capped = capped_without_mates(capped, side, owner_labels, closed=work.closed)
+    replicates = NeighbourReplicates(
+        counts.held_without,
+        counts.held_from,
+        counts.inside_without,
         as_distance(side.radii.without, work.distance),
         beyond_without,
         as_distance(side.radii.halves, work.distance),
-        found.held_halves,
-        found.inside_halves,
+        counts.held_halves,
+        counts.inside_halves,
     )
     return Balls(
         radii=as_distance(side.radii.squared, work.distance),
-        held=np.cumsum(found.held, axis=1, dtype=np.int32),
-        inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
+        held=np.cumsum(counts.held, axis=1, dtype=np.int32),
+        inside=np.cumsum(counts.inside, axis=1, dtype=np.int32),
         own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
         nearest=settled.nearest.index[:, 0],
         distance=as_distance(settled.nearest.squared[:, 0], work.distance),
-        capped=None if asked.capped is None else found.capped,
+        capped=None if asked.capped is None else counts.capped,
         capped_own=capped,
         realism=None if asked.smaller is None else root(settled.ratio),
-        missed=None if asked.spread is None else root(found.missed),
+        missed=None if asked.spread is None else root(counts.missed),
         across=beyond,
         replicates=replicates if side.radii.without.shape[1] else None,
     )

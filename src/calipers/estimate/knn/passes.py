@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.knn.ball_counts import BallCounts, count_tile, exact_ratio
-from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.kernels import radii_without_blocks
 from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
 from calipers.numeric.distances import Sieve
@@ -37,13 +37,17 @@ class SettledCounts:
     ratio: NDArray[np.float64]
 
     @classmethod
-    def of(cls, owners: Side, guests: Side, counts: BallCounts, pool: Workers) -> SettledCounts:
+    def of(
+        cls, owners: BallSide, guests: BallSide, counts: BallCounts, pool: Workers
+    ) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
         candidates = counts.candidates
-        nearest = settle(candidates, guests.points, owners.points, candidates.k, pool, own=False)
+        nearest = settle(
+            candidates, guests.points, owners.points, candidates.k, pool, same_set=False
+        )
         return cls(counts, nearest, exact_ratio(owners, guests, counts))
 
-    def across(self, owners: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def across(self, owners: BallSide) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Squared distances of the guests to their k-th nearest owner, and without each block.
 
         Where too few owners are known once a block is deleted, the last known one counts.
@@ -74,7 +78,7 @@ class Passes(Protocol):
         ...
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once.
 
@@ -116,15 +120,15 @@ class LocalPasses(Passes):
         return nearest_neighbours(points, k=k, threads=self.threads, block=self.block)
 
     def count(
-        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         total = empty_counts(reference, generated, kept)
 
         def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
-            found = count_tile(reference, generated, *tile, total, closed=closed)
-            return slice(*tile[0]), slice(*tile[1]), found
+            counted = count_tile(reference, generated, *tile, total, closed=closed)
+            return slice(*tile[0]), slice(*tile[1]), counted
 
         with workers(self.threads) as pool:
             size = self.block or block_of(n, m, self.threads)
@@ -136,7 +140,7 @@ class LocalPasses(Passes):
 
 
 def empty_counts(
-    reference: Side, generated: Side, kept: tuple[int, int]
+    reference: BallSide, generated: BallSide, kept: tuple[int, int]
 ) -> tuple[BallCounts, BallCounts]:
     """Counts of both sets before any pair was seen; `kept` as for :meth:`Passes.count`."""
     n, m = len(reference.points.points), len(generated.points.points)
@@ -145,7 +149,7 @@ def empty_counts(
 
 
 def settled_counts(
-    reference: Side, generated: Side, total: tuple[BallCounts, BallCounts], pool: Workers
+    reference: BallSide, generated: BallSide, total: tuple[BallCounts, BallCounts], pool: Workers
 ) -> tuple[SettledCounts, SettledCounts]:
     """Settle what bounds left open, once all pairs were seen."""
     return (

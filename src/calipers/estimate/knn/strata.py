@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.knn.ball_counts import BallCounts
-from calipers.estimate.knn.balls import Counts, Side
+from calipers.estimate.knn.balls import BallSide
 from calipers.estimate.knn.kernels import count_listed, squared_of_pairs
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import SettledCounts
+from calipers.numeric.arrays import Ints, Longs
 
-Labels = NDArray[np.int64]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 AT_ONCE = 2**20
@@ -52,8 +52,8 @@ class Strata:
         side, are of one stratum.
     """
 
-    reference: Labels
-    generated: Labels
+    reference: Longs
+    generated: Longs
 
     @classmethod
     def of(cls, labels: tuple[ArrayLike, ArrayLike], n: int, m: int) -> Strata:
@@ -65,8 +65,8 @@ class Strata:
             If they do not label every row, or are no whole numbers.
         """
         made = []
-        for name, own, rows in zip(("reference", "generated"), labels, (n, m), strict=True):
-            array = np.asarray(own)
+        for name, side_labels, rows in zip(("reference", "generated"), labels, (n, m), strict=True):
+            array = np.asarray(side_labels)
             if array.shape != (rows,) or array.dtype.kind not in "iu":
                 raise InputError(
                     f"{name} strata must be whole numbers, one for each of {rows} rows; found "
@@ -81,7 +81,7 @@ class Strata:
         return largest_stratum(self.reference), largest_stratum(self.generated)
 
 
-def of_others(nearest: Nearest, labels: Labels, k: int, owners: Labels | None = None) -> Nearest:
+def of_others(nearest: Nearest, labels: Longs, k: int, owners: Longs | None = None) -> Nearest:
     """Leave those of the own stratum out of nearest rows, and keep the k closest of the others.
 
     Parameters
@@ -93,8 +93,8 @@ def of_others(nearest: Nearest, labels: Labels, k: int, owners: Labels | None = 
     owners
         The stratum of each row whose neighbours they are; None where that is the same set.
     """
-    own = labels if owners is None else owners
-    mates = (labels[nearest.index] == own[:, None]) & (nearest.index >= 0)
+    owner_labels = labels if owners is None else owners
+    mates = (labels[nearest.index] == owner_labels[:, None]) & (nearest.index >= 0)
     places = np.argsort(mates, axis=1, kind="stable")[:, :k]
     squared = np.take_along_axis(np.where(mates, np.inf, nearest.squared), places, axis=1)
     index = np.take_along_axis(nearest.index, places, axis=1)
@@ -103,8 +103,8 @@ def of_others(nearest: Nearest, labels: Labels, k: int, owners: Labels | None = 
 
 def without_mates(
     strata: Strata,
-    sides: tuple[Side, Side],
-    found: tuple[SettledCounts, SettledCounts],
+    sides: tuple[BallSide, BallSide],
+    passes: tuple[SettledCounts, SettledCounts],
     *,
     closed: bool,
 ) -> tuple[SettledCounts, SettledCounts]:
@@ -117,13 +117,13 @@ def without_mates(
     for rows, columns in _pairs(strata.reference, strata.generated):
         count_listed(points, rows, columns, balls, mates, left.k, closed)
     first, second = (
-        replace(settled, counts=_less(settled.counts, own))
-        for settled, own in zip(found, mates, strict=True)
+        replace(settled, counts=_less(settled.counts, mate_counts))
+        for settled, mate_counts in zip(passes, mates, strict=True)
     )
     return first, second
 
 
-def capped_without_mates(counts: Counts, side: Side, labels: Labels, *, closed: bool) -> Counts:
+def capped_without_mates(counts: Ints, side: BallSide, labels: Longs, *, closed: bool) -> Ints:
     """Take rows of the own stratum off the counts of capped balls around the rows of a set.
 
     They were counted only where ties went on beyond the neighbours that were kept, so that all rows
@@ -141,19 +141,19 @@ def capped_without_mates(counts: Counts, side: Side, labels: Labels, *, closed: 
     return counts
 
 
-def nearest_others(settled: SettledCounts, strata: tuple[Labels, Labels]) -> SettledCounts:
+def nearest_others(settled: SettledCounts, strata: tuple[Longs, Longs]) -> SettledCounts:
     """Leave those of the own stratum out of the owners nearest to every guest.
 
     `strata` are those of the owners and of the guests.
     """
     owners, guests = strata
     known = settled.nearest.index.shape[1]
-    kept = known - largest_stratum(owners)
-    nearest = of_others(settled.nearest, owners, kept, guests)
+    neighbours = known - largest_stratum(owners)
+    nearest = of_others(settled.nearest, owners, neighbours, guests)
     return replace(settled, nearest=nearest)
 
 
-def largest_stratum(labels: Labels) -> int:
+def largest_stratum(labels: Longs) -> int:
     """How many rows the largest stratum of a set has."""
     return int(np.unique(labels, return_counts=True)[1].max(initial=1))
 
@@ -173,7 +173,7 @@ def _less(counts: BallCounts, others: BallCounts) -> BallCounts:
     return counts._replace(**left)
 
 
-def _pairs(left: Labels, right: Labels) -> Iterator[Pairs]:
+def _pairs(left: Longs, right: Longs) -> Iterator[Pairs]:
     """List the pairs of one label, those of some rows of the left at a time."""
     order = np.argsort(right, kind="stable")
     ordered = right[order]
@@ -182,7 +182,9 @@ def _pairs(left: Labels, right: Labels) -> Iterator[Pairs]:
     batches = np.cumsum(counts) // AT_ONCE
     for batch in np.unique(batches):
         rows = np.flatnonzero(batches == batch)
-        own = counts[rows]
-        listed = np.repeat(rows, own)
-        within = np.arange(len(listed)) - np.repeat(np.cumsum(own) - own, own)
+        pair_counts = counts[rows]
+        listed = np.repeat(rows, pair_counts)
+        within = np.arange(len(listed)) - np.repeat(
+            np.cumsum(pair_counts) - pair_counts, pair_counts
+        )
         yield listed.astype(np.int64), order[first[listed] + within].astype(np.int64)

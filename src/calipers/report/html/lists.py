@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from calipers.catalogue.shown import views_of
+from calipers.explain.model import Explanation
 from calipers.report.html.texts import Shown, Texts
 from calipers.report.html.wording import count
 from calipers.report.names import VIEWS, clean, shorten
 from calipers.report.numbers import MISSING, share
+from calipers.report.of_data import comparison_of, explanation_of
 from calipers.report.shown import short
 from calipers.report.table import Data
-from calipers.report.topics import level_of, outcome, ratio_words, split
+from calipers.report.topics import outcome, ratio_words
 from calipers.report.verdict import furthest_first
 
 LONGEST_WORD = 200
@@ -94,23 +96,26 @@ def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
     told = data.get("explanations") or {}
     most = data["comparison"].get("settings", {}).get("k_max")
     made = []
-    for row in furthest_first(data["comparison"]):
+    for row in furthest_first(comparison_of(data["comparison"])):
         system = data["comparison"]["systems"][row]
         by_view = told.get(system["name"]) or {}
-        known = [view for view in views_of(data["comparison"]) if view in by_view]
+        known = [view for view in views_of(data["comparison"]["settings"]) if view in by_view]
         found = tuple(_lists(by_view[view], texts, most) for view in known)
         made.append(SystemLists(row + 1, short(system["name"]), found))
     return [each for each in made if each.views]
 
 
 def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
-    topics, parts, level = list(told.get("topics") or ()), split(told), level_of(told)
+    explanation, topics = explanation_of(told), list(told.get("topics") or ())
     largest = max((t["share"] or 0.0 for t in topics), default=0.0)
 
-    def shown(chosen: Sequence[Data]) -> tuple[Topic, ...]:
+    def shown(chosen: Sequence[int]) -> tuple[Topic, ...]:
         return tuple(
-            replace(_topic(topic, texts, largest), ratio=ratio_words(topic, level))
-            for topic in chosen
+            replace(
+                _topic(topics[place], texts, largest),
+                ratio=ratio_words(explanation.topics[place], explanation.level),
+            )
+            for place in chosen
         )
 
     uncovered = sorted(
@@ -120,10 +125,10 @@ def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
         view=clean(told["view"]),
         sees=VIEWS.get(told["view"], ""),
         summary=tuple(_summary(told)),
-        outcome=outcome(told),
-        under=shown(parts.under),
-        over=shown(parts.over),
-        others=shown(parts.rest),
+        outcome=outcome(explanation),
+        under=shown(_places(explanation, "under")),
+        over=shown(_places(explanation, "over")),
+        others=shown(_places(explanation)),
         worst=tuple(_outlier(each, texts, most) for each in told.get("outside") or ()),
         worst_count=count(told.get("outside_count")),
         uncovered=tuple(_topic(topic, texts, largest) for topic in uncovered),
@@ -133,6 +138,15 @@ def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
         cells=tuple(_cell(each, told) for each in told.get("cells") or ()),
         notes=tuple(clean(note) for note in told.get("notes") or ()),
     )
+
+
+def _places(explanation: Explanation, direction: str = "") -> list[int]:
+    """Give the places of the topics that differ in a direction; of those that do not for none."""
+    return [
+        place
+        for place, topic in enumerate(explanation.topics)
+        if (topic.direction if topic.significant else "") == direction
+    ]
 
 
 def _summary(told: Data) -> Iterator[str]:

@@ -18,7 +18,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from calipers.assets import PLOTLY
-from calipers.report.documents import compare
+from calipers.report.comparison import document as compare
 from calipers.report.html.escaping import escaping_templates
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import FIRST, system_lists
@@ -39,6 +39,7 @@ from calipers.report.html.tables import (
 )
 from calipers.report.html.texts import fitting
 from calipers.report.names import VIEWS, clean
+from calipers.report.of_data import comparison_of
 from calipers.report.redacted import without_texts
 from calipers.report.table import Data, Name, ScoreCell, Words, said
 from calipers.report.verdict import verdict
@@ -126,14 +127,14 @@ def _context(data: Data, environment: Any) -> dict[str, Any]:
 
 def _said(comparison: Data) -> dict[str, Any]:
     """Gather what the page says of the comparison itself."""
-    document = compare.full(comparison)
+    document = compare.full(comparison_of(comparison))
     heading = title(comparison)
     return {
         "title": heading,
         "tab": said(heading),
         "about": document.title,
         "version": comparison.get("calipers") or "",
-        "verdict": verdict(comparison),
+        "verdict": verdict(comparison_of(comparison)),
         "scores": scores_of(document, comparison),
         "views": defaultdict(str, VIEWS),
         "places": places(comparison),

@@ -17,10 +17,12 @@ from statistics import NormalDist
 from typing import Any
 
 from calipers.catalogue.estimation import DIVERGENCE
+from calipers.explain.model import Topic
 from calipers.report.names import MADE_BY, VIEWS, clean, shorten
+from calipers.report.of_data import comparison_of, explanation_of
 from calipers.report.shown import TEXT, short
 from calipers.report.table import Data
-from calipers.report.topics import level_of, ratio_words
+from calipers.report.topics import ratio_words
 from calipers.report.verdict import furthest_first
 from calipers.score import WIDTH
 
@@ -322,24 +324,23 @@ def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """
     told, made = data.get("explanations") or {}, []
     for place, view in enumerate(views):
-        for row in furthest_first(data["comparison"]):
+        for row in furthest_first(comparison_of(data["comparison"])):
             name = systems_of(data)[row]["name"]
-            explanation = told.get(name, {}).get(view) or {}
-            topics, level = explanation.get("topics") or [], level_of(explanation)
-            bars = [
-                _bar(topic, level) for topic in topics if number(topic.get("share")) is not None
-            ]
+            explanation = told.get(name, {}).get(view)
+            topics = explanation_of(explanation).topics if explanation else ()
+            level = explanation_of(explanation).level if explanation else 0.0
+            bars = [_bar(topic, level) for topic in topics if number(topic.share) is not None]
             made += [{"view": place, "system": row, "bars": bars}] if bars else []
     return made
 
 
-def _bar(topic: Data, level: float) -> dict[str, Any]:
-    sign = -1 if topic["direction"] == "under" else 1
+def _bar(topic: Topic, level: float) -> dict[str, Any]:
+    sign = -1 if topic.direction == "under" else 1
     return {
-        "keywords": [shorten(clean(word), LONGEST_WORD) for word in topic["keywords"][:WORDS]],
-        "share": number(sign * topic["share"]),
-        "expected": number(topic.get("reference_share", topic.get("expected"))),
-        "produced": number(topic.get("generated_share", topic.get("produced"))),
-        "significant": bool(topic.get("significant")),
+        "keywords": [shorten(clean(word), LONGEST_WORD) for word in topic.keywords[:WORDS]],
+        "share": number(sign * topic.share),
+        "expected": number(topic.reference_share),
+        "produced": number(topic.generated_share),
+        "significant": topic.significant,
         "ratio": ratio_words(topic, level),
     }

@@ -15,6 +15,7 @@ from calipers.report.html.wording import listing
 from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, share, size_text, words_text
+from calipers.report.of_data import of_data
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import Measure, pieces
 from calipers.report.render.text import strip
@@ -183,7 +184,7 @@ def set_rows(data: Data) -> Iterator[SetRow]:
         )
         content = str(row.get("content_hash") or MISSING)
         name = clean(row["name"])
-        yield SetRow(role, name, source, size_text(row), words_text(row), content)
+        yield SetRow(role, name, source, size_text(of_data(row)), words_text(of_data(row)), content)
 
 
 def settings_of(data: Data) -> Iterator[tuple[str, str]]:

@@ -15,13 +15,11 @@ from calipers.report.plots.curves import curves_plot
 from calipers.report.plots.f_scores import f_scores_plot
 from calipers.report.plots.frontiers import frontiers_plot
 from calipers.report.plots.group_bars import group_bars_plot
-from calipers.report.plots.heat_map import heat_map_plot
 from calipers.report.plots.map import map_plot
 from calipers.report.plots.panels import Plot
 from calipers.report.plots.parameter import parameter_plot
 from calipers.report.plots.plane import plane_plot
 from calipers.report.plots.style import save_figure
-from calipers.report.plots.sweep import sweep_plot
 
 __all__ = [
     "Axes",
@@ -32,10 +30,8 @@ __all__ = [
     "f_scores_plot",
     "frontiers_plot",
     "group_bars_plot",
-    "heat_map_plot",
     "map_plot",
     "parameter_plot",
     "plane_plot",
     "save_figure",
-    "sweep_plot",
 ]

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calipers.errors import InputError, unknown_name
+from calipers.report.of_data import of_data
 from calipers.report.plots.choosing import (
     Data,
     chosen_systems,
@@ -175,7 +176,7 @@ def _numbers(rows: Sequence[Data], field: str) -> list[float]:
 
 def _words(region: Data) -> str:
     """Name a region by its keywords, or by its cells where it has none."""
-    return drawable(name_of(region, WORDS), WIDEST)
+    return drawable(name_of(of_data(region), WORDS), WIDEST)
 
 
 def _whole(explained: Data) -> str:

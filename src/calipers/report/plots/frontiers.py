@@ -14,6 +14,7 @@ from calipers.catalogue.estimation import DIVERGENCE
 from calipers.errors import InputError, unknown_name
 from calipers.report.names import clean, label
 from calipers.report.numbers import score_text
+from calipers.report.of_data import score_of
 from calipers.report.plots.choosing import (
     Data,
     compared,
@@ -170,7 +171,7 @@ def _areas(data: Data, views: Sequence[str], key: str) -> list[str]:
     """Give the areas of all systems, view by view; a dash where there is none."""
     keys = [prefix(data, view) + key for view in views]
     return [
-        " / ".join(score_text(scores_of(data, name).get(key)) for key in keys)
+        " / ".join(score_text(score_of(scores_of(data, name).get(key))) for key in keys)
         for name in system_names(data)
     ]
 

@@ -11,8 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.documents.compare_sets import MOST, WORST, shown_groups
+from calipers.report.comparison.sets import MOST, WORST, shown_groups
 from calipers.report.names import label
+from calipers.report.of_data import comparison_of
 from calipers.report.plots.choosing import (
     Data,
     all_scores,
@@ -73,7 +74,7 @@ def group_bars_plot(
     shown = _metrics(data, before, metrics)
     names = chosen_systems(data, system)
     every = _groups(data)
-    groups = shown_groups(compared(data), every, before=before)
+    groups = shown_groups(comparison_of(compared(data)), every, before=before)
     height = max(LEAST, len(groups) * max(LEAST_GROUP, BAR * (len(names) + 1)) + 0.9)
     room = legend_width([*names, INTERVAL])
 

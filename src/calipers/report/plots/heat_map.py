@@ -1,13 +1,10 @@
-"""A ranking as data ──► the heat map of paper 000, figures 7 and A.5: what goes with what."""
+"""What heat maps share: sizes, colours, written cells, names at two sides and lines between."""
 
 from __future__ import annotations
 
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
 
-from calipers.report.plots.choosing import Data, drawable, floats
-from calipers.report.plots.panels import Panel, Plot
 from calipers.report.plots.style import INK, Look
 
 CELL = 0.5
@@ -20,41 +17,6 @@ MINUS = "\N{MINUS SIGN}"
 # All eyes tell blue from orange; light enough for dark numbers, whose signs tell the same in grey
 ORANGE, BLUE = "#e28b47", "#4c9dca"
 DIVERGING = LinearSegmentedColormap.from_list("calipers", [ORANGE, "#ffffff", BLUE])
-
-
-def heat_map_plot(data: Data) -> Plot:
-    """Show how metrics and truths correlate with one another over the systems.
-
-    Blue where columns rise together, orange where one falls, white at 0. Every value is written in
-    its cell; one that is undefined is a grey cell with a dash. Lines set truths apart from metrics.
-    The figure has a bar of colours too.
-
-    Parameters
-    ----------
-    data
-        What ``Ranking.to_dict()`` gives, or the JSON that the command line wrote.
-    """
-    matrix = data["matrix"]
-    rows = [floats(row) for row in matrix["values"]]
-
-    def draw(axes: Axes) -> None:
-        axes.imshow(rows, cmap=DIVERGING.with_extremes(bad="#d9d9d9"), vmin=-1, vmax=1)
-        axes.set_title(f"Over {len(data['systems'])} systems, values as measured", loc="left")
-        write_cells(axes, rows)
-        name_sides(axes, [drawable(name, LONGEST) for name in matrix["names"]])
-        separate_cells(axes, len(rows), len(rows) - matrix["truths"])
-
-    def whole() -> Figure:
-        side = MARGIN + CELL * len(rows)
-        figure = Figure(figsize=(side + 0.9, side), layout="constrained")
-        axes = figure.add_subplot()
-        draw(axes)
-        bar = figure.colorbar(axes.images[0], ax=axes, shrink=0.7, pad=0.03)
-        bar.set_label(f"{str(matrix['kind']).capitalize()} correlation")
-        bar.outline.set_visible(False)
-        return figure
-
-    return Plot(whole, lambda: Panel(draw, ALONE))
 
 
 def write_cells(axes: Axes, rows: list[list[float]]) -> None:

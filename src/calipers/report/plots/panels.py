@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ from rich.cells import cell_len
 
 from calipers.report.names import WIDEST_NAME
 from calipers.report.plots.choosing import Data, compared, drawable, view_words
-from calipers.report.plots.style import FONT, Look, styled
+from calipers.report.plots.style import FONT, Look, save_figure, styled
 
 COLUMN, HEIGHT = 3.4, 3.52
 """Size of a view's panel in inches; a figure of one view is as wide as a column of a paper."""
@@ -76,10 +77,13 @@ class Plot:
     whole: Callable[[], Figure]
     panel: Callable[[], Panel]
 
-    def figure(self) -> Figure:
-        """Draw a figure with all panels."""
+    def figure(self, path: str | Path | None = None) -> Figure:
+        """Draw a figure with all panels; keep it as .png, .pdf or .svg where a file is named."""
         with styled():
-            return self.whole()
+            figure = self.whole()
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def axes(self, axes: Axes | None = None, *, legend: bool = True) -> Axes:
         """Draw one panel.

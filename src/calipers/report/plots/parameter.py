@@ -19,6 +19,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFormatter
 
 from calipers.errors import InputError, unknown_name
+from calipers.report.of_data import comparison_of
 from calipers.report.plots.choosing import (
     Data,
     all_scores,
@@ -189,7 +190,11 @@ def _of_tuning(tuned: Data) -> tuple[dict[str, float], dict[str, str], str]:
 def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[Metric]:
     """Choose the metrics, each by one view."""
     if asked is None:
-        return [metric for metric in shown_metrics(compared(runs[0])) if metric.view == view]
+        return [
+            metric
+            for metric in shown_metrics(comparison_of(compared(runs[0])))
+            if metric.view == view
+        ]
     return [_metric(runs, view, name) for name in asked]
 
 

@@ -1,4 +1,4 @@
-"""A comparison as data, or the tables of any document ──► CSV in long form.
+"""A comparison, or the tables of any document ──► CSV in long form.
 
 Numbers stand in full precision, as Python and JSON write them; what is not known is empty. Names
 are on one line, and those that a spreadsheet would run as a formula begin with an apostrophe.
@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from calipers.report.documents import check_comparison, is_of_texts
+from calipers.catalogue.shown import split_view, views_of
 from calipers.report.names import clean
-from calipers.report.shown import TEXT, metric_of
-from calipers.report.table import Cell, Data, Document, ScoreCell, said
+from calipers.report.numbers import defined
+from calipers.report.shown import TEXT
+from calipers.report.summary_of_data import Scored, check_comparison
+from calipers.report.table import Cell, Document, ScoreCell, said
+from calipers.results.texts import TextComparison
+from calipers.score import Score
 
 COLUMNS = (
     "system",
@@ -54,13 +58,13 @@ _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 """What a spreadsheet takes for the start of a formula, full-width forms too."""
 
 
-def scores_csv(data: Data) -> str:
+def scores_csv(result: Scored) -> str:
     """Write all scores as CSV, one row for each set and score.
 
     Parameters
     ----------
-    data
-        What ``Comparison.to_dict()`` or ``TextComparison.to_dict()`` gives.
+    result
+        What was measured.
 
     Returns
     -------
@@ -72,13 +76,13 @@ def scores_csv(data: Data) -> str:
     Raises
     ------
     InputError
-        If the data are of no comparison.
+        If it is no comparison.
     """
-    check_comparison(data)
+    check_comparison(result)
     file = io.StringIO(newline="")
     lines = csv.writer(file)
     lines.writerow(COLUMNS)
-    lines.writerows(_rows(data))
+    lines.writerows(_rows(result))
     return file.getvalue()
 
 
@@ -119,35 +123,55 @@ def cell(value: Any) -> str:
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def _rows(data: Data) -> Iterator[list[str]]:
-    sets = [(data.get("reference"), "reference"), *((s, "generated") for s in data["systems"])]
-    for each, role in sets:
-        for key, score in ((each or {}).get("scores") or {}).items():
-            about = {"system": each["name"], "role": role, "n": each.get("n"), "key": key}
-            row = {**_of_score(score), **about, **_of_key(data, key)}
-            yield [cell(row.get(column)) for column in COLUMNS]
+def _rows(result: Scored) -> Iterator[list[str]]:
+    """Give a row of cells for each score of each set, the reference's own first."""
+    texts = isinstance(result, TextComparison)
+    views = views_of(result.settings)
+    sets = [(system.summary, "generated", system.scores) for system in result.systems]
+    if result.reference is not None:
+        sets.insert(0, (result.reference, "reference", result.reference_scores))
+    for summary, role, scores in sets:
+        for key, score in scores.items():
+            row = {
+                **_of_score(score),
+                **_of_key(key, views, texts=texts),
+                "system": summary.name,
+                "role": role,
+                "n": summary.n,
+                "key": key,
+            }
+            yield [cell(row[column]) for column in COLUMNS]
 
 
-def _of_score(score: Mapping[str, Any]) -> dict[str, Any]:
-    low, high = score.get("interval") or (None, None)
-    floor = score.get("floor") or {}
+def _of_score(score: Score) -> dict[str, Any]:
+    low, high = map(defined, score.interval or (None, None))
+    floor = score.floor
     return {
-        **score,
+        "value": defined(score.value),
         "low": low,
         "high": high,
-        "noise_floor_sd": floor.get("spread"),
-        "noise_floor_n": floor.get("size"),
-        "at_noise_floor_n": floor.get("beside"),
-        "within_noise_floor": floor.get("inside"),
+        "level": score.level,
+        "standard_error": defined(score.standard_error),
+        "approximate": score.approximate,
+        "noise_floor": defined(score.noise_floor),
+        "noise_floor_sd": None if floor is None else defined(floor.spread),
+        "noise_floor_n": None if floor is None else floor.size,
+        "at_noise_floor_n": None if floor is None else defined(floor.beside),
+        "within_noise_floor": None if floor is None else floor.inside,
+        "better": score.better,
+        "reference": defined(score.reference),
+        "gap": defined(score.gap),
+        "seeds_sd": score.seeds_sd,
+        "reason": score.reason,
+        "signature": score.signature,
     }
 
 
-def _of_key(data: Data, key: str) -> dict[str, str]:
+def _of_key(key: str, views: Sequence[str], *, texts: bool) -> dict[str, str]:
     """Take a key apart: view, metric, options."""
-    found = metric_of(data, key)
-    metric, _, options = found.metric.partition(":")
-    view = TEXT if is_of_texts(data) else found.view
-    return {"view": view, "metric": metric, "options": options}
+    view, rest = split_view(key, views)
+    metric, _, options = rest.partition(":")
+    return {"view": TEXT if texts else view or views[0], "metric": metric, "options": options}
 
 
 def _text(shown: Cell) -> str:

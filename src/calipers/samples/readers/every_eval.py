@@ -75,15 +75,19 @@ def every_eval_items(
 def _texts(number: int, row: dict[str, Any], source: Source) -> list[str]:
     output = row.get("output")
     raw = output.get("raw") if isinstance(output, dict) else _last_message(row.get("messages"))
-    found = [] if raw is None else [raw] if isinstance(raw, str) else raw
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+    texts = [] if raw is None else [raw] if isinstance(raw, str) else raw
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise source.row_error(number, f"its texts must be strings, but they are {describe(raw)}")
-    return found
+    return texts
 
 
 def _last_message(messages: Any) -> Any:
     """Give what the model said last in a conversation; None where it said nothing."""
     if not isinstance(messages, list):
         return None
-    said = [each for each in messages if isinstance(each, dict) and each.get("role") == "assistant"]
-    return said[-1].get("content") if said else None
+    answers = [
+        message
+        for message in messages
+        if isinstance(message, dict) and message.get("role") == "assistant"
+    ]
+    return answers[-1].get("content") if answers else None

@@ -32,7 +32,7 @@ ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Table:
+class DataFrameTable:
     """A table of any library.
 
     Attributes
@@ -56,13 +56,15 @@ class Table:
     stream: Iterable[dict[str, Any]] | None = None
 
     @classmethod
-    def streamed(cls, kind: str, first: dict[str, Any], stream: Iterable[dict[str, Any]]) -> Table:
+    def streamed(
+        cls, kind: str, first: dict[str, Any], stream: Iterable[dict[str, Any]]
+    ) -> DataFrameTable:
         """Take rows that can be gone through once, the first of which is known."""
         names = tuple(first)
         return cls(kind, names, 1, lambda place, start, stop: [first[names[place]]], stream)
 
     @classmethod
-    def of(cls, value: Any) -> Table | None:
+    def of(cls, value: Any) -> DataFrameTable | None:
         """Take a table as what it is; None where it is none."""
         kind = type(value).__name__
         if isinstance(value, type):
@@ -154,7 +156,7 @@ def collected(frame: Any, source: Source) -> tuple[Any, Source, tuple[str, ...] 
         hold texts. Frames of numbers alone, which are embeddings, are collected whole.
     """
     head = frame.head(1).collect()
-    first = Table.of(head)
+    first = DataFrameTable.of(head)
     if first is None or not first.length:
         return head, source, None
     field, others = source.field, None
@@ -167,7 +169,7 @@ def collected(frame: Any, source: Source) -> tuple[Any, Source, tuple[str, ...] 
     return chosen.collect(), replace(source, field=field), others
 
 
-def read_frame(table: Table, source: Source) -> SampleSet:
+def read_frame(table: DataFrameTable, source: Source) -> SampleSet:
     """Read a sample, or several, from each row of a table.
 
     A column of Pillow images holds images, one of vectors embeddings.
@@ -209,7 +211,7 @@ def _field(first: dict[str, Any], source: Source) -> tuple[str | None, tuple[str
     return field, other_texts(textual, field)
 
 
-def _unlike_text(table: Table, field: str, first: Any, source: Source) -> SampleSet | None:
+def _unlike_text(table: DataFrameTable, field: str, first: Any, source: Source) -> SampleSet | None:
     """Read a column of images or of vectors; None where it is neither."""
     pictures = is_pillow(first) or _is_image(first)
     if not pictures and not is_vector(first):
@@ -234,7 +236,7 @@ def _is_image(cell: Any) -> bool:
     return is_array(cell) and getattr(cell, "ndim", 0) in (2, 3)
 
 
-def _labels(table: Table, source: Source) -> dict[str, str]:
+def _labels(table: DataFrameTable, source: Source) -> dict[str, str]:
     """Name the columns of the labels that were asked for, by kind."""
     found = {}
     for wanted in source.labels:

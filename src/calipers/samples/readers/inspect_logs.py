@@ -86,8 +86,8 @@ def _order(name: str) -> tuple[int, str]:
     """Order as inspect does, so that logs of one data set have the same sample in a row."""
     match = _SAMPLE.fullmatch(name)
     assert match is not None
-    own = match["id"]
-    return int(match["epoch"]), own.zfill(20) if own.isdecimal() else own
+    sample_id = match["id"]
+    return int(match["epoch"]), sample_id.zfill(20) if sample_id.isdecimal() else sample_id
 
 
 def _check_parts(parts: dict[str, zipfile.ZipInfo], samples: list[str], source: Source) -> None:
@@ -104,10 +104,12 @@ def _noted(samples: SampleSet, status: object) -> SampleSet:
     if status == SUCCESS:
         return samples
     if not isinstance(status, str) or status == "started":
-        said = "the log has no end: its run goes on, or was killed, and samples may be missing"
+        remark = "the log has no end: its run goes on, or was killed, and samples may be missing"
     else:
-        said = f"the log says that its run ended with {shortened(status)!r}: samples may be missing"
-    return replace(samples, reading_notes=(said, *samples.reading_notes))
+        remark = (
+            f"the log says that its run ended with {shortened(status)!r}: samples may be missing"
+        )
+    return replace(samples, reading_notes=(remark, *samples.reading_notes))
 
 
 def _checked(rows: Iterator[tuple[int, Any]], source: Source) -> Iterator[tuple[int, Any]]:

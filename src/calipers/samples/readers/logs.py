@@ -334,8 +334,8 @@ def inspect_items(
         raise source.error(f"no sample holds an output; {_without_output(failed, silent, reason)}")
     if failed or silent:
         notes.append(_without_output(failed, silent, reason))
-    for said, numbers in marked.items():
-        notes.append(f"{counted(len(numbers), 'sample')} {said} ({numbered('sample', numbers)})")
+    for remark, numbers in marked.items():
+        notes.append(f"{counted(len(numbers), 'sample')} {remark} ({numbered('sample', numbers)})")
 
 
 _CHOICES = (
@@ -382,8 +382,8 @@ def _input(row: dict[str, Any]) -> str | None:
     """The texts that the model was given, with a blank line between messages; None without any."""
     given = row["input"]
     if isinstance(given, list):
-        found = [_message_text(message, row) for message in given]
-        texts = [text for text in found if isinstance(text, str) and text]
+        message_texts = [_message_text(message, row) for message in given]
+        texts = [text for text in message_texts if isinstance(text, str) and text]
         return "\n\n".join(texts) or None
     return _attached(given, row) if isinstance(given, str) else None
 
@@ -400,6 +400,6 @@ def _message_text(message: Any, row: dict[str, Any]) -> Any:
 def _attached(text: str, row: dict[str, Any]) -> str:
     attachments = row.get("attachments")
     if text.startswith(ATTACHMENT) and isinstance(attachments, dict):
-        found = attachments.get(text.removeprefix(ATTACHMENT))
-        return found if isinstance(found, str) else text
+        attachment = attachments.get(text.removeprefix(ATTACHMENT))
+        return attachment if isinstance(attachment, str) else text
     return text

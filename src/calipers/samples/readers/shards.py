@@ -104,12 +104,12 @@ def check_complete(paths: Sequence[PurePath], source: Source) -> None:
     InputError
         Names the shards that are missing.
     """
-    found = [_OF.fullmatch(path.name) for path in paths]
-    numbered_ones = [match for match in found if match is not None]
+    matches = [_OF.fullmatch(path.name) for path in paths]
+    numbered_ones = [match for match in matches if match is not None]
     if not numbered_ones:
         return
     sets = Counter((m["before"], int(m["total"]), m["behind"]) for m in numbered_ones)
-    plain = [path.name for path, match in zip(paths, found, strict=True) if match is None]
+    plain = [path.name for path, match in zip(paths, matches, strict=True) if match is None]
     if len(sets) > 1 or plain:
         kinds = [*(f"{b}-…-of-{total:05d}{e}" for b, total, e in sets), *plain]
         raise source.error(
@@ -161,12 +161,12 @@ def shard_paths(value: object) -> list[Path]:
     """Give the paths of shards that a person holds in a list; none where it is something else."""
     if not isinstance(value, list | tuple) or not value:
         return []
-    if not all(isinstance(each, str | os.PathLike) for each in value):
+    if not all(isinstance(path, str | os.PathLike) for path in value):
         return []
-    named = all(is_shard_name(each) for each in value)
+    named = all(is_shard_name(path) for path in value)
     # Strings may be texts, unless they lead somewhere
-    there = all(isinstance(each, os.PathLike) or os.path.isfile(each) for each in value)
-    return [Path(each) for each in value] if named and there else []
+    there = all(isinstance(path, os.PathLike) or os.path.isfile(path) for path in value)
+    return [Path(path) for path in value] if named and there else []
 
 
 def read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
@@ -189,46 +189,54 @@ def read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
             raise InputError(f"{path}: is empty")
     if suffixes[0] in TABLES:
         return _read_table(paths, source)
-    own = [replace(source, path=str(path), group=None, cluster=None) for path in paths]
+    sources = [replace(source, path=str(path), group=None, cluster=None) for path in paths]
     if suffixes[0] == ".safetensors" and source.field is None:
-        made = [read_made(path, each) for path, each in zip(paths, own, strict=True)]
+        made = [
+            read_made(path, shard_source) for path, shard_source in zip(paths, sources, strict=True)
+        ]
         if (first := made[0]) is not None:
             _check_made(first, made, paths)
-            parts = [[replace(each, field=view) for each in own] for view in first.views]
+            parts = [
+                [replace(shard_source, field=view) for shard_source in sources]
+                for view in first.views
+            ]
             views = [_joined(paths, part, source) for part in parts]
             return first.holding(dict(zip(first.views, views, strict=True)), source)
     return SampleSet.of_checked_vectors(
-        _joined(paths, own, source), name=source.name, source=source.path
+        _joined(paths, sources, source), name=source.name, source=source.path
     )
 
 
 def _check_made(first: Made, made: Sequence[Made | None], paths: Sequence[Path]) -> None:
-    for path, each in zip(paths, made, strict=True):
-        if each != first:
+    for path, shard_made in zip(paths, made, strict=True):
+        if shard_made != first:
             raise InputError(
                 f"{path}: was embedded otherwise than {paths[0]}; all shards of a set must come "
                 "from one run of calipers embed"
             )
 
 
-def _joined(paths: Sequence[Path], own: Sequence[Source], source: Source) -> NDArray[Any]:
-    return joined([_array_shard(p, each) for p, each in zip(paths, own, strict=True)], source)
+def _joined(paths: Sequence[Path], sources: Sequence[Source], source: Source) -> NDArray[Any]:
+    return joined(
+        [_array_shard(p, shard_source) for p, shard_source in zip(paths, sources, strict=True)],
+        source,
+    )
 
 
-def _array_shard(path: Path, own: Source) -> Shard:
+def _array_shard(path: Path, source: Source) -> Shard:
     """Look at the header of a file; its rows are read when they are asked for."""
     if path.suffix.lower() == ".npy":
 
         def opened() -> tuple[NDArray[Any], bool]:
-            return open_numpy(path, own)[0], False
+            return open_numpy(path, source)[0], False
     else:
 
         def opened() -> tuple[NDArray[Any], bool]:
-            return open_tensor(path, own)
+            return open_tensor(path, source)
 
     array, half = opened()
     if array.ndim != 2:
-        raise own.error(
+        raise source.error(
             "a shard must hold vectors, an array of shape (n, d), but this one has the shape "
             f"{array.shape}"
         )
@@ -239,9 +247,9 @@ def _array_shard(path: Path, own: Source) -> Shard:
             rows = array[start : start + ROWS]
             yield from_bfloat16(rows) if half else rows
 
-    dtype = np.dtype(np.float32) if half else float_type(array.dtype, own.path)
+    dtype = np.dtype(np.float32) if half else float_type(array.dtype, source.path)
     rows, columns = array.shape
-    return Shard(own.path, rows, columns, dtype, blocks)
+    return Shard(source.path, rows, columns, dtype, blocks)
 
 
 def _read_table(paths: Sequence[Path], source: Source) -> SampleSet:

@@ -15,7 +15,7 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.numeric.arrays import is_array
 from calipers.samples.image_files import is_pillow
-from calipers.samples.readers.frames import Table, read_frame
+from calipers.samples.readers.frames import DataFrameTable, read_frame
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 
@@ -109,4 +109,4 @@ def read_stream(rows: Iterable[dict[str, Any]], kind: str, source: Source) -> Sa
     first = next(stream, None)
     if first is None:
         raise source.error("holds no samples")
-    return read_frame(Table.streamed(kind, first, chain([first], stream)), source)
+    return read_frame(DataFrameTable.streamed(kind, first, chain([first], stream)), source)

@@ -1,0 +1,133 @@
+"""What a command is: one folder under ``calipers.commands`` and the record in its ``__init__``.
+
+A record holds words and addresses, so that reading all of them imports nothing else. From them
+follow the subcommand and its place in the help, the public Python name, the kind that JSON and zip
+name, and what ``show`` prints of a saved result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+HOME = "calipers.commands"
+
+PANELS = (
+    "Commands",
+    "Language models",
+    "Judgements",
+    "Commands for saved results",
+    "Further analyses",
+)
+"""Headings of ``calipers --help``, in the order in which a newcomer meets them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command; addresses are ``"module:name"``, of its own folder unless they begin with
+    ``calipers``, and empty where it has none.
+
+    Attributes
+    ----------
+    name
+        What a user types, and the name of its folder.
+    panel
+        The heading that lists it, one of :data:`PANELS`.
+    place
+        Its place under the heading; equal places are sorted by name.
+    summary
+        What it does, in one sentence.
+    cli
+        The declaration of its arguments, :class:`calipers.cli.command.CommandLine`.
+    options
+        The class of its options.
+    run
+        The function that computes its result.
+    public
+        The name of `run` in the package ``calipers``; empty if it is not public.
+    result
+        The class of its result, also public, under its own name.
+    kind
+        What JSON and zip call its result, where it has a class of its own.
+    document
+        What makes the tables and notes of its result: a function of the result and ``details``.
+    summarised
+        What makes the document for a paper or a notebook; `document` if empty.
+    plot
+        What draws its result, a function of it that gives a ``Plot``.
+    also_public
+        Further functions or classes that the package ``calipers`` offers.
+    """
+
+    name: str
+    panel: str
+    summary: str
+    place: int = 50
+    cli: str = ""
+    options: str = ""
+    run: str = ""
+    public: str = ""
+    result: str = ""
+    kind: str = ""
+    document: str = ""
+    summarised: str = ""
+    plot: str = ""
+    also_public: tuple[str, ...] = ()
+
+    def address(self, address: str) -> tuple[str, str]:
+        """Give the module and the name that an address of this record leads to."""
+        module, _, name = address.partition(":")
+        return (module if module.startswith("calipers") else f"{HOME}.{self.name}.{module}"), name
+
+    def load(self, address: str) -> Any:
+        """Import what an address of this record leads to."""
+        module, name = self.address(address)
+        return getattr(import_module(module), name)
+
+    def names(self) -> Mapping[str, tuple[str, str]]:
+        """Give what the package ``calipers`` offers of it: names, with module and name."""
+        classes = [*([self.result] if self.kind else []), *self.also_public]
+        names = {address.rpartition(":")[2]: self.address(address) for address in classes}
+        return {**names, **({self.public: self.address(self.run)} if self.public else {})}
+
+
+@cache
+def commands() -> Mapping[str, Command]:
+    """Give all commands by name, in the order of the help.
+
+    Raises
+    ------
+    ValueError
+        If the record of a folder has another name, or an unknown heading.
+    """
+    home = import_module(HOME)
+    records = [
+        import_module(f"{HOME}.{folder.name}").COMMAND
+        for folder in iter_modules(home.__path__)
+        if folder.ispkg
+    ]
+    for folder, record in zip(
+        (folder.name for folder in iter_modules(home.__path__) if folder.ispkg),
+        records,
+        strict=True,
+    ):
+        if record.name != folder or record.panel not in PANELS:
+            raise ValueError(f"the record of {folder} names {record.name!r} in {record.panel!r}")
+    records.sort(key=lambda record: (PANELS.index(record.panel), record.place, record.name))
+    return {record.name: record for record in records}
+
+
+@cache
+def kinds() -> Mapping[str, Command]:
+    """Give the command of each kind of result that can be saved and loaded again."""
+    return {record.kind: record for record in commands().values() if record.kind}
+
+
+@cache
+def public_names() -> Mapping[str, tuple[str, str]]:
+    """Give what the commands add to the package ``calipers``: names, with module and name."""
+    return {name: place for record in commands().values() for name, place in record.names().items()}

@@ -1,0 +1,1 @@
+"""The commands, one folder each: its record, options, run, result, document and arguments."""

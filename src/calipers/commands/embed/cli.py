@@ -1,0 +1,182 @@
+"""``calipers embed``: samples to vectors in a file, for this program or another."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calipers.cli.command import command
+from calipers.cli.outputs import STDIO, Outputs, Results
+from calipers.cli.sides import name_fields
+from calipers.cli.streams import calm, write, write_error
+from calipers.commands.embed.options import EmbedOptions
+from calipers.options.option import INPUT, OUTPUT, whole
+
+if TYPE_CHECKING:
+    from calipers.commands.embed.run import Embedded
+
+Samples = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Texts, token ids or images, in any format that calipers compare reads; - is standard "
+        "input.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="VECTORS",
+        help="File to write the vectors to: .npy (one view), .npz or .safetensors (one array for "
+        "each view), or with --shards a new folder. Of .safetensors and shards calipers compare "
+        "knows the embedder.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+Shards = Annotated[
+    str | None,
+    typer.Option(
+        "--shards",
+        metavar="N",
+        help="Write N .safetensors files of as many rows each, to the folder that --output names.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+Json = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write sizes, signatures and warnings as JSON; - is standard output.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+EXAMPLES = (
+    (
+        "Vectors of one file, for comparisons without the model:",
+        "calipers embed texts.jsonl --embedder gpt2-large --output vectors.npy",
+    ),
+    (
+        "Both views of the default embedder in one file:",
+        "calipers embed texts.jsonl --output vectors.npz",
+    ),
+    (
+        "TF-IDF fitted to the reference, so that vectors of both files are comparable:",
+        "calipers embed a.jsonl --embedder tfidf --fit-on human.jsonl -o a.npy",
+    ),
+    (
+        "A folder of 16 files, for sets that are too large for one:",
+        "calipers embed corpus/ --field text --shards 16 -o vectors",
+    ),
+    (
+        "A folder of images:",
+        "calipers embed images/ --embedder ./dinov2-base -o images.safetensors",
+    ),
+)
+
+
+@command(
+    EmbedOptions,
+    output=(Output, inspect.Parameter.empty),
+    json=Json,
+    reads=("samples",),
+    checked=False,
+    common=("shards",),
+    shown=EXAMPLES,
+)
+def embed(
+    samples: Samples, *, options: EmbedOptions, shards: Shards = None, outputs: Outputs
+) -> None:
+    """Turn samples into vectors and write them to a file.
+
+    This is the first step of every comparison, on its own: for vectors that another program uses,
+    or that are made on a machine with a GPU and compared elsewhere. A job that was stopped
+    continues where it was.
+    """
+    output = outputs.paths["output"]
+    from calipers.embedders.vectors import check_format, check_new
+
+    parts = None if shards is None else whole(1).parse("--shards", shards)
+    if parts is None:
+        check_format(output, 1)
+    else:
+        check_new(output)
+    outputs.check([each for each in (samples, options.fit_on) if each not in (None, STDIO)])
+    with calm(quiet=outputs.quiet):
+        from calipers.commands.embed.run import embed as run
+
+        found = run(samples, **options.keywords())
+        name_fields([found.samples], options)
+    outputs.deliver(_results(found, _views(found, options.view, output), outputs, parts))
+
+
+def _views(found: Embedded, view: str | None, output: str) -> list[str]:
+    known = list(found.embeddings.views)
+    if view is not None:
+        return [view]
+    return known[:1] if output.lower().endswith(".npy") else known
+
+
+def _results(found: Embedded, views: list[str], outputs: Outputs, shards: int | None) -> Results:
+    from calipers.report import json_text
+
+    data = _data(found, views, outputs.paths["output"])
+
+    def show() -> None:
+        write(_lines(data))
+        for warning in found.warnings if not outputs.quiet else ():
+            write_error(f"warning: {warning}")
+
+    return Results(
+        show=show,
+        warnings=lambda: found.warnings,
+        texts={"json": lambda: json_text(data)},
+        files={"output": lambda path: _write(found, views, path, shards)},
+    )
+
+
+def _write(found: Embedded, views: list[str], path: str, shards: int | None) -> None:
+    from calipers.embedders.vectors import write_shards, write_vectors
+
+    arrays = {name: found.embeddings.views[name] for name in views}
+    about = found.about(views)
+    if shards is None:
+        write_vectors(path, arrays, about=about)
+    else:
+        write_shards(path, arrays, shards=shards, about=about)
+
+
+def _data(found: Embedded, views: list[str], output: str) -> dict[str, Any]:
+    return {
+        "output": output,
+        "n": len(found.samples),
+        "content_hash": found.samples.content_hash,
+        "embedding": dict(found.embeddings.signature),
+        "views": {
+            name: {
+                "shape": list(found.embeddings.views[name].shape),
+                "dtype": str(found.embeddings.views[name].dtype),
+                "signature": found.signature(name),
+            }
+            for name in views
+        },
+        "reading": found.reading and found.reading.to_dict(),
+        "warnings": list(found.warnings),
+    }
+
+
+def _lines(data: dict[str, Any]) -> str:
+    shown = [f"{data['output']}: vectors of {data['n']:,} samples"]
+    for name, view in data["views"].items():
+        rows, columns = view["shape"]
+        shown += [f"  {name}  {rows:,} x {columns:,} {view['dtype']}", f"    {view['signature']}"]
+    return "\n".join(shown)

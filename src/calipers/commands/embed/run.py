@@ -1,0 +1,108 @@
+"""The first two stages alone: samples to vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calipers.commands.embed.options import EmbedOptions
+from calipers.embedders import Embeddings
+from calipers.embedders.pipeline import embed as embed_read
+from calipers.errors import InputError, unknown_name
+from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
+from calipers.evaluate.engines import embedding_where
+from calipers.evaluate.inputs import Reader, read_of
+from calipers.numeric.threads import limit_threads
+from calipers.options.option import one_side
+from calipers.progress import Silent
+from calipers.results.reading import SetReading
+from calipers.samples import SampleSet
+from calipers.samples.readers.vectors import MADE, Made
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A sample set and its vectors.
+
+    Attributes
+    ----------
+    samples
+        What was embedded.
+    embeddings
+        Its vectors, view by view.
+    warnings
+        What a person must be told.
+    """
+
+    samples: SampleSet
+    embeddings: Embeddings
+    warnings: tuple[str, ...]
+
+    @property
+    def reading(self) -> SetReading | None:
+        """What the embedder read of the texts; None of images."""
+        return None if self.samples.kind == "images" else read_of([self.embeddings])
+
+    def signature(self, view: str) -> str:
+        """Everything that pins the vectors of a view, as one line."""
+        fields = {
+            **self.embeddings.signature,
+            "view": view,
+            "pooling": self.embeddings.view_signature.get(view, "own"),
+            "n": str(len(self.samples)),
+            "samples": self.samples.content_hash[:16],
+        }
+        return "|".join(f"{key}:{value}" for key, value in fields.items())
+
+    def about(self, views: Sequence[str]) -> dict[str, str]:
+        """What a file of some views says of them, so that a comparison knows their embedder."""
+        pooled = {view: self.embeddings.view_signature.get(view, "own") for view in views}
+        reading, cut = self.embeddings.reading, self.embeddings.truncated
+        counts: dict[str, Any] = {}
+        if reading is not None:
+            counts = {"words": tuple(reading.words.tolist()), "left_out": reading.left_out}
+            counts["unread"] = tuple(reading.unread.tolist())
+        if cut is not None and self.samples.kind != "images":
+            counts["truncated"] = tuple(np.flatnonzero(cut).tolist())
+        made = Made(tuple(views), self.embeddings.signature, pooled, **counts)
+        return {MADE: made.line(), **{view: self.signature(view) for view in views}}
+
+
+@one_side(EmbedOptions)
+def embed(samples: Any, options: EmbedOptions) -> Embedded:
+    """Turn samples into vectors, as a comparison would.
+
+    Parameters
+    ----------
+    samples
+        Texts, token ids or images, in any form that :func:`calipers.compare` takes.
+
+    Raises
+    ------
+    InputError
+        If samples cannot be read, hold vectors already, or the embedder does not read them, does
+        not give that view, or is not fitted to any samples.
+    """
+    reading = Reader(options.field, skip_bad=options.skip_bad)
+    held, view = reading.read(samples), options.view
+    if held.kind == "vectors":
+        raise InputError(f"{held.name}: holds vectors already; there is nothing to embed")
+    base = held if options.fit_on is None else reading.read(options.fit_on)
+    model = open_unfitted(options, base)
+    if view is not None and view not in model.views:
+        raise unknown_name("view", view, model.views)
+    if model.needs_fitting:
+        model = model.fitted(base)
+    elif options.fit_on is not None:
+        raise InputError(
+            f"the embedder {model.name!r} is not fitted to any samples; leave --fit-on (fit_on= in "
+            "Python) out"
+        )
+    progress = options.progress or Silent()
+    with limit_threads(options.threads), embedding_where(options):
+        embeddings = embed_read(held, model, cache=cache_of(options), progress=progress)
+    warnings = (*held.notes, *usual_warnings(options, held), *embeddings.notes)
+    return Embedded(held, embeddings, warnings)

@@ -1,0 +1,122 @@
+"""What the analyses of all judges rest on: the items, the people beside the judges, the estimates.
+
+Scores rest on the first answer to each question; what was asked a second time shows how far a judge
+agrees with itself, and what another run of it would change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from numpy.typing import NDArray
+
+from calipers.commands.judge.result import Estimate, JudgedSystem
+from calipers.errors import InputError
+from calipers.judgements.items import Item, RatedTexts
+from calipers.judgements.judgement import PairJudgement, Rating
+from calipers.judgements.rubric import Rubric
+from calipers.judgements.tables import Judgements
+from calipers.samples.wording import counted
+from calipers.uncertainty.correlation import Correlation, spearman
+from calipers.uncertainty.rater_agreement import AgreementCoefficient, ObservedShare
+
+Answer = TypeVar("Answer", bound=PairJudgement | Rating)
+
+OF_PAIRS = "asked of pairs alone"
+NOT_PAIRS = Estimate(math.nan, None, 0, OF_PAIRS)
+
+
+@dataclass(frozen=True)
+class People:
+    """What people answered, and the file that it comes from."""
+
+    rows: Judgements
+    source: str
+
+    @property
+    def count(self) -> int:
+        """How many people."""
+        return len({row.rater for row in self.rows})
+
+
+def people_among(rows: Judgements, source: str) -> People:
+    """Take the judgements of people.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    of_people = [row for row in rows if row.rater_kind == "person"]
+    if not of_people:
+        raise InputError(
+            f"{source}: people must have answered; found {counted(len(rows), 'row')} of models"
+        )
+    return People(cast("Judgements", tuple(of_people)), source)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the analyses of all judges share.
+
+    Attributes
+    ----------
+    rubric
+        The questions.
+    systems
+        Names of the systems.
+    items
+        What was shown, by its id.
+    people
+        What people answered, if they did.
+    level, seed
+        Of intervals.
+    """
+
+    rubric: Rubric
+    systems: tuple[str, ...]
+    items: Mapping[str, Item | RatedTexts]
+    people: People | None
+    level: float
+    seed: int
+
+    def same_order(
+        self, systems: Mapping[str, JudgedSystem], scores: Mapping[str, float]
+    ) -> Estimate:
+        """Correlate the ranks of a judge's scores with those of other scores of the systems."""
+        common = [name for name in systems if name in scores]
+        return of_correlation(
+            spearman(
+                [systems[name].score for name in common],
+                [scores[name] for name in common],
+                level=self.level,
+            )
+        )
+
+
+def answer_variance(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Variance of an answer from run to run, by two answers to the same; NaN of fewer than two."""
+    return float(((first - second) ** 2).mean() / 2) if len(first) > 1 else math.nan
+
+
+def first_answers(rows: Sequence[Answer]) -> list[Answer]:
+    """Take the answers that scores rest on, without those to what was asked again."""
+    return [row for row in rows if row.repeat == 0]
+
+
+def of_share(share: ObservedShare) -> Estimate:
+    """Give a share as an estimate."""
+    return Estimate(share.value, share.interval, round(share.total), share.reason)
+
+
+def of_agreement(agreement: AgreementCoefficient) -> Estimate:
+    """Give a coefficient of agreement as an estimate."""
+    return Estimate(agreement.value, agreement.interval, agreement.items, agreement.reason)
+
+
+def of_correlation(correlation: Correlation) -> Estimate:
+    """Give a correlation as an estimate."""
+    return Estimate(correlation.value, correlation.interval, correlation.n, correlation.reason)

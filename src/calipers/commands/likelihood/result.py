@@ -1,0 +1,26 @@
+"""What ``likelihood`` found: how likely a language model finds the texts of each set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+from calipers.results.texts import TextComparison
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LikelihoodComparison(TextComparison):
+    """How likely a language model finds the texts of several systems, beside a reference.
+
+    It is looked up, printed, saved and written as a :class:`TextComparison`
+    is; ``found["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
+    """
+
+    kind = "likelihoods"
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("TextComparison", type(self).__name__, 1)

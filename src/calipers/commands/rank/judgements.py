@@ -1,0 +1,84 @@
+"""Judgements of people and of models ──► truths: one for each question and group of raters.
+
+Judged pairs give Bradley-Terry scores (:mod:`calipers.commands.rank.judged_pairs`), ratings of
+single texts or batches a mean for each system (:mod:`calipers.commands.rank.judged_ratings`). Where
+both people and a model were asked the same, the model is compared with the people, item by item
+(:mod:`calipers.commands.rank.beside_people`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from calipers.commands.rank.judged_pairs import truth_of_pairs
+from calipers.commands.rank.judged_ratings import truth_of_ratings
+from calipers.commands.rank.options import RankOptions
+from calipers.commands.rank.rater_groups import (
+    ANSWERS,
+    check_columns,
+    check_scored,
+    groups_of,
+    questions_of,
+    systems_of,
+    unflagged,
+)
+from calipers.commands.rank.raters import Judged
+from calipers.commands.rank.scores import Scores, only_on_one_side
+from calipers.judgements.tables import is_pairs
+from calipers.samples.row_tables import RowTable
+from calipers.samples.source import split_suffix
+
+
+def judged_truths(
+    tables: Sequence[RowTable], scores: Scores, options: RankOptions
+) -> tuple[list[Judged], list[str]]:
+    """Make a truth of each question and group of raters, and say what to note.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, an answer cannot be read, a system has no scores and these are not
+        kept, or the judgements do not connect all systems.
+    """
+    check_columns(tables, options.truth_columns)
+    groups = [group for table in tables for group in groups_of(table)]
+    named = len({group.label for group in groups}) > 1
+    truths: list[Judged] = []
+    notes: list[str] = []
+    for group in groups:
+        table = group.table
+        pairs = is_pairs(table)
+        systems = systems_of(group, *(("a", "b") if pairs else ("system",)))
+        if not options.keep_unscored:
+            check_scored(table, scores, systems)
+        rows, about_flags = unflagged(group, drop=options.drop_flagged, named=named)
+        notes += about_flags
+        make = truth_of_pairs if pairs else truth_of_ratings
+        for question in questions_of(table, options.truth_columns):
+            judged = make(replace(group, rows=rows), question, scores, options)
+            if judged is None:
+                continue
+            name = "judgements" if question in ANSWERS else question
+            if named:
+                name = f"{name} {group.by} {group.label}"
+            truths.append(replace(judged, truth=replace(judged.truth, name=name)))
+        notes += only_on_one_side(scores, systems, table.source.path)
+    return _apart(truths), list(dict.fromkeys(notes))
+
+
+def _apart(truths: Sequence[Judged]) -> list[Judged]:
+    """Give truths of one name the name of their file too, then a number."""
+    often = Counter(judged.truth.name for judged in truths)
+    seen: Counter[str] = Counter()
+    named = []
+    for judged in truths:
+        name = judged.truth.name
+        if often[name] > 1:
+            name = f"{name} ({split_suffix(Path(judged.truth.source))[0]})"
+            seen[name] += 1
+            name += f" {seen[name]}" if seen[name] > 1 else ""
+        named.append(replace(judged, truth=replace(judged.truth, name=name)))
+    return named

@@ -1,0 +1,190 @@
+"""Tables of judgements ──► groups of raters, the questions that they answered, and their rows.
+
+A group is the people of one table, or one model. In a table that names the item and the rater, as
+``calipers annotate`` and ``calipers judge`` write it, every column that is not one of the fixed
+ones is a question; in any other table of pairs one column holds the answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from calipers.commands.rank.scores import Scores
+from calipers.errors import unknown_name
+from calipers.judgements.tables import (
+    KNOWN,
+    flags_of,
+    is_pairs,
+    judgements_in,
+    question_columns,
+    rater_kind,
+    read_judged,
+)
+from calipers.samples.row_tables import Row, RowTable
+from calipers.samples.source import split_suffix
+from calipers.samples.wording import counted, names
+
+ANSWERS = ("winner", "answer")
+"""Names that the column of answers usually has."""
+
+
+@dataclass(frozen=True)
+class RaterGroup:
+    """Raters who belong together, and their rows of one table.
+
+    Attributes
+    ----------
+    label
+        What names the group beside others: ``people``, the name of the model, or of the file.
+    by
+        ``"by"`` for raters, ``"from"`` for a file.
+    """
+
+    table: RowTable
+    rows: tuple[Row, ...]
+    kind: Literal["", "person", "model"]
+    label: str
+    by: str
+
+
+def tables_of(judgements: Any) -> list[RowTable]:
+    """Read one table of judgements, or several.
+
+    Raises
+    ------
+    InputError
+        If one cannot be read, or holds neither pairs nor ratings.
+    """
+    several = _is_several(judgements)
+    given = list(judgements) if several else [judgements]
+    tables = [
+        read_judged(one, f"judgements {place}" if several else "judgements")
+        for place, one in enumerate(given, 1)
+    ]
+    for table in tables:
+        if is_pairs(table):
+            continue
+        if "system" in table.columns and "rater" in table.columns:
+            table.need("item")
+            continue
+        if "annotations" in table.columns:
+            raise table.source.error(
+                "is an export of Label Studio; bring it into the study with calipers annotate "
+                "STUDY --import-label-studio FILE, and give what --export writes"
+            )
+        table.need("a", "b")
+    return tables
+
+
+def _is_several(judgements: Any) -> bool:
+    """Whether a person gave a list of tables; a list of rows is one table."""
+    if isinstance(judgements, str | bytes | Path) or not isinstance(judgements, Sequence):
+        return False
+    if not judgements or judgements_in(judgements) is not None:
+        return False
+    return all(
+        isinstance(one, str | Path | list | tuple) or hasattr(one, "columns") for one in judgements
+    )
+
+
+def groups_of(table: RowTable) -> Iterator[RaterGroup]:
+    """Split a table into its people and each of its models."""
+    stem = split_suffix(Path(table.source.path))[0]
+    if "rater_kind" not in table.columns:
+        yield RaterGroup(table, table.rows, "", stem, "from")
+        return
+    people = tuple(row for row in table.rows if rater_kind(table, row) == "person")
+    models: dict[str, list[Row]] = {}
+    if len(people) < len(table.rows):
+        table.need("rater")
+    for row in table.rows:
+        if rater_kind(table, row) == "model":
+            models.setdefault(table.name(row, "rater"), []).append(row)
+    if people:
+        yield RaterGroup(table, people, "person", "people", "by")
+    for name, rows in models.items():
+        yield RaterGroup(table, tuple(rows), "model", name, "by")
+
+
+def is_export(table: RowTable) -> bool:
+    """Whether every column of a table of pairs that is none of the fixed ones is a question."""
+    return "item" in table.columns and "rater" in table.columns
+
+
+def check_columns(tables: Sequence[RowTable], columns: Sequence[str] | None) -> None:
+    """Refuse a column that no table has."""
+    for column in columns or ():
+        if not any(column in table.columns for table in tables):
+            tables[0].need(column)
+
+
+def questions_of(table: RowTable, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Choose the columns that hold answers."""
+    if columns is not None:
+        return tuple(column for column in columns if column in table.columns)
+    if not is_pairs(table) or is_export(table):
+        questions = question_columns(table)
+        if not questions:
+            raise table.source.error(
+                f"has no column of answers; its columns are {names(table.columns)}"
+            )
+        return questions
+    usual = [column for column in table.columns if column in ANSWERS]
+    candidates = usual or [column for column in table.columns if column not in KNOWN]
+    if len(candidates) == 1:
+        return (candidates[0],)
+    known = " or ".join(map(repr, ANSWERS))
+    raise table.source.error(
+        f"no one column holds the answers ({known} by default); its columns are "
+        f"{names(table.columns)}; name it, or several, with --truth-column (truth_columns= in "
+        "Python)"
+    )
+
+
+def unflagged(group: RaterGroup, *, drop: bool, named: bool) -> tuple[tuple[Row, ...], list[str]]:
+    """Leave flagged rows out if asked, and count them."""
+    flags = [flags_of(row[1].get("flags")) for row in group.rows]
+    marked = sum(map(bool, flags))
+    if not marked:
+        return group.rows, []
+    kinds = Counter(flag for row in flags for flag in row)
+    listed = ", ".join(f"{kind} {often:,}" for kind, often in sorted(kinds.items()))
+    whose = f" {group.by} {group.label}" if named else ""
+    of = f"{group.table.source.path}: {marked:,} of {counted(len(group.rows), 'judgement')}{whose}"
+    verb = "is" if marked == 1 else "are"
+    if not drop:
+        note = f"{of} {verb} flagged ({listed}) and kept; --drop-flagged leaves them out"
+        return group.rows, [note]
+    if marked == len(group.rows):
+        raise group.table.source.error(
+            f"all {counted(marked, 'judgement')}{whose} are flagged ({listed}), and --drop-flagged "
+            "leaves none"
+        )
+    rows = tuple(row for row, flagged in zip(group.rows, flags, strict=True) if not flagged)
+    return rows, [f"{of} left out: flagged ({listed})"]
+
+
+def systems_of(group: RaterGroup, *columns: str) -> dict[str, int]:
+    """Give every judged system, and the number of the first row that names it."""
+    systems: dict[str, int] = {}
+    for row in group.rows:
+        for column in columns:
+            systems.setdefault(group.table.name(row, column), row[0])
+    return systems
+
+
+def check_scored(table: RowTable, scores: Scores, judged: dict[str, int]) -> None:
+    """Refuse judged systems that have no scores and are not the reference."""
+    known = {*scores.systems, *([scores.reference] if scores.reference else [])}
+    for name, number in judged.items():
+        if name not in known:
+            unknown = unknown_name("system", name, known)
+            raise table.source.row_error(
+                number,
+                f"{unknown} (only systems with scores and the reference, --reference NAME, may be "
+                "judged; --keep-unscored leaves others in the fit)",
+            )

@@ -1,0 +1,82 @@
+"""Who answered, what their answers are alike in, and how far raters agree: of pairs and of ratings.
+
+Answers of one rater are alike, and so are answers about one pair of texts: standard errors come
+from clusters of raters where there are several, from those of raters and of items where several
+raters saw the same items, else from items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from calipers.commands.rank.judged import Cluster, RaterCeiling, Raters
+from calipers.commands.rank.rater_groups import RaterGroup
+from calipers.commands.rank.result import Truth
+from calipers.judgements.tables import flags_of
+from calipers.samples.row_tables import Row
+from calipers.uncertainty.ceiling import Ceiling
+from calipers.uncertainty.correlation import CorrelationKind
+from calipers.uncertainty.rated_pairs import RatedPairs
+
+LEAST = 2
+"""Clusters below which nothing tells how far they differ."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A truth that raters gave, not yet compared with any metric, and what they answered.
+
+    Attributes
+    ----------
+    pairs, ratings
+        Their judgements of pairs; or item, rater and number of every rating.
+    """
+
+    truth: Truth
+    question: str
+    pairs: RatedPairs | None = None
+    ratings: tuple[tuple[str, str, float], ...] = ()
+
+
+def raters_of(group: RaterGroup, rows: Sequence[Row], raters: int, answers: int) -> Raters:
+    """Say who answered; that their answers are alike in anything is not said yet."""
+    flagged = sum(bool(flags_of(row[1].get("flags"))) for row in rows)
+    return Raters(group.kind, raters, answers, flagged, "ignore")
+
+
+def clusters_of(rater: Iterable[Hashable], item: Iterable[Hashable]) -> Cluster:
+    """Choose the clusters of answers of several raters: by item too, where these share some."""
+    pairs = set(zip(rater, item, strict=True))
+    raters, items = (len(set(column)) for column in zip(*pairs, strict=True))
+    both = len(pairs)
+    if both == items or items < LEAST:
+        return "rater"
+    return "item" if both == raters else "rater and item"
+
+
+def with_clusters(raters: Raters, cluster: Cluster, by_rater: int, by_item: int) -> Raters:
+    """Say what the clusters are, and how many."""
+    return replace(
+        raters,
+        cluster=cluster,
+        clusters={"": 0, "item": by_item}.get(cluster, by_rater),
+        item_clusters=by_item if cluster == "rater and item" else 0,
+    )
+
+
+def rater_ceiling(estimate: Callable[[CorrelationKind], Ceiling]) -> RaterCeiling:
+    """Say how far raters agree among themselves, by both correlations."""
+    rank, line = estimate("spearman"), estimate("pearson")
+    return RaterCeiling(
+        spearman=rank.value,
+        spearman_interval=rank.interval,
+        spearman_attainable=rank.attainable,
+        pearson=line.value,
+        pearson_interval=line.interval,
+        pearson_attainable=line.attainable,
+        n=rank.systems,
+        halved=rank.unit,
+        units=rank.units,
+        reason=rank.reason or line.reason,
+    )

@@ -1,0 +1,49 @@
+"""``calipers show``: a saved result on the screen, without computing anything again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from calipers.cli.command import command
+from calipers.cli.deliver import deliver
+from calipers.cli.options import Details
+from calipers.cli.outputs import EXPLAIN, INSPECT, PAGE, SHARED, Benchmark, Outputs
+from calipers.cli.streams import calm
+from calipers.options.option import INPUT
+
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN.zip",
+        help="File that --save of calipers compare, or of another command, wrote.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+
+SHOWING = (
+    ("The table:", "calipers show run.zip"),
+    ("Topics and samples that cause the gap:", "calipers show run.zip --explain"),
+    ("The table for a paper, on standard output:", "calipers show run.zip --latex -"),
+    ("All scores as JSON:", "calipers show run.zip --json scores.json"),
+)
+
+
+@command(
+    writes=("html", "json", "markdown", "latex", "csv", INSPECT, *SHARED, *PAGE, EXPLAIN),
+    reads=("run",),
+    stopped="stopped.",
+    shown=SHOWING,
+    common=("details", "markdown", "latex", "csv"),
+)
+def show(
+    run: Run, *, outputs: Outputs, details: Details = False, benchmark: Benchmark = None
+) -> None:
+    """Show a saved result again, or write it in another format."""
+    with calm(quiet=outputs.quiet):
+        from calipers.results.result import Result
+
+        result = Result.load(run)
+    deliver(result, outputs, details=details, benchmark=benchmark)

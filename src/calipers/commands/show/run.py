@@ -1,0 +1,28 @@
+"""``show``: a result, or a saved one, as the screen shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from calipers.results.result import Result, load
+
+
+def show(result: Result | str | Path, **options: Any) -> None:
+    """Print what was measured: the tables and notes of a result, or of the file that keeps one.
+
+    Parameters
+    ----------
+    result
+        What a function of ``calipers`` returned, or the path of what ``save``, ``--save`` or
+        ``--json`` wrote.
+    options
+        Of the document of its kind, such as ``details=True`` of a comparison.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or holds no result.
+    """
+    shown = result if isinstance(result, Result) else load(result)
+    print(shown.document(**options))  # noqa: T201

@@ -1,0 +1,244 @@
+"""The passes of a sweep: scores of one system at every value, and the curves made of them.
+
+The counts of k-NN balls are known for all k up to k_max after one pass over the distances. So a
+sweep over k is one pass for each view and file; a sweep over the number of samples is a comparison
+of its own for each view, order and size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.catalogue.choosing import Choice, needs_of
+from calipers.commands.sweep.options import SweepOptions
+from calipers.commands.sweep.result import Curve
+from calipers.embedders import Embeddings
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.evaluate.approximate import search_of
+from calipers.evaluate.scoring import fields_of_score, signature_fields
+from calipers.evaluate.spaces import neighbour_rows, pair_of
+from calipers.metrics.knn_support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
+from calipers.metrics.pair import Settings
+from calipers.metrics.robust import clipped_coverage_score
+from calipers.numeric.distances import Points
+from calipers.options.measuring import pair_settings
+from calipers.progress import Advance
+from calipers.score import Score, join_signature, signature
+from calipers.uncertainty.search_quality import SearchQuality
+
+BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {
+    "precision": precision_score,
+    "recall": recall_score,
+    "density": density_score,
+    "coverage": coverage_score,
+    "clipped_coverage": clipped_coverage_score,
+}
+"""The metrics that one pass over the distances gives for every k."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The values of a sweep, ascending, and its options."""
+
+    values: tuple[int, ...]
+    options: SweepOptions
+
+    @property
+    def settings(self) -> Settings:
+        """The options as the metrics of a pair take them."""
+        return pair_settings(self.options)
+
+    def orders(self, files: int) -> int:
+        """Give the number of random orders: equally many for each file of a system."""
+        return files * -(-self.options.seeds // files)
+
+    def steps(self, files: int) -> int:
+        """Give the number of passes over one system by one view."""
+        return files if self.options.over == "k" else self.orders(files) * len(self.values)
+
+
+Rows = list[list[Score]]
+"""Scores of one metric: for each replicate, one at every value."""
+
+
+def score_replicates(
+    reference: Embeddings,
+    files: Sequence[Embeddings],
+    view: str,
+    metrics: Sequence[Choice],
+    plan: Plan,
+    advance: Advance,
+    searches: list[SearchQuality],
+) -> dict[str, Rows]:
+    """Score one system by one view at every value, for each of its replicates.
+
+    What approximate searches found, at the largest value, is added to `searches`.
+    """
+    left, rights = reference.views[view], [file.views[view] for file in files]
+    over = _over_k if plan.options.over == "k" else _over_n
+    return over(left, rights, metrics, plan, advance, searches)
+
+
+def _over_k(
+    reference: Points,
+    files: Sequence[Points],
+    metrics: Sequence[Choice],
+    plan: Plan,
+    advance: Advance,
+    searches: list[SearchQuality],
+) -> dict[str, Rows]:
+    """Read all k from one pass for each file."""
+    names = [metric.name for metric in metrics]
+    found: dict[str, Rows] = {name: [] for name in names}
+    for file in files:
+        sides, k = neighbour_rows(reference, file, plan.settings), plan.values[-1]
+        near = neighbourhoods(
+            *sides,
+            k=k,
+            ties=plan.options.ties,
+            distance=plan.options.distance,
+            threads=plan.options.threads,
+        )
+        scores = [{name: _without_rows(BY_K[name](near, k)) for name in names} for k in plan.values]
+        quality = search_of(*sides, near, plan.settings, k)
+        searches += [] if quality is None else [quality]
+        for name in names:
+            found[name].append([score[name] for score in scores])
+        advance(1)
+    return found
+
+
+def _over_n(
+    reference: Points,
+    files: Sequence[Points],
+    metrics: Sequence[Choice],
+    plan: Plan,
+    advance: Advance,
+    searches: list[SearchQuality],
+) -> dict[str, Rows]:
+    """Score nested subsamples in random orders; several files take the orders in turn."""
+    count = plan.orders(len(files))
+    found: dict[str, Rows] = {metric.name: [[] for _ in range(count)] for metric in metrics}
+    known: dict[object, dict[str, Score]] = {}
+    for order in range(count):
+        which = order % len(files)
+        for n in plan.values:
+            sides = reference, files[which]
+            left, right = (subsample(len(x), n, seed=plan.options.seed, order=order) for x in sides)
+            same = which, left.tobytes(), right.tobytes()  # as all samples are in any order
+            if same not in known:
+                known[same], quality = _score(
+                    reference[left], files[which][right], metrics, plan, n == plan.values[-1]
+                )
+                searches += [] if quality is None else [quality]
+            for metric in metrics:
+                found[metric.name][order].append(known[same][metric.name])
+            advance(1)
+    return found
+
+
+def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
+    """Give n rows of a set, ascending; those of a smaller n are among those of a larger.
+
+    They depend on these numbers alone, so that sets of one size whose rows correspond (that
+    continue the same prompts) still do.
+    """
+    return np.sort(np.random.default_rng([seed, order]).permutation(size)[:n])
+
+
+def _score(
+    reference: Points, generated: Points, metrics: Sequence[Choice], plan: Plan, checked: bool
+) -> tuple[dict[str, Score], SearchQuality | None]:
+    """Score one subsample as a comparison of just these samples would.
+
+    Beside the scores stands what an approximate search found, where that is `checked`.
+    """
+    needs = needs_of(choice.metric for choice in metrics)
+    pair = pair_of(reference, generated, plan.settings, needs, replicates=False)
+    scores = {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
+    if not checked or "neighbourhoods" not in vars(pair):
+        return scores, None
+    near, k = pair.neighbourhoods, plan.settings.k
+    return scores, search_of(pair.reference, pair.generated, near, plan.settings, k)
+
+
+def _without_rows(score: Score) -> Score:
+    """Drop the values for each sample: a sweep holds many scores."""
+    return replace(score, per_sample=None)
+
+
+def make_curve(
+    metric: str,
+    rows: Rows,
+    view: str,
+    plan: Plan,
+    *,
+    reference: Embeddings,
+    reference_hash: str,
+    files: Sequence[Embeddings],
+) -> Curve:
+    """Bring the scores of one metric of a system together."""
+    scores = [score for row in rows for score in row]
+    shared = signature_fields(reference, view, plan.settings, reference=reference_hash[:16])
+    shared |= {} if plan.options.over == "k" else {"scope": "subsample"}
+    return Curve(
+        values=np.array(plan.values, np.int64),
+        replicates=np.array([[score.value for score in row] for row in rows], np.float64),
+        signature=join_signature(
+            merge_signatures(score.signature for score in scores),
+            signature(_own_fields(plan, len(files), len(rows))),
+            signature(fields_of_score(metric, scores[0], shared, plan.settings)),
+        ),
+        range=scores[0].range,
+        better=scores[0].better,
+        reason=next((score.reason for score in scores if score.reason), None),
+        tolerance=plan.options.tolerance,
+    )
+
+
+def _own_fields(plan: Plan, files: int, orders: int) -> dict[str, object]:
+    """What replicates are signed with: the files, and the random orders of nested subsamples."""
+    fields: dict[str, object] = {"over": plan.options.over, "files": files}
+    return fields if plan.options.over == "k" else fields | {"orders": orders}
+
+
+def merge_signatures(lines: Iterable[str]) -> str:
+    """Keep the pins that all lines share, and list the values of those that vary.
+
+    Parameters
+    ----------
+    lines
+        Signatures ``key:value|key:value`` of one metric.
+
+    Examples
+    --------
+    >>> merge_signatures(["metric:recall|k:1|n:9", "metric:recall|k:2|n:9"])
+    'metric:recall|k:1..2|n:9'
+    >>> merge_signatures(["k:4|n:100", "k:4|n:140"])
+    'k:4|n:100,140'
+    """
+    found: dict[str, dict[str, None]] = {}
+    for line in dict.fromkeys(lines):
+        for pin in line.split("|"):
+            key, _, value = pin.partition(":")
+            found.setdefault(key, {})[value] = None
+    return "|".join(f"{key}:{_values(list(values))}" for key, values in found.items())
+
+
+def _values(values: Sequence[str]) -> str:
+    """Write a run of whole numbers without gaps by its ends."""
+    if len(values) > 1 and all(value.isdecimal() for value in values):
+        numbers = [int(value) for value in values]
+        if all(right - left == 1 for left, right in pairwise(numbers)):
+            return f"{values[0]}..{values[-1]}"
+    return ",".join(values)

@@ -1,0 +1,348 @@
+"""``sweep``: how metrics move with k or with the number of samples, and from where on they hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.keys import split_key
+from calipers.commands.sweep.options import SweepOptions
+from calipers.commands.sweep.passes import BY_K, Plan, make_curve, score_replicates
+from calipers.commands.sweep.result import Curve, Over, Sweep, SweptSystem
+from calipers.embedders import Embedder, Embeddings
+from calipers.errors import InputError, unknown_name
+from calipers.evaluate.approximate import check_approximate, search_caution
+from calipers.evaluate.embedding import (
+    Embedded,
+    cache_of,
+    embed_sides,
+    open_embedder,
+    usual_warnings,
+    with_scaling,
+)
+from calipers.evaluate.engines import running_where
+from calipers.evaluate.given_prompts import NOT_HELD, answers_alike
+from calipers.evaluate.inputs import (
+    ComparisonInputs,
+    InputSet,
+    InputSystem,
+    length_cautions,
+    read_of,
+    read_sides,
+    summarise,
+    trust_cautions,
+    where,
+)
+from calipers.evaluate.reference import Reference
+from calipers.evaluate.scoring import by_view
+from calipers.evaluate.spaces import PCA
+from calipers.numeric.threads import limit_threads
+from calipers.numeric.validation import is_whole
+from calipers.options.option import two_sides
+from calipers.progress import Advance, Progress, Silent
+from calipers.results import SetSummary
+from calipers.results.caution import sentences
+from calipers.results.reading import SetReading, too_little, unread_cautions
+from calipers.uncertainty.search_quality import SearchQuality
+
+LARGEST_K = 30
+SMALLEST_N = 100
+# Two sizes for each doubling
+STEP = math.sqrt(2)
+
+
+Wanted = dict[str, list[Choice]]
+"""Metrics by view."""
+
+
+@two_sides(SweepOptions)
+def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
+    """Tell how metrics move with k or with the number of samples, and from where on they hold.
+
+    The figures 6 and B.1 of Le Bronnec et al. (ACL 2024) for your own samples. Over k, all values
+    come from one pass over the distances. Over n, both sides are cut to n samples, in random
+    orders in which a larger subsample contains the smaller ones, and each subsample is
+    preprocessed by itself: the scores are those that a person with n samples would get.
+
+    Parameters
+    ----------
+    reference, generated
+        As for :func:`calipers.compare`; the generated sets are cut to the smallest.
+
+    Returns
+    -------
+    Sweep
+        ``sweep["model_a"]["precision"].mean``; printing it shows the table.
+
+    Raises
+    ------
+    InputError
+        If samples cannot be read or do not fit together, an option is out of its range, or some
+        set is too small for a value that was given.
+    """
+    asked = _check_values(options.over, options.values)
+    held = reference if isinstance(reference, Reference) else None
+    options = options if held is None else held.completed(options)
+    given = reference if held is None else held.samples
+    inputs = read_sides(given, generated, options, seed=options.seed, skip_bad=options.skip_bad)
+    options = with_scaling(options, inputs.reference.samples)
+    chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
+    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
+    wanted = _choose_metrics(options.metrics, model.views, options.over)
+    # A sweep cuts both sides to one size
+    every = [choice for each in wanted.values() for choice in each]
+    check_extras(every, equal_sizes=True)
+    check_approximate(every, options.neighbours)
+    plan, progress = Plan(chosen, options), options.progress or Silent()
+    with limit_threads(options.threads), running_where(options, progress):
+        known = None if held is None else held.embed
+        embedded = embed_sides(inputs, model, cache_of(options), progress, known)
+        found = _sweep_systems(inputs, embedded, wanted, plan, progress)
+    return replace(
+        found,
+        settings=_settings(plan, wanted, model) | {"samples": inputs.reference.samples.kind},
+        warnings=(*notes, *usual_warnings(options, inputs.reference.samples), *found.warnings),
+    )
+
+
+def _settings(plan: Plan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
+    options = plan.options
+    metrics = list(dict.fromkeys(metric.name for each in wanted.values() for metric in each))
+    fixed = {} if options.over == "k" else {"k": options.k, "seeds": options.seeds}
+    return {
+        "values": list(plan.values),
+        **fixed,
+        "embedder": model.name,
+        "views": list(model.views),
+        "metrics": metrics,
+        **options.settings(),
+        "pca": PCA if options.over == "n" or options.projection == "union" else None,
+        "embedding": dict(model.signature),
+    }
+
+
+def _choose_values(
+    over: Over, values: Sequence[int] | None, inputs: ComparisonInputs, *, k: int
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Give the values to sweep, ascending, and what is to be said of them.
+
+    By default k goes from 1 to 30, or as far as the smallest set allows, and the sizes go from 100
+    (or a quarter of a small set) to all samples of the smallest set.
+
+    Raises
+    ------
+    InputError
+        If values were given that some set is too small for.
+    """
+    smallest = inputs.smallest
+    least, most = (1, len(smallest.samples) - 1) if over == "k" else (k + 1, len(smallest.samples))
+    if most < least:
+        raise InputError(_too_small(smallest, k if over == "n" else 1))
+    if values is not None:
+        if values[0] < least:
+            raise InputError(f"n must be at least k + 1 = {least}; found {values[0]}")
+        if values[-1] > most:
+            raise InputError(_beyond(over, values[-1], smallest))
+        return tuple(values), ()
+    if over == "n":
+        return tuple(_sizes(least, most)), ()
+    cut_short = f"k ends at {most}, since {_described(smallest)}"
+    return tuple(range(1, min(LARGEST_K, most) + 1)), (cut_short,) if most < LARGEST_K else ()
+
+
+def _check_values(over: Over, values: Any) -> tuple[int, ...] | None:
+    """Bring values that were given into order, or say what is wrong with them."""
+    if values is None:
+        return None
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"values must be a list of whole numbers; found {values!r}")
+    given = list(values)
+    for value in given:
+        if not is_whole(value, 1):
+            raise InputError(
+                f"values of {over} must be whole numbers of at least 1; found {value!r}"
+            )
+    different = sorted({int(value) for value in given})
+    if len(different) < 2:
+        raise InputError(f"values must hold at least two different numbers; found {different}")
+    return tuple(different)
+
+
+def _sizes(least: int, most: int) -> Iterator[int]:
+    """Sizes in equal ratios, of two significant digits but for the last."""
+    first = max(least, min(SMALLEST_N, most // 4))
+    count = round(math.log(most / first) / math.log(STEP))
+    raw = [first * (most / first) ** (i / count) for i in range(count)] if count else []
+    rounded = {max(first, _two_digits(size)) for size in raw}
+    yield from sorted(size for size in rounded if size < most)
+    yield most
+
+
+def _two_digits(size: float) -> int:
+    return int(float(f"{size:.2g}"))
+
+
+def _beyond(over: Over, value: int, smallest: InputSet) -> str:
+    if over == "k":
+        return _too_small(smallest, value)
+    return f"n = {value} needs {value} samples in every set; {_described(smallest)}"
+
+
+def _too_small(smallest: InputSet, k: int) -> str:
+    return f"k = {k} needs at least {k + 1} samples in every set; {_described(smallest)}"
+
+
+def _described(file: InputSet) -> str:
+    """Name a set and its size: by its file where it came from one."""
+    size = len(file.samples)
+    given = f"{file.n_given}, cut to {size}" if size < file.n_given else str(size)
+    return f"{where(file.samples)} has {given} sample" + ("s" if given != "1" else "")
+
+
+def _choose_metrics(
+    names: str | Iterable[str], views: tuple[str, ...], over: Over
+) -> dict[str, list[Choice]]:
+    """Turn keys ``[view.]metric[:option…]`` into metrics by view; a plain name means every view.
+
+    Raises
+    ------
+    InputError
+        If a view or metric is unknown, or k is swept and the metric is not in `BY_K`.
+    """
+    check_keys(names)
+    names = split_names(names)
+    if over == "k":
+        names = [key for name in names for key in _read_from_balls(str(name), views)]
+    return dict(by_view(choose(names, views), views))
+
+
+def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
+    """The key itself, or those that all stands for; refused where no ball of any k tells it."""
+    view, metric, words = split_key(name)
+    if view and view not in views:
+        raise unknown_name("view", view, views)
+    if metric == "all":
+        return [f"{view}.{each}" if view else each for each in BY_K]
+    if metric in (*METRICS, *FAMILIES) and (metric not in BY_K or words):
+        raise InputError(
+            f"metric {':'.join((metric, *words))!r} cannot be computed in a sweep over k; "
+            f"possible are {', '.join(BY_K)}"
+        )
+    if metric not in BY_K:
+        raise unknown_name("metric", metric, [*BY_K, "all"])
+    return [name]
+
+
+def _sweep_systems(
+    inputs: ComparisonInputs, embedded: Embedded, wanted: Wanted, plan: Plan, progress: Progress
+) -> Sweep:
+    """Sweep every system; the settings are left for the caller to fill."""
+    notes = embedded.own_notes([embedded.reference])
+    about = summarise(
+        [inputs.reference],
+        name=inputs.reference.samples.name,
+        notes=notes,
+        embeddings=[embedded.reference],
+    )
+    embedder = embedded.reference.signature.get("embedder", "the embedder")
+    steps = len(wanted) * sum(plan.steps(len(system.files)) for system in inputs.systems)
+    systems = []
+    with progress.task("Sweeping", steps) as advance:
+        for system, files in zip(inputs.systems, embedded.systems, strict=True):
+            searches: dict[str, list[SearchQuality]] = {view: [] for view in wanted}
+            curves = _curves(embedded.reference, files, wanted, plan, about, advance, searches)
+            own = embedded.own_notes(files)
+            sides = (("its", read_of(files)), ("the reference's", about.reading))
+            curves = _as_read(curves, too_little(embedder, sides))
+            made = _system(system, curves, about, own, plan, searches, sides[0][1])
+            unread = sentences(unread_cautions(embedder, sides))
+            shared = _shared_prompts(system)
+            systems.append(replace(made, warnings=(*unread, *shared, *made.warnings)))
+    return Sweep(
+        over=plan.options.over,
+        reference=about,
+        systems=tuple(systems),
+        settings={},
+        warnings=embedded.shared_notes,
+    )
+
+
+def _shared_prompts(system: InputSystem) -> Iterator[str]:
+    """Say that a sweep compares answers as they are, where a comparison does not."""
+    counts = [file.shared.count for file in system.files if file.shared is not None]
+    if any(answers_alike(file.shared) for file in system.files):
+        yield (
+            f"it and the reference answer the same prompts ({max(counts):,} shared), and "
+            f"{NOT_HELD}: scores are not those of calipers compare, which holds it constant"
+        )
+
+
+def _curves(
+    reference: Embeddings,
+    files: Sequence[Embeddings],
+    wanted: Wanted,
+    plan: Plan,
+    about: SetSummary,
+    advance: Advance,
+    searches: dict[str, list[SearchQuality]],
+) -> dict[str, Curve]:
+    views = tuple(reference.views)
+    curves = {}
+    for view, metrics in wanted.items():
+        found = score_replicates(reference, files, view, metrics, plan, advance, searches[view])
+        for metric, rows in found.items():
+            curves[key(view, metric, views)] = make_curve(
+                metric,
+                rows,
+                view,
+                plan,
+                reference=reference,
+                reference_hash=about.content_hash,
+                files=files,
+            )
+    return curves
+
+
+def _as_read(curves: dict[str, Curve], reason: str | None) -> dict[str, Curve]:
+    """Give curves as they are, or without values where too little was read for them."""
+    if reason is None:
+        return curves
+    return {
+        name: replace(curve, replicates=np.full_like(curve.replicates, np.nan), reason=reason)
+        for name, curve in curves.items()
+    }
+
+
+def _system(
+    system: InputSystem,
+    curves: dict[str, Curve],
+    reference: SetSummary,
+    notes: tuple[str, ...],
+    plan: Plan,
+    searches: dict[str, list[SearchQuality]],
+    reading: SetReading | None,
+) -> SweptSystem:
+    summary = replace(summarise(system.files, name=system.name, notes=notes), reading=reading)
+    largest = plan.values[-1] if plan.options.over == "k" else plan.options.k
+    return SweptSystem(
+        summary=summary,
+        curves=curves,
+        seeds=system.seeds,
+        warnings=sentences(
+            (
+                *length_cautions(reference, summary),
+                *trust_cautions(reference, summary, largest),
+                *(
+                    search_caution(found, view=view if len(searches) > 1 else "")
+                    for view, found in searches.items()
+                    if found
+                ),
+            )
+        ),
+    )

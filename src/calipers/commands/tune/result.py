@@ -1,0 +1,127 @@
+"""What tuning found: a comparison of the samples that each value of a decoding parameter gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from calipers.results.comparison import Comparison
+from calipers.serialise import Plain
+
+
+@dataclass(frozen=True)
+class TunedPoint(Plain):
+    """One decoding that was tried.
+
+    Attributes
+    ----------
+    system
+        What the comparison calls its samples, such as ``"top_p=0.9"``.
+    values
+        The parameters that vary, with their values.
+    decoding
+        The whole decoding, as it is written.
+    """
+
+    system: str
+    values: Mapping[str, float]
+    decoding: str
+
+
+@dataclass(frozen=True)
+class Tuned(Plain):
+    """What was varied, and which value comes closest.
+
+    Attributes
+    ----------
+    over
+        The parameters that vary.
+    points
+        The decodings that were tried.
+    model
+        What wrote the samples.
+    n
+        Samples of each decoding.
+    score
+        The key of the score that decides.
+    closest
+        The system with the best value of it.
+    tied
+        Those that are not distinguishable from the closest: ``≈`` and ``≡`` in the table.
+    undecided
+        Those that differ from the closest when tested alone, not after the correction for all
+        tests: ``?``.
+    worse
+        Those that are significantly further from the reference.
+    untested
+        Those of which that is not known.
+    """
+
+    over: tuple[str, ...]
+    points: tuple[TunedPoint, ...]
+    model: str
+    n: int
+    score: str
+    closest: str | None
+    tied: tuple[str, ...]
+    undecided: tuple[str, ...]
+    worse: tuple[str, ...]
+    untested: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, points: Sequence[TunedPoint], *, model: str, n: int
+    ) -> Self:
+        """Say which decoding is closest, as the marks and the verdict of the comparison say it."""
+        from calipers.report.standing import Standing, standing
+        from calipers.report.verdict import decisive
+
+        lead = decisive(comparison)
+        found = Standing() if lead is None else standing(comparison, lead)
+        alone = (0,) if len(comparison) == 1 and lead is not None else ()
+
+        def names(rows: Sequence[int]) -> tuple[str, ...]:
+            return tuple(comparison.systems[row].name for row in rows)
+
+        return cls(
+            over=tuple(points[0].values),
+            points=tuple(points),
+            model=model,
+            n=n,
+            score="" if lead is None else lead.key,
+            closest=next(iter(names(found.best or alone)), None),
+            tied=names((*found.best[1:], *found.tied)),
+            undecided=names(found.undecided),
+            worse=names(found.worse),
+            untested=names(found.untested),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning(Comparison):
+    """A comparison of decodings of one model: print it, plot it, see which value comes closest.
+
+    Attributes
+    ----------
+    tuned
+        What was varied, and which value comes closest to the reference. All else is as of a
+        :class:`~calipers.Comparison`, whose systems are the decodings.
+    """
+
+    kind = "tuning"
+
+    tuned: Tuned | None = None
+
+    @classmethod
+    def of(cls, comparison: Comparison, tuned: Tuned) -> Self:
+        """Make it of the comparison of all decodings."""
+        kept = {each.name: getattr(comparison, each.name) for each in fields(Comparison)}
+        return cls(**kept, tuned=tuned)
+
+    def __repr__(self) -> str:
+        over = "" if self.tuned is None else f" over {', '.join(self.tuned.over)}"
+        return f"<Tuning{over}: {len(self)} decodings against {self.reference.name!r}>"
+
+    def _measured(self) -> Mapping[str, Any]:
+        return {**super()._measured(), "tuned": self.tuned}

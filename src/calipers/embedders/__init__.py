@@ -1,0 +1,27 @@
+"""Turn samples into vectors: one array for each view that an embedder gives of them."""
+
+from calipers.embedders.cache import Cache
+from calipers.embedders.catalogue import EmbedderChoice, load_embedder
+from calipers.embedders.embedder import (
+    Embedder,
+    Embeddings,
+    EncodedBatch,
+    as_embedder,
+    is_embedder,
+)
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.pipeline import check_reads, embed
+
+__all__ = [
+    "Cache",
+    "Embedder",
+    "EmbedderChoice",
+    "EmbedderOptions",
+    "Embeddings",
+    "EncodedBatch",
+    "as_embedder",
+    "check_reads",
+    "embed",
+    "is_embedder",
+    "load_embedder",
+]

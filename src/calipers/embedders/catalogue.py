@@ -1,0 +1,130 @@
+"""Embedders by name; each one's module is imported only when it is asked for.
+
+Every module of an embedder has ``TAKES``, the options that it takes, and
+``load(name, options)``, which makes it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from calipers.embedders.embedder import Embedder
+from calipers.embedders.options import EmbedderOptions, read_line
+from calipers.errors import InputError
+from calipers.files import at_home, check_plain
+
+NAMED = {
+    "minilm": "calipers.embedders.minilm",
+    "tfidf": "calipers.embedders.words.tfidf",
+    "pixels": "calipers.embedders.vision.pixels",
+    "inception": "calipers.embedders.vision.inception",
+    "precomputed": "calipers.embedders.vectors",
+}
+"""Name of an embedder to its module."""
+
+MODEL, WORDS, ENDPOINT = (
+    "calipers.embedders.models.models",
+    "calipers.embedders.words.word_vectors",
+    "calipers.embedders.service.endpoint",
+)
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+
+
+def load_embedder(embedder: str, **options: Any) -> Embedder:
+    """Make an embedder ready to use.
+
+    Parameters
+    ----------
+    embedder
+        ``"minilm"`` for texts, which needs no download; ``"tfidf"`` for texts without any model;
+        the folder of a transformers or sentence-transformers model, or its name on the Hugging
+        Face hub; a file of word vectors (GloVe or word2vec); the address of an embeddings service
+        with the model behind a ``#``; ``"pixels"`` and ``"inception"`` for images;
+        ``"precomputed"`` for vectors that are there already. Options may follow, as in
+        ``"gpt2:layer=6:pooling=mean"``.
+    **options
+        The attributes of :class:`~calipers.embedders.options.EmbedderOptions`: ``device``,
+        ``dtype``, ``batch_size``, ``pooling``, ``layer``, ``max_length``, ``prefix``, ``revision``,
+        ``size``, ``endpoint``, ``offline``, ``trust_remote_code``, ``allow_pickle``.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, an option has no meaning for it or a value that cannot be, or
+        the device is not there.
+    MissingExtraError
+        If packages that the embedder needs are not installed.
+    CalipersError
+        If the embedder's files are damaged.
+    """
+    return EmbedderChoice(embedder, EmbedderOptions(**options)).load()
+
+
+@dataclass(frozen=True)
+class EmbedderChoice:
+    """An embedder that was chosen and is not loaded yet.
+
+    Attributes
+    ----------
+    line
+        ``NAME[:option=value…]``.
+    options
+        What the line does not say.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown, has a value that cannot be, or no meaning for the embedder.
+    """
+
+    line: str
+    options: EmbedderOptions = field(default_factory=EmbedderOptions)
+
+    def __post_init__(self) -> None:
+        """Refuse options that would be without effect, and texts sent out by a slip."""
+        if self.name in NAMED and self.settings.endpoint is not None:
+            raise InputError(
+                f"{self.name!r} is an embedder of Calipers itself, which needs no endpoint; name "
+                "the model that the service has, or leave the endpoint out. A service's model of "
+                f"that very name is written https://host/v1#{self.name}"
+            )
+        self.settings.check_taken(self.shown, import_module(self.module).TAKES)
+
+    @property
+    def name(self) -> str:
+        """The embedder's name, without the options behind it."""
+        return read_line(self.line, self.options)[0]
+
+    @property
+    def shown(self) -> str:
+        """The name as messages may show it: without a password in an address."""
+        return re.sub(r"//[^/]*@", "//", self.name)
+
+    @property
+    def settings(self) -> EmbedderOptions:
+        """All options: those of the line, on top of the others."""
+        return read_line(self.line, self.options)[1]
+
+    @property
+    def module(self) -> str:
+        """The module that makes it."""
+        if self.settings.endpoint is not None or _ADDRESS.match(self.name):
+            return ENDPOINT
+        if self.name in NAMED:
+            return NAMED[self.name]
+        return WORDS if _is_file(self.name) else MODEL
+
+    def load(self) -> Embedder:
+        """Make it ready to use; raises what :func:`load_embedder` raises."""
+        embedder: Embedder = import_module(self.module).load(self.name, self.settings)
+        return embedder
+
+
+def _is_file(name: str) -> bool:
+    path = at_home(name)
+    check_plain(path)
+    return os.path.isfile(path)

@@ -1,0 +1,271 @@
+"""What an embedder is, what it gives for a few samples, and what a whole sample set becomes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embedders.reading import ReadingCounts
+from calipers.errors import InputError, check_unicode
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedBatch:
+    """The vectors of a few samples, in their order.
+
+    Attributes
+    ----------
+    views
+        View name to float32 array of shape (n, d); d may differ between views.
+    truncated
+        Which texts were longer than the model reads, bool of shape (n,).
+    reading
+        The words of each text, and how many of them the embedder does not know; None where it
+        does not tell, or samples are no texts.
+    """
+
+    views: Mapping[str, NDArray[np.float32]]
+    truncated: NDArray[np.bool_]
+    reading: ReadingCounts | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """The vectors of a sample set, view by view.
+
+    Attributes
+    ----------
+    views
+        View name to array of shape (n, d); the first view is the main one. float32 from text
+        embedders, as given (float32 or float64) for precomputed vectors.
+    signature
+        Choices that can change a vector and hold for every view, such as revision and dtype.
+    notes
+        What a person must be told: texts that were cut, trouble with the cache.
+    view_signature
+        For each view, how it was pooled.
+    truncated
+        Which samples were longer than the model reads, bool of shape (n,); None of vectors that
+        were given.
+    reading
+        The words of each text, and how many of them the embedder does not know; None where it
+        does not tell.
+    """
+
+    views: Mapping[str, NDArray[Any]]
+    signature: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    view_signature: Mapping[str, str] = field(default_factory=dict)
+    truncated: NDArray[np.bool_] | None = None
+    reading: ReadingCounts | None = None
+
+    def __len__(self) -> int:
+        """Count the samples."""
+        return len(next(iter(self.views.values())))
+
+
+class Embedder(ABC):
+    """What turns samples into vectors.
+
+    To write one, set `name`, `views`, `identity` and `signature`, and define :meth:`encode`; what
+    else an embedder may be or do has a default. A sample's vectors must not depend on the others.
+
+    Attributes
+    ----------
+    name
+        What a person calls it.
+    views
+        Names of the views it gives, the main one first.
+    identity
+        Everything that can change a vector, as one stable line: the key of cached vectors.
+    signature
+        The same for people: what goes into the signature of every score.
+    view_signature
+        For each view, how it is pooled.
+    reads
+        The kinds of samples that it takes, of ``"texts"``, ``"tokens"`` (lists of token ids) and
+        ``"images"`` (uint8 arrays of shape (height, width, 3)).
+    at_once
+        How many samples one call should get: enough to sort by length, few enough to show progress.
+    kept
+        False where embedding again is as cheap as reading vectors back from the cache.
+    needs_fitting
+        Whether it must be fitted to the reference before it embeds.
+    leaves_out
+        Whether words that it does not know leave no trace in a vector, as in a mean over words.
+    sends
+        Whether samples leave this machine, to a service that may have to be paid.
+    """
+
+    name: str
+    views: tuple[str, ...]
+    identity: str
+    signature: Mapping[str, str]
+    view_signature: Mapping[str, str] = MappingProxyType({})
+    reads: frozenset[str] = frozenset({"texts"})
+    at_once: int = 256
+    kept: bool = True
+    needs_fitting: bool = False
+    leaves_out: bool = False
+    sends: bool = False
+
+    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+        """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""
+        return self.encode(self.prepare(samples))
+
+    def prepare(self, samples: Sequence[Any]) -> Any:
+        """Do what needs no model, such as tokenising; it runs beside the model's work."""
+        return samples
+
+    @abstractmethod
+    def encode(self, prepared: Any) -> EncodedBatch:
+        """Compute the vectors of prepared samples."""
+
+    def fitted(self, samples: Any) -> Embedder:
+        """Return the embedder made ready on the reference's samples; most are ready as they are."""
+        return self
+
+    def keep_in(self, folder: Path | None) -> None:  # noqa: B027
+        """Learn where to keep what was paid for, sample by sample; None for nowhere."""
+
+    def told(self) -> tuple[str, ...]:
+        """Tell what a person should know of the samples embedded since the last call."""
+        return ()
+
+
+def model_signature(
+    name: str, revision: str, *, dtype: object, device: str, max_length: str = "", prefix: str = ""
+) -> dict[str, str]:
+    """Write down what pins the vectors of a model; a length and a prefix where it has them."""
+    pins = {
+        "embedder": name,
+        "revision": revision,
+        "max_length": max_length,
+        "dtype": str(dtype).removeprefix("torch."),
+        "device": device.partition(":")[0],
+        "prefix": repr(prefix) if prefix else "",
+    }
+    return {key: pin for key, pin in pins.items() if pin}
+
+
+def identity_line(pins: Mapping[str, object]) -> str:
+    """Write everything that can change a vector as one stable line."""
+    return "|".join(f"{key}:{pin}" for key, pin in pins.items())
+
+
+def as_embedder(given: Any) -> Embedder:
+    """Return an embedder as it is, and give one that is not a subclass the defaults that it lacks.
+
+    Raises
+    ------
+    InputError
+        If it is no embedder: it has no method ``embed``.
+    """
+    if isinstance(given, Embedder):
+        return given
+    if not is_embedder(given):
+        raise InputError(f"an embedder must have a method 'embed'; found {given!r}")
+    return _Foreign(given)
+
+
+def is_embedder(given: object) -> bool:
+    """Tell whether something is an embedder, of this package or of a person's own making."""
+    return isinstance(given, Embedder) or hasattr(given, "embed")
+
+
+class _Foreign(Embedder):
+    """An embedder of a person's own making that is no subclass of :class:`Embedder`."""
+
+    def __init__(self, own: Any) -> None:
+        self.own, self.needs_fitting = own, hasattr(own, "fitted")
+        for name in ("view_signature", "reads", "at_once", "kept", "leaves_out", "sends"):
+            setattr(self, name, getattr(own, name, getattr(Embedder, name)))
+
+    def __getattr__(self, name: str) -> Any:
+        """What has no default is asked of it each time."""
+        if name not in ("name", "views", "identity", "signature"):
+            raise AttributeError(name)
+        return getattr(self.own, name)
+
+    def prepare(self, samples: Sequence[Any]) -> Any:
+        """Prepare samples as it does itself, or not at all."""
+        prepare = getattr(self.own, "prepare", super().prepare)
+        return prepare(samples)
+
+    def encode(self, prepared: Any) -> EncodedBatch:
+        """Encode what was prepared, or embed it in one step."""
+        batch: EncodedBatch = getattr(self.own, "encode", self.own.embed)(prepared)
+        return batch
+
+    def fitted(self, samples: Any) -> Embedder:
+        """Fit it to the reference, if it must be."""
+        return as_embedder(self.own.fitted(samples)) if self.needs_fitting else self
+
+    def keep_in(self, folder: Path | None) -> None:
+        """Hand on where vectors may be kept."""
+        getattr(self.own, "keep_in", super().keep_in)(folder)
+
+    def told(self) -> tuple[str, ...]:
+        """Hand on what it tells."""
+        return tuple(getattr(self.own, "told", super().told)())
+
+
+def check_texts(samples: Sequence[Any], *, unicode: bool = True) -> list[str]:
+    """Return samples that are texts, and can be written down unless that does not matter.
+
+    Raises
+    ------
+    InputError
+        If one is no string, or no valid Unicode.
+    """
+    for row, text in enumerate(samples, start=1):
+        if not isinstance(text, str):
+            raise InputError(f"text {row} must be a string; found {type(text).__name__}")
+        if unicode:
+            check_unicode(f"text {row}", text)
+    return list(samples)
+
+
+def not_a_text(texts: Sequence[object], error: Exception) -> InputError:
+    """Say which text a tokenizer stumbled over, and why."""
+    try:
+        check_texts(texts)
+    except InputError as problem:
+        return problem
+    return InputError(f"the texts cannot be tokenised: {error}")
+
+
+class SampleError(InputError):
+    """A sample that an embedder cannot read.
+
+    The embedder counts samples from the first that it was given; whoever gave it a part of a set
+    puts the number right.
+
+    Parameters
+    ----------
+    row
+        Which sample, counted from 0.
+    problem
+        What is wrong with it.
+    where
+        What to call the set; nothing where it has no name.
+    """
+
+    def __init__(self, row: int, problem: str, where: str = "") -> None:
+        super().__init__(row, problem, where)  # pickled by these on the way out of a process
+        self.row, self.problem, self.where = row, problem, where
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}sample {self.row + 1:,}: {self.problem}"
+
+    def behind(self, rows: int, where: str = "") -> SampleError:
+        """The same, where so many samples stand before those that the embedder was given."""
+        return SampleError(self.row + rows, self.problem, where)

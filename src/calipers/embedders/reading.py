@@ -1,0 +1,365 @@
+"""What an embedder reads of a text: how many words it has, and how many of them it does not know.
+
+A tokenizer puts one token, the unknown one, in the place of whatever its vocabulary cannot spell.
+Texts of such words have the same vector whatever they say, so that sets of them look alike. Each
+embedder that can tell counts them here, text by text, beside what it cut.
+
+A **word** is a run of letters and digits with their marks. Where a script is written without spaces
+(Chinese, Japanese, Thai, Khmer, Lao, Burmese and a few others) every character is one, and so is
+every emoji or other pictorial sign. Punctuation is none. A word is **unread** where the unknown
+token stands for any part of it, or no token at all. Signs that are no words but unknown count as
+one each, so that what is lost of code or formulas is counted too. Of lists of token ids every id is
+a word.
+
+What this does not see: tokenizers that fall back to bytes spell every text, also in scripts that
+their model has hardly met; and words that are cut into many pieces count as read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.numeric.arrays import Ints
+
+if TYPE_CHECKING:
+    from calipers.numeric.tiles import Span
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingCounts:
+    """How much of each of some texts was read.
+
+    Attributes
+    ----------
+    words
+        Words of each text, int32 of shape (n,).
+    unread
+        How many of them the embedder does not know, int32 of shape (n,).
+    left_out
+        Whether unread words leave no trace in a vector, as in a mean over words; else an unknown
+        token stands for each.
+    """
+
+    words: Ints
+    unread: Ints
+    left_out: bool = False
+
+    @classmethod
+    def of(cls, counts: Iterable[Span]) -> ReadingCounts:
+        """Take pairs of words and of those unread, a pair for each text."""
+        pairs = np.array(list(counts), dtype=np.int32).reshape(-1, 2)
+        return cls(pairs[:, 0], pairs[:, 1])
+
+    @classmethod
+    def joined(cls, parts: Sequence[ReadingCounts | None]) -> ReadingCounts | None:
+        """Put the texts of several parts together; None where one of them does not tell."""
+        known = [part for part in parts if part is not None]
+        if not known or len(known) < len(parts):
+            return None
+        return cls(
+            np.concatenate([part.words for part in known]),
+            np.concatenate([part.unread for part in known]),
+            known[0].left_out,
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def take(self, rows: NDArray[np.intp] | slice) -> ReadingCounts:
+        """Keep some of the texts."""
+        return replace(self, words=self.words[rows], unread=self.unread[rows])
+
+    @property
+    def little(self) -> NDArray[np.bool_]:
+        """Of which texts less than half of the words were read, bool of shape (n,)."""
+        return 2 * self.unread > self.words
+
+    @property
+    def nothing(self) -> NDArray[np.bool_]:
+        """Of which texts not a word was read, bool of shape (n,); never of one without words."""
+        return (self.unread > 0) & (self.unread >= self.words)
+
+
+def unread_note(name: str, reading: ReadingCounts) -> str:
+    """Say what an embedder does not know of some texts.
+
+    Examples
+    --------
+    >>> unread_note("minilm", ReadingCounts.of([(3, 3), (5, 1)]))
+    'minilm does not know 50 % of the words; 1 text has no word that it knows'
+    """
+    lost = int(reading.nothing.sum())
+    have = "text has" if lost == 1 else "texts have"
+    none = f"; {lost:,} {have} no word that it knows" if lost else ""
+    return f"{name} does not know {unread_share(reading)} of the words{none}"
+
+
+def unread_share(reading: ReadingCounts) -> str:
+    """Write the share of the words that are unread."""
+    share = float(reading.unread.sum()) / max(1, int(reading.words.sum()))
+    percent = f"{100 * share:.0f}" if share > 0.095 else f"{100 * share:.1g}"
+    return f"{percent if share == 1 or percent != '100' else 'over 99'} %"
+
+
+_WITHOUT_SPACES = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
+    (0x1A20, 0x1AAF),  # Tai Tham
+    (0x1B00, 0x1B7F),  # Balinese
+    (0x3040, 0x312F),  # kana, bopomofo
+    (0x31A0, 0x31BF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),  # Chinese characters
+    (0x4E00, 0x9FFF),
+    (0xA000, 0xA4CF),  # Yi
+    (0xA980, 0xA9FF),  # Javanese, Burmese
+    (0xAA60, 0xAADF),  # Burmese, Tai Viet
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x20000, 0x3FFFF),
+)
+"""Scripts whose words are not set apart by spaces."""
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_LETTER, _ALONE, _MARK, _OTHER = "LAM "
+_WORDS = re.compile("L[LM]*|AM*")
+_ASCII = re.compile("[A-Za-z0-9]+")
+
+
+class _Kinds(dict[int, str]):
+    """Characters to their kinds, found out when first met."""
+
+    def __missing__(self, code: int) -> str:
+        kind = self[code] = _kind(code)
+        return kind
+
+
+def _kind(code: int) -> str:
+    general_category = category(chr(code))
+    if general_category[0] == "M" or general_category == "Cf" or code in _SKIN_TONES:
+        return _MARK
+    if general_category[0] in "LN":
+        return _ALONE if any(low <= code <= high for low, high in _WITHOUT_SPACES) else _LETTER
+    # Emoji newer than this Python's Unicode are not assigned
+    return _ALONE if general_category in ("So", "Co", "Cn") else _OTHER
+
+
+_KINDS = _Kinds()
+
+
+def word_spans(text: str) -> list[Span]:
+    """Tell where each word of a text begins and ends.
+
+    Examples
+    --------
+    >>> [text[a:b] for text in ["Don't! 你好 ไป 👍🏽"] for a, b in word_spans(text)]
+    ['Don', 't', '你', '好', 'ไ', 'ป', '👍🏽']
+    """
+    if text.isascii():
+        return [match.span() for match in _ASCII.finditer(text)]
+    return [match.span() for match in _WORDS.finditer(text.translate(_KINDS))]
+
+
+def word_count(text: str) -> int:
+    """Count the words of a text."""
+    if text.isascii():
+        return len(_ASCII.findall(text))
+    return len(_WORDS.findall(text.translate(_KINDS)))
+
+
+def unread_words(
+    text: str, ids: Sequence[int], spans: Sequence[Span], unknown: int | None
+) -> tuple[int, int]:
+    """Count the words of a text, and those that none of its tokens, or the unknown one, stands for.
+
+    Parameters
+    ----------
+    text
+        As it was given to the tokenizer.
+    ids, spans
+        Its tokens, and where each stands in it; marks that a model adds have empty spans.
+    unknown
+        The id of the unknown token; None for a vocabulary without one.
+    """
+    read, lost = np.zeros(len(text) + 1, np.int8), np.zeros(len(text) + 1, np.int8)
+    missing = []
+    for token, (start, stop) in zip(ids, spans, strict=True):
+        if stop > start:
+            (lost if token == unknown else read)[start:stop] = 1
+            missing += [(start, stop)] if token == unknown else []
+    words = word_spans(text)
+    unread = sum(bool(lost[a:b].any() or not read[a:b].any()) for a, b in words)
+    inside = np.zeros(len(text) + 1, np.int8)
+    for a, b in words:
+        inside[a:b] = 1
+    signs = sum(not inside[a:b].any() for a, b in missing)
+    return len(words) + signs, unread + signs
+
+
+@dataclass(frozen=True, eq=False)
+class UnknownTokens:
+    """Counts what a tokenizer does not know.
+
+    Attributes
+    ----------
+    unknown
+        The id of its unknown token; None without one.
+    spell
+        Gives for some texts the ids of their tokens and where each stands.
+    drops
+        Whether what it does not know is left out without a token.
+    """
+
+    unknown: int | None
+    spell: Callable[[list[str]], list[tuple[Sequence[int], Sequence[Span]]]]
+    drops: bool = False
+
+    def read(self, texts: Sequence[str], ids: Sequence[Any], *, skip: int = 0) -> ReadingCounts:
+        """Count words, and those unread.
+
+        Parameters
+        ----------
+        texts
+            As they were given to the tokenizer.
+        ids
+            The tokens of each, a list or an array.
+        skip
+            Characters at the start of each text that are not the sample's own.
+        """
+        counts = [(word_count(text[skip:]), 0) for text in texts]
+        looked = [
+            row
+            for row, tokens in enumerate(ids)
+            if (self.drops and counts[row][0]) or _holds(tokens, self.unknown)
+        ]
+        spelt = self.spell([texts[row] for row in looked]) if looked else []
+        for row, (tokens, spans) in zip(looked, spelt, strict=True):
+            inner_spans = [(max(a - skip, 0), max(b - skip, 0)) for a, b in spans]
+            counts[row] = unread_words(texts[row][skip:], tokens, inner_spans, self.unknown)
+        return ReadingCounts.of(counts)
+
+    def read_ids(self, ids: Sequence[NDArray[Any]]) -> ReadingCounts:
+        """Count tokens, and the unknown ones among them."""
+        return ReadingCounts.of(
+            (len(text), 0 if self.unknown is None else int(np.count_nonzero(text == self.unknown)))
+            for text in ids
+        )
+
+
+def _holds(tokens: Any, unknown: int | None) -> bool:
+    if unknown is None:
+        return False
+    return bool((tokens == unknown).any()) if isinstance(tokens, np.ndarray) else unknown in tokens
+
+
+def of_tokenizers(tokenizer: Any, unknown: int | None) -> UnknownTokens:
+    """Count what a tokenizer of the package tokenizers does not know."""
+
+    def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
+        return [(encoding.ids, encoding.offsets) for encoding in tokenizer.encode_batch(texts)]
+
+    return UnknownTokens(unknown, spell)
+
+
+_RARE = "\U00010380\U0001f6d8"
+"""Signs that hardly a vocabulary holds; one that spells bytes spells them too."""
+
+
+def of_transformers(tokenizer: Any) -> UnknownTokens:
+    """Count what a tokenizer of transformers does not know.
+
+    An unknown token that also opens or closes texts, as that of GPT-2, never stands for a word:
+    such vocabularies spell every text.
+    """
+    unknown = _unknown_id(tokenizer)
+    quiet = {"return_attention_mask": False, "verbose": False}
+
+    def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
+        if not getattr(tokenizer, "is_fast", False):
+            return [_by_pieces(text, plain, unknown) for text in texts]
+        encoded = tokenizer(texts, return_offsets_mapping=True, **quiet)
+        return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
+
+    def plain(text: str) -> list[int]:
+        ids: list[int] = tokenizer(text, add_special_tokens=False, **quiet)["input_ids"]
+        return ids
+
+    return UnknownTokens(unknown, spell, drops=unknown is None and _leaves_out(plain))
+
+
+def _unknown_id(tokenizer: Any) -> int | None:
+    """The id of the unknown token: that of the vocabulary, else that which transformers names."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    unknown_word = getattr(getattr(backend, "model", None), "unk_token", None)
+    unknown_id = (
+        None if unknown_word is None or backend is None else backend.token_to_id(unknown_word)
+    )
+    if unknown_id is None:
+        unknown_id = getattr(tokenizer, "unk_token_id", None)
+    marks = [getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos")]
+    return None if unknown_id is None or unknown_id in marks else int(unknown_id)
+
+
+def _leaves_out(encode: Callable[[str], list[int]]) -> bool:
+    """Whether a tokenizer without an unknown token leaves out what it does not know."""
+    try:
+        return not encode(_RARE)
+    except Exception:  # one that must refuse such a text does not leave it out
+        return False
+
+
+def of_library(tokenizer: Any) -> UnknownTokens:
+    """Count what a word tokenizer of sentence-transformers' own leaves out.
+
+    What it was told to leave out, its stop words, counts as read.
+    """
+    stop_words = set(getattr(tokenizer, "stop_words", None) or ())
+
+    def plain(text: str) -> list[int]:
+        if text.lower() in stop_words:
+            return [0]
+        ids: list[int] = list(tokenizer.tokenize(text))
+        return ids
+
+    def spell(texts: list[str]) -> list[tuple[Sequence[int], Sequence[Span]]]:
+        return [_by_pieces(text, plain, None) for text in texts]
+
+    return UnknownTokens(None, spell, drops=True)
+
+
+def _by_pieces(
+    text: str, encode: Callable[[str], list[int]], unknown: int | None
+) -> tuple[Sequence[int], Sequence[Span]]:
+    """Spell a text by a tokenizer that does not tell where its tokens stand.
+
+    What stands between spaces is spelt by itself. Where something of it is unknown, so is each of
+    its words that is unknown alone; all of them, where none is.
+    """
+    ids: list[int] = []
+    spans: list[Span] = []
+
+    def add(piece_ids: Sequence[int], span: Span) -> None:
+        ids.extend(piece_ids)
+        spans.extend([span] * len(piece_ids))
+
+    for chunk in re.finditer(r"\S+", text):
+        start, piece_ids = chunk.start(), encode(chunk[0])
+        if piece_ids and unknown not in piece_ids:
+            add(piece_ids, chunk.span())
+            continue
+        words = [(start + a, start + b) for a, b in word_spans(chunk[0])]
+        alone = [encode(text[a:b]) for a, b in words]
+        if unknown is not None and not any(unknown in word_ids for word_ids in alone):
+            add([unknown], chunk.span())
+            continue
+        for word_ids, span in zip(alone, words, strict=True):
+            add(word_ids, span)
+    return ids, spans

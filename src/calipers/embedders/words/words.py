@@ -1,0 +1,138 @@
+"""The words of a text, for embedders that know words and not pieces of them.
+
+Punctuation stands alone, as those who trained GloVe counted it. The rule knows the kinds of
+characters that Unicode tells apart and no language, save the English endings that `parts` cuts off.
+It does not see words in scripts that are written without spaces; of Chinese characters and kana
+each is a part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import chain
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embedders.reading import word_count
+
+_LETTER, _DIGIT, _MARK, _HAN = "LDMH"
+_JOINTS = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-"}
+_WORD = "[LD][LDM]*"
+_WORDS = re.compile(
+    r"(?:LM*\.)+LM*(?![LD])\.?"  # U.S. and a.m.
+    rf"|{_WORD}(?:['-]{_WORD}|(?<=D)[.,](?=D){_WORD})*"  # don't, well-known, 10,000.5
+    r"|H[HM]*"
+    r"|([^M])(?:\1|M)*"  # a mark that stands alone, such as a byte order mark, is no word
+)
+_CHARACTER = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_ENDING = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
+_JOINT = re.compile("['’ʼ‐‑-]")
+
+
+def split_words(text: str) -> list[str]:
+    """Cut a text into words and punctuation, in their order.
+
+    A word is a run of letters, digits and their marks; a hyphen or an apostrophe between two of
+    them, and a point or a comma between digits, belong to it, as do the points of ``U.S.``. Every
+    other character is a word of its own, a run of equal ones is one.
+
+    Examples
+    --------
+    >>> split_words("Well-known? Don't pay $10,000... in the U.S.")
+    ['Well-known', '?', "Don't", 'pay', '$', '10,000', '...', 'in', 'the', 'U.S.']
+    """
+    return [word for chunk in text.split() for word in split_chunk(chunk)]
+
+
+def split_chunk(chunk: str) -> list[str]:
+    """Cut what stands between white space into words; no rule looks past it."""
+    if chunk.isascii() and chunk.isalnum():
+        return [chunk]
+    kinds = "".join(map(_kind, chunk))
+    return [chunk[found.start() : found.end()] for found in _WORDS.finditer(kinds)]
+
+
+def parts(word: str) -> list[str]:
+    """Cut a compound into its parts; of a simple word there is one.
+
+    Examples
+    --------
+    >>> parts("mother-in-law's"), parts("Don’t"), parts("word")
+    (['mother', 'in', 'law', "'s"], ['Do', "n't"], ['word'])
+    """
+    if _CHARACTER.match(word):
+        return _CHARACTER.findall(word)
+    if word.isalnum() or not word[:1].isalnum():
+        return [word]
+    ending = _ENDING.fullmatch(_JOINT.sub(_plain, word))
+    if ending:
+        return [*parts(ending[1]), ending[2]]
+    return [part for part in _JOINT.split(word) if part]
+
+
+def _plain(joint: re.Match[str]) -> str:
+    return _JOINTS.get(joint[0], joint[0])
+
+
+@cache
+def _kind(character: str) -> str:
+    """Tell letters, digits, marks and Chinese characters; other characters stand for themselves."""
+    if _CHARACTER.match(character):
+        return _HAN
+    kind = category(character)
+    if kind[0] == "M" or kind == "Cf":
+        return _MARK
+    if kind[0] in "LN" or character == "_":
+        return _LETTER if kind[0] != "N" else _DIGIT
+    return _JOINTS.get(character, character)
+
+
+REMEMBERED = 1 << 18
+"""Most chunks whose words are remembered."""
+
+
+UNKNOWN = -1
+"""The number of a word that is not known."""
+
+
+class Chunks(dict[str, tuple[int, ...]]):
+    """What stands between white space to the numbers of its words; filled as chunks are met.
+
+    Parameters
+    ----------
+    cut
+        Gives a chunk's words, each with its number.
+    """
+
+    def __init__(self, cut: Callable[[str], Iterable[tuple[str, int]]]) -> None:
+        self._cut = cut
+        self._counts: dict[str, tuple[int, int]] = {}
+
+    def __missing__(self, chunk: str) -> tuple[int, ...]:
+        words = list(self._cut(chunk))
+        numbers = self[chunk] = tuple(number for _, number in words)
+        lost = [word_count(word) for word, number in words if number == UNKNOWN]
+        signs = lost.count(0)  # punctuation is no word, unless it is unknown
+        every = word_count(chunk)
+        self._counts[chunk] = every + signs, min(every, sum(lost)) + signs
+        return numbers
+
+    def of(self, chunks: Iterable[str]) -> NDArray[np.int32]:
+        """Give the numbers of the words of some chunks, one after the other."""
+        return np.fromiter(chain.from_iterable(map(self.__getitem__, chunks)), dtype=np.int32)
+
+    def read(self, chunks: Iterable[str]) -> tuple[int, int]:
+        """Count the words of some chunks whose numbers were given, and those unknown."""
+        counts = [self._counts[chunk] for chunk in chunks]
+        return sum(words for words, _ in counts), sum(unread for _, unread in counts)
+
+    def clear(self) -> None:
+        """Forget all."""
+        super().clear()
+        self._counts.clear()

@@ -1,0 +1,173 @@
+"""What besides the models may have moved the scores: a number each, a warning where it is large.
+
+Scores compare two sets of texts and not two writers. A difference in length, repeated or copied
+texts, prompts that stand on both sides, texts that the embedder did not read to the end, another
+script or language: any of these moves a score without saying anything of the model. They are
+measured here from the texts themselves, and said in words where they are beyond chance and large
+enough to matter; the numbers are kept either way. What cannot be seen in the texts (what a model
+was trained on, how its samples were selected) is not seen here. Images have none of these numbers;
+of embeddings that are given, rows that repeat are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from calipers.embedders import Embeddings
+from calipers.evaluate.cautions.copies import (
+    Beginnings,
+    Copies,
+    Duplicates,
+    Prompts,
+    measure_beginnings,
+    measure_copies,
+    measure_duplicates,
+    measure_prompts,
+    measure_repeated_rows,
+)
+from calipers.evaluate.cautions.forms import Forms, measure_forms
+from calipers.evaluate.cautions.language import (
+    Language,
+    Scripts,
+    measure_language,
+    measure_scripts,
+)
+from calipers.evaluate.cautions.lengths import (
+    Lengths,
+    Truncation,
+    measure_lengths,
+    measure_truncation,
+)
+from calipers.evaluate.cautions.texts import TextFacts, read_facts
+from calipers.results.caution import Caution, sentences
+from calipers.samples import SampleSet
+
+
+@dataclass(frozen=True)
+class Confounders:
+    """What differs between a system's texts and the reference's besides how they are written.
+
+    Attributes
+    ----------
+    lengths
+        How long the texts are, in words and in characters; of token ids, in tokens.
+    truncation
+        Shares of texts that the embedder cut; None where embeddings do not tell.
+    duplicates, copies
+        Texts or rows that repeat others of their set, and texts that stand in the reference too.
+    prompts
+        Texts that begin with a prompt; None where no row names one.
+    beginnings
+        Long beginnings that both sides share.
+    forms
+        Texts whose characters are not those that are seen; None where there are no characters.
+    scripts, language
+        Of the letters and of the words of up to 1,000 texts a set; None where there are too few.
+    same
+        Whether the system is the reference itself, of which nothing is said here.
+    """
+
+    lengths: tuple[Lengths, ...] = ()
+    truncation: Truncation | None = None
+    duplicates: Duplicates | None = None
+    copies: Copies | None = None
+    prompts: Prompts | None = None
+    beginnings: Beginnings | None = None
+    forms: Forms | None = None
+    scripts: Scripts | None = None
+    language: Language | None = None
+    same: bool = False
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What a person should know before trusting the scores, in the order of the checks."""
+        return () if self.same else tuple(self._cautions())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The same, one sentence each."""
+        return sentences(self.cautions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain data; None where something could not be measured."""
+        data = asdict(self)
+        data["lengths"] = {lengths.pop("unit"): lengths for lengths in data["lengths"]}
+        return data
+
+    def _cautions(self) -> Iterator[Caution]:
+        """One cause is named once: by its first sign."""
+        differing = [lengths for lengths in self.lengths if lengths.differs]
+        yield from (lengths.caution() for lengths in differing[:1])
+        # Prompts are common beginnings, and another script brings other words
+        causes = (
+            (self.truncation,),
+            (self.duplicates,),
+            (self.copies,),
+            (self.prompts, self.beginnings),
+            (self.forms,),
+            (self.scripts, self.language),
+        )
+        for signs in causes:
+            found = (sign.caution() for sign in signs if sign is not None)
+            yield from list(filter(None, found))[:1]
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceTexts:
+    """The reference, read once for all systems; None in place of facts for images and vectors."""
+
+    samples: SampleSet
+    facts: TextFacts | None
+
+    @classmethod
+    def of(cls, samples: SampleSet) -> Self:
+        """Read the reference's texts."""
+        return cls(samples, read_facts(samples))
+
+
+def confounders(
+    reference: SampleSet | ReferenceTexts,
+    generated: Sequence[SampleSet],
+    embeddings: tuple[Embeddings, Sequence[Embeddings]] | None = None,
+) -> Confounders:
+    """Measure what besides the model may have moved a system's scores.
+
+    Parameters
+    ----------
+    reference
+        The reference set, or what :meth:`ReferenceTexts.of` read of it for several systems.
+    generated
+        The files of one system, at least one, taken together.
+    embeddings
+        Of the reference, and of each file; None where there are none.
+
+    Returns
+    -------
+    Confounders
+        Its ``warnings`` are empty for two sets of one kind. For images all is.
+    """
+    if not isinstance(reference, ReferenceTexts):
+        reference = ReferenceTexts.of(reference)
+    samples, theirs = reference.samples, reference.facts
+    same = all(file.content_hash == samples.content_hash for file in generated)
+    if samples.vectors is not None:
+        rows = [file.vectors for file in generated if file.vectors is not None]
+        return Confounders(duplicates=measure_repeated_rows(samples.vectors, rows), same=same)
+    if theirs is None:
+        return Confounders()
+    ours = [facts for file in generated if (facts := read_facts(file)) is not None]
+    prompts = measure_prompts(theirs, ours)
+    return Confounders(
+        lengths=measure_lengths(theirs, ours),
+        truncation=measure_truncation(theirs, ours, embeddings),
+        duplicates=measure_duplicates(theirs, ours),
+        copies=measure_copies(theirs, ours),
+        prompts=prompts,
+        beginnings=measure_beginnings(theirs, ours, prompts),
+        forms=measure_forms(theirs, ours),
+        scripts=measure_scripts(theirs, ours),
+        language=measure_language(theirs, ours),
+        same=same,
+    )

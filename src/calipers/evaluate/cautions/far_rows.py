@@ -1,0 +1,82 @@
+"""Whether a few rows of vectors lie so far out that the scores follow them and nothing else.
+
+Means, covariances and kernels that grow weigh a row by how far it lies from the middle, and a ball
+around a row that lies far out is as wide as the gap to the others, and covers half of the other
+side. Principal axes and the classifier are fitted without such rows
+(:mod:`calipers.estimate.far_rows`); the Fréchet distance, KID and balls are what their definitions
+say. Rows that are scaled to length one cannot lie so far out, and are not looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calipers.estimate.far_rows import far_rows
+from calipers.evaluate.cautions.texts import percent
+from calipers.numeric.distances import Points
+from calipers.results.caution import Caution, brief_share, fitting
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """Rows of both sets that lie far from the middle and hold much of the variance.
+
+    Attributes
+    ----------
+    reference, generated
+        Their places in the two sets, counted from 0, the farthest first.
+    share
+        Of the variance of both sets together, 0 to 1.
+    distance
+        Of the farthest from the mean of all rows, over the median distance.
+    """
+
+    reference: tuple[int, ...]
+    generated: tuple[int, ...]
+    share: float
+    distance: float
+
+    def caution(self) -> Caution:
+        """Name them, and say what follows them."""
+        sides = [("the reference", self.reference), ("the generated set", self.generated)]
+        named = " and ".join(f"{_rows(rows)} of {side}" for side, rows in sides if rows)
+        many = len(self.reference) + len(self.generated) > 1
+        lie, hold, them = ("lie", "hold", "them") if many else ("lies", "holds", "it")
+        upto = "up to " if many else ""
+        text = (
+            f"{named} {lie} {upto}{self.distance:,.0f} times as far from the mean as the median "
+            f"row and {hold} {percent(self.share)} of the variance of both sets: means and "
+            f"covariances (the Fréchet distance) and KID follow {them}, and a ball of neighbours "
+            f"around {them} covers the other side; principal axes and the classifier are fitted to "
+            f"the others: check {them}, or leave {them} out"
+        )
+        share = brief_share(self.share)
+        brief = fitting(f"{named}: {share} of variance", f"few rows hold {share} of the variance")
+        return Caution("outlier", brief, text)
+
+
+def _rows(places: tuple[int, ...], most: int = 3) -> str:
+    shown = ", ".join(f"{place + 1:,}" for place in places[:most])
+    more = f" and {len(places) - most:,} more" if len(places) > most else ""
+    return f"{'row' if len(places) == 1 else 'rows'} {shown}{more}"
+
+
+def measure_outliers(reference: Points, generated: Points) -> Outliers | None:
+    """Find such rows; None where there are none, or where all rows are one.
+
+    Parameters
+    ----------
+    reference, generated
+        Rows as they are compared, shapes ``(n, d)`` and ``(m, d)``; they are read twice, block by
+        block.
+    """
+    found, n = far_rows((reference, generated)), len(reference)
+    if found is None:
+        return None
+    places = found.places.tolist()
+    return Outliers(
+        tuple(row for row in places if row < n),
+        tuple(row - n for row in places if row >= n),
+        found.share,
+        found.distance,
+    )

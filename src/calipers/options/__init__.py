@@ -1,0 +1,1 @@
+"""What an option is, and the groups of options that several commands share."""

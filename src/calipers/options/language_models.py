@@ -1,0 +1,235 @@
+"""Which language model writes or scores, by which prompts and decoding."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any
+
+from calipers.options.option import (
+    FLAG,
+    LANGUAGE_MODEL,
+    PROMPTS,
+    Group,
+    Rule,
+    one_of,
+    option,
+    options_class,
+    reworded,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from calipers.embedders.options import EmbedderOptions
+
+from calipers.options.embedding import Model
+from calipers.options.inputs import Reading
+from calipers.options.running import Seeded
+
+# Language models ---------------------------------------------------------------------------------
+
+
+def _check_decoding(name: str, value: Any) -> None:
+    from calipers.language_model.decoding import Decoding
+
+    Decoding.parse(value)
+
+
+def decoding(text: str) -> str:
+    _check_decoding("decoding", text)
+    return text
+
+
+DECODINGS = (
+    "ancestral",
+    "greedy",
+    "temperature=",
+    "top_k=",
+    "top_p=",
+    "min_p=",
+    "typical=",
+    "beam=",
+    "contrastive=",
+    "adversarial",
+)
+"""What the shell offers of decodings."""
+
+
+DECODING = Rule("name a decoding algorithm", decoding, _check_decoding, "DECODING")
+
+
+@options_class
+class LanguageModelling(Group):
+    """Which language model is used, and how and where it runs."""
+
+    model: Any = option(
+        MISSING,
+        "The language model: a causal model of transformers by its folder or name, ngram or "
+        "ngram:order=3 for a small model that is fitted on the reference in a second, "
+        "https://host/v1#MODEL for a server with OpenAI's interface, or vllm:NAME.",
+        panel=LANGUAGE_MODEL,
+        flag=("--model", "-m"),
+        metavar="NAME",
+        required=True,
+        common=True,
+        complete=("ngram", "ngram:order=3", "./", "http://localhost:8000/v1#", "vllm:"),
+        doc='The language model: a folder or name of transformers, ``"ngram:order=3"``, '
+        '``"https://host/v1#MODEL"``, ``"vllm:NAME"``, or a '
+        ":class:`~calipers.language_model.model.LanguageModel`.",
+    )
+    fit_on: Any = option(
+        None,
+        "For the model ngram: texts to fit it on. By default the reference.",
+        panel=LANGUAGE_MODEL,
+        metavar="FILE",
+        source=True,
+    )
+    chat: bool = option(
+        False,
+        "Ask the model as a chat model: by the chat template of its tokenizer, or the chat form of "
+        "a server.",
+        FLAG,
+        panel=LANGUAGE_MODEL,
+        kept=True,
+    )
+    max_requests: int | None = option(
+        None,
+        "Stop after N requests to a server. What was received is kept, and the same command goes "
+        "on from there.",
+        whole(1, optional=True),
+        panel=LANGUAGE_MODEL,
+    )
+
+
+@options_class
+class Prompted(Group):
+    """What a language model is asked to write."""
+
+    task: str | None = option(
+        None,
+        "What to write: continue texts, biographies after examples of them, creative texts by "
+        "fifty instructions, or none, texts from their beginning. By default continue where "
+        "--prompts or --prompt-words is given, else none.",
+        one_of("continue", "biographies", "creative", "none", optional=True),
+        panel=PROMPTS,
+        kept=True,
+    )
+    prompts: Any = option(
+        None,
+        "Texts to continue, or prompts, in any format of --reference. By default, with "
+        "--prompt-words, the reference.",
+        panel=PROMPTS,
+        metavar="FILE",
+        source=True,
+        common=True,
+    )
+    prompt_words: int | None = option(
+        None,
+        "Use the first N words of each text as the prompt. Without it the prompt is the field "
+        "prompt of a row, or the whole text.",
+        whole(1, optional=True),
+        panel=PROMPTS,
+        kept=True,
+        common=True,
+    )
+    shots: int = option(
+        4,
+        "For biographies: number of examples in each prompt, drawn at random from --prompts, whose "
+        "rows have the fields name and text.",
+        whole(0),
+        panel=PROMPTS,
+    )
+    keep_prompt: bool = option(
+        False,
+        "Write texts with their prompts. By default the prompt is left out of the text, so that it "
+        "is not scored.",
+        FLAG,
+        panel=PROMPTS,
+        kept=True,
+    )
+
+
+@options_class
+class Writing(Group):
+    """How texts are written."""
+
+    decoding: Any = option(
+        "ancestral",
+        "How tokens are chosen: ancestral, greedy, or parameters such as temperature=0.8,top_k=40. "
+        "Known: temperature, top_k, top_p, min_p, typical, epsilon, eta, top_h, "
+        "repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, adversarial. What "
+        "is not written is not in force; truncations apply in the order written.",
+        DECODING,
+        panel=LANGUAGE_MODEL,
+        common=True,
+        complete=DECODINGS,
+        doc='How tokens are chosen: ``"ancestral"``, ``"greedy"``, ``"temperature=0.8,top_k=40"``, '
+        '``"beam=4,no_repeat_ngram=4"``, ``"contrastive=0.6,top_k=4"``, ``"adversarial"`` or a '
+        ":class:`~calipers.language_model.decoding.Decoding`. Nothing else is in force.",
+    )
+    n: int | None = option(
+        None,
+        "Number of samples. Prompts are used in turn. By default one for each prompt, or 500.",
+        whole(1, optional=True),
+        panel=PROMPTS,
+        common=True,
+    )
+    max_tokens: int = option(
+        256,
+        "Most tokens of a text, without its prompt.",
+        whole(1),
+        panel=LANGUAGE_MODEL,
+        kept=True,
+        common=True,
+    )
+
+
+@options_class
+class Loading(Group):
+    """Where a language model is found, and how it runs."""
+
+    revision: str | None = reworded(Model, "revision", panel=LANGUAGE_MODEL)
+    device: str = reworded(
+        Model, "device", "Where the model runs: auto, cpu, cuda, mps.", panel=LANGUAGE_MODEL
+    )
+    dtype: str = reworded(
+        Model,
+        "dtype",
+        "Number format of the model. In float32 the seed fixes every sample, whatever else is "
+        "written; auto is faster on hardware with bfloat16, where it does not.",
+        panel=LANGUAGE_MODEL,
+        doc='Of the model; ``"auto"`` takes bfloat16 where the hardware has it.',
+    )
+    batch_size: int | None = reworded(
+        Model,
+        "batch_size",
+        "Largest number of texts in one forward pass, or of requests under way.",
+        panel=LANGUAGE_MODEL,
+    )
+    endpoint: str | None = reworded(
+        Model,
+        "endpoint",
+        "Server with OpenAI's interface that has the model that --model names. The key is read "
+        "from CALIPERS_ENDPOINT_KEY, or for api.openai.com from OPENAI_API_KEY.",
+        panel=LANGUAGE_MODEL,
+    )
+    offline: bool = reworded(Model, "offline", panel=LANGUAGE_MODEL)
+    trust_remote_code: bool = reworded(Model, "trust_remote_code", panel=LANGUAGE_MODEL)
+    allow_pickle: bool = reworded(Model, "allow_pickle", panel=LANGUAGE_MODEL)
+
+    def of_models(self) -> EmbedderOptions:
+        """Give the options as language models take them."""
+        from calipers.embedders.options import EmbedderOptions
+
+        own = {each.name for each in fields(Loading)}
+        return EmbedderOptions(
+            **{
+                each.name: getattr(self, each.name)
+                for each in fields(EmbedderOptions)
+                if each.name in own
+            }
+        )
+
+
+@options_class
+class Generating(Loading, Seeded, Writing, Prompted, LanguageModelling, Reading):
+    """Everything that says which samples a language model writes."""

@@ -1,0 +1,258 @@
+"""A comparison ──► a document: the table of scores, what is certain about them, and further tables.
+
+Nothing is written of what a comparison does not hold, such as one without intervals or tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from calipers.report import legend
+from calipers.report.comparison.screen import (
+    auc_key,
+    how_to_read,
+    verdict_notes,
+    view_tables,
+)
+from calipers.report.comparison.sets import copies_table, groups_table
+from calipers.report.comparison.tests import (
+    advice_table,
+    floor_table,
+    pairs_table,
+    reference_table,
+    seeds_table,
+)
+from calipers.report.inference import (
+    against_reference,
+    all_marks,
+    interval_notes,
+    is_tested,
+    mark_notes,
+)
+from calipers.report.shown import (
+    Metric,
+    lead_columns,
+    metric_of,
+    reference_cell,
+    score_cells,
+    scores_of,
+    sets_of,
+    short,
+    shown_metrics,
+)
+from calipers.report.table import (
+    BEST,
+    REFERENCE,
+    SYSTEM,
+    Block,
+    Document,
+    Note,
+    Notes,
+    ScoreCell,
+    Table,
+    Text,
+    by_group,
+    glossary,
+    said,
+    singles,
+    together,
+    without_row,
+)
+from calipers.report.verdict import verdict
+from calipers.results.comparison import Comparison
+
+STATED = ("n", "words")
+"""Columns that a paper leaves out: sizes stand in its title where all are alike."""
+
+
+def document(comparison: Comparison, *, details: bool = False) -> Document:
+    """Give what the screen shows: the verdict and a table a view; with `details` all the rest.
+
+    Parameters
+    ----------
+    comparison
+        What was compared.
+    details
+        Whether sizes, tests, noise floor, differences, all warnings and the legend follow.
+    """
+    metrics, marks, shown = _marked(comparison)
+    asked = (groups_table(comparison), copies_table(comparison), advice_table(comparison))
+    first: tuple[Block, ...] = (
+        *together(*verdict_notes(verdict(comparison))),
+        *view_tables(comparison, metrics, marks),
+        *together(*legend.reasons(comparison, metrics)),
+        *(table for table in asked if table is not None),
+    )
+    if not details:
+        hidden = _hidden(comparison, metrics)
+        return Document(
+            "",
+            (*first, *how_to_read(comparison, metrics, shown, hidden)),
+            legend.made_by(comparison),
+        )
+    further = (
+        sets_table(comparison),
+        reference_table(comparison),
+        floor_table(comparison, metrics),
+        pairs_table(comparison, metrics),
+        seeds_table(comparison, metrics),
+    )
+    notes = (*interval_notes(comparison, metrics, brackets=True), *_mark_notes(comparison, shown))
+    blocks = (
+        *first,
+        *together(*notes),
+        *(table for table in further if table is not None),
+        *together(*_remarks(comparison)),
+        *_legend(comparison, metrics),
+    )
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
+
+
+def full(comparison: Comparison) -> Document:
+    """Give all that a comparison holds in tables, as the page shows it."""
+    metrics, marks, shown = _marked(comparison)
+    further = (
+        reference_table(comparison),
+        floor_table(comparison, metrics),
+        pairs_table(comparison, metrics),
+        seeds_table(comparison, metrics),
+        advice_table(comparison),
+        groups_table(comparison),
+        copies_table(comparison),
+    )
+    columns, own = with_auc(comparison, metrics, marks)
+    blocks: tuple[Block, ...] = (
+        scores_table(comparison, columns, own),
+        *together(*interval_notes(comparison, metrics), *_mark_notes(comparison, shown)),
+        *(table for table in further if table is not None),
+        *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
+        *_legend(comparison, columns),
+    )
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
+
+
+def summary(comparison: Comparison) -> Document:
+    """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
+
+    Sizes stand in the title where all systems have one. The noise floor has a table of its own,
+    with the systems at its size.
+    """
+    metrics, marks, shown = _marked(comparison)
+    columns, own = with_auc(comparison, metrics, marks)
+    signs = (
+        *legend.arrows(columns),
+        *mark_notes(comparison, shown),
+        *interval_notes(comparison, metrics),
+    )
+    meanings = {metric.label: metric.meaning for metric in metrics}
+    more = (groups_table(comparison, meanings), copies_table(comparison, meanings))
+    blocks: tuple[Block, ...] = (
+        *together(*verdict_notes(verdict(comparison))),
+        _without_stated(comparison, scores_table(comparison, columns, own)),
+        *together(*signs),
+        *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
+        *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
+        *(table for table in more if table is not None),
+    )
+    title = [
+        legend.title_of(comparison),
+        legend.sizes(comparison.systems),
+        legend.made_by(comparison),
+    ]
+    return Document(" · ".join(filter(None, title)), blocks, legend.made_by(comparison))
+
+
+def _marked(comparison: Comparison) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
+    """Give what is shown, the marks of each column, and which marks there are."""
+    metrics = shown_metrics(comparison)
+    marks = all_marks(comparison, metrics)
+    return metrics, marks, {mark for column in marks for mark in column}
+
+
+def with_auc(
+    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+) -> tuple[list[Metric], list[Sequence[str]]]:
+    """Put the area of the tests against the reference behind the scores of each view.
+
+    Systems are not tested against each other by it, so that it has no marks.
+    """
+    tested = {test.score for test in against_reference(comparison)}
+    columns: list[Metric] = []
+    own: list[Sequence[str]] = []
+    known = {metric.key for metric in metrics}
+    for view in dict.fromkeys(metric.view for metric in metrics):
+        for metric, mark in zip(metrics, marks, strict=True):
+            if metric.view == view:
+                columns.append(metric)
+                own.append(mark)
+        key = auc_key(comparison, view)
+        area = metric_of(comparison, key)
+        if key in tested and key not in known and any(scores_of(comparison, area)):
+            columns.append(area)
+            own.append(("",) * len(comparison))
+    return columns, own
+
+
+def scores_table(
+    comparison: Comparison, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]
+) -> Table:
+    """Give the main table: the reference and the systems down, the metrics by view across."""
+    columns = [
+        metric.column((reference_cell(comparison, metric), *score_cells(comparison, metric, each)))
+        for metric, each in zip(metrics, marks, strict=True)
+    ]
+    kinds = (REFERENCE, *[SYSTEM] * len(comparison))
+    lead = tuple(lead_columns(sets_of(comparison)))
+    return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
+
+
+def sets_table(comparison: Comparison) -> Table:
+    """Give the sizes and lengths of all sets."""
+    lead = lead_columns(sets_of(comparison))
+    kinds = (REFERENCE, *[SYSTEM] * len(comparison))
+    return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
+
+
+def _hidden(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Name what only the details show."""
+    warnings = len(list(legend.warnings(comparison, legend.sets_with_warnings(comparison))))
+    if warnings:
+        yield f"{warnings} warning{'s' * (warnings > 1)}"
+    if floor_table(comparison, metrics) is not None:
+        yield "noise floor"
+    if is_tested(comparison) or against_reference(comparison):
+        yield "tests"
+    yield "legend"
+
+
+def _remarks(comparison: Comparison) -> Iterator[Note]:
+    yield from legend.remarks(comparison)
+    yield from legend.warnings(comparison, legend.sets_with_warnings(comparison))
+
+
+def _mark_notes(comparison: Comparison, shown: set[str]) -> Iterator[Note]:
+    """Explain the marks; without tests there is only the best."""
+    if is_tested(comparison):
+        yield from mark_notes(comparison, shown)
+    elif BEST in shown:
+        yield Note("mark", "best in its column", BEST)
+
+
+def _legend(comparison: Comparison, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
+    meanings = glossary(legend.meanings(comparison, metrics))
+    return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
+
+
+def _without_stated(comparison: Comparison, table: Table) -> Table:
+    """Leave out what the title says, and the reference where it has no score of its own."""
+    left_out = STATED if legend.sizes(comparison.systems) else STATED[1:]
+    first, *others = (column for column in table.lead if column.head not in left_out)
+    first = replace(first, cells=tuple(_whole(cell) for cell in first.cells))
+    own = any(column.cells[0] != Text() for column in table.scores)
+    table = replace(table, lead=(first, *others))
+    return table if own else without_row(table, 0)
+
+
+def _whole(cell: Text | ScoreCell) -> Text | ScoreCell:
+    return replace(cell, text=short(said(cell.text))) if isinstance(cell, Text) else cell

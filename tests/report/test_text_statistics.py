@@ -1,0 +1,276 @@
+"""The table of text statistics: rows by family, gaps, marks, widths, and the words below."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from calipers.catalogue.texts import TEXT_METRICS
+from calipers.report import text_statistics as texts
+from calipers.report.names import text_label, text_meaning
+from calipers.report.numbers import gap_text, value_text
+from calipers.report.render.text import Screen, plain
+from calipers.results import SetSummary
+from calipers.results.texts import TextComparison, TextResult
+from calipers.score import Score
+
+
+def text_table(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(texts.document(TextComparison.from_dict(data)), width=width)
+
+
+KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")
+
+
+def summary(name, n=500, warnings=()):
+    return SetSummary(name, f"{name}.txt", n, 500, {"mean": 9.0, "median": 9.0}, name, warnings)
+
+
+def scores(step, *, gaps=True):
+    """What one system scores; the larger the step, the farther from the reference."""
+    rest = {"better": "closest"}
+    return {
+        "mean_length": Score(100 + step, range=(0, float("inf")), reference=100 if gaps else None,
+                             **rest),
+        "distinct:n=2": Score(0.5 + step / 100, reference=0.5 if gaps else None, **rest),
+        "self_bleu": Score(float("nan"), reason="a single text has no others", **rest,
+                           reference=0.25 if gaps else None),
+        "novelty": Score(0.9 - step / 100, better="higher"),
+    }  # fmt: skip
+
+
+def made(names=("near", "far"), *, reference=True, keys=KEYS, **more):
+    results = [
+        TextResult(summary(name), {k: v for k, v in scores(1 + 4 * i, gaps=reference).items()
+                                   if k in keys})
+        for i, name in enumerate(names)
+    ]  # fmt: skip
+    settings = {"tokenizer": "nltk", "seed": 0, "metrics": [*keys], "aligned": False}
+    own = {"mean_length": Score(100.0, range=(0, float("inf"))), "distinct:n=2": Score(0.5)}
+    own |= {"self_bleu": Score(0.25)}
+    side = {"reference": summary("human"), "reference_scores": own} if reference else {}
+    return TextComparison(tuple(results), settings, **side, **more).to_dict()
+
+
+def row(text, label):
+    (line,) = [line for line in text.splitlines() if line.startswith(f"  {label} ")]
+    return line.split()[len(label.split()) :]
+
+
+def test_reference_value_and_gap_side_by_side():
+    text = text_table(made())
+    assert row(text, "Length") == ["100", "101", "1*", "105", "5"]
+    assert row(text, "Distinct-2") == ["0.500", "0.510", "0.010*", "0.550", "0.050"]
+    assert row(text, "Novelty-4") == ["0.890", "0.850"]
+    lines = text.splitlines()
+    assert lines.index("diversity") < lines.index("copies")
+    assert text.startswith("Reference: human, n = 500 · tokenizer nltk · seed 0")
+
+
+def test_a_dash_has_its_reason_below():
+    text = text_table(made())
+    assert row(text, "Self-BLEU-4") == ["0.250", "–", "–", "–", "–"]
+    assert "note: near, far, Self-BLEU-4: a single text has no others" in text
+
+
+def test_without_a_reference_a_line_says_what_that_means():
+    text = text_table(made(reference=False))
+    assert text.startswith("Texts, without a reference")
+    assert row(text, "Distinct-2") == ["0.510", "0.550"]
+    assert "gap" not in text
+    assert "A statistic of one set is hard to interpret" in text
+    assert "means little" not in text_table(made())
+
+
+def test_one_system_has_no_best():
+    assert "*" not in text_table(made(["only"]))
+    assert "best, of its row" not in text_table(made(["only"]))
+
+
+def test_a_tie_as_shown_has_no_best():
+    data = made()
+    for system in data["systems"]:
+        system["scores"]["distinct:n=2"]["value"] = 0.5101
+    assert "*" not in "".join(row(text_table(data), "Distinct-2"))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_no_line_is_wider_than_the_screen(width, count):
+    names = [f"system-with-a-rather-long-name-{i}" for i in range(count)]
+    text = text_table(made(names), width=width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert len([line for line in text.splitlines() if line == "diversity"]) >= 1
+
+
+def test_many_systems_take_several_blocks_each_with_the_reference():
+    text = text_table(made([f"model-{i}" for i in range(9)]), width=80)
+    blocks = [line for line in text.splitlines() if line.startswith("  Distinct-2")]
+    assert len(blocks) > 1
+    assert all(line.split()[1] == "0.500" for line in blocks)
+
+
+def test_the_terminal_shows_the_same_words():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    console.print(Screen(texts.document(TextComparison.from_dict(made()))))
+    shown = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+    assert shown.replace("─", "-") == text_table(made(), width=100)
+
+
+def test_names_of_sets_cannot_steer_the_terminal():
+    text = text_table(made(["a\x1b[2J\nb"]))
+    assert "\x1b" not in text
+
+
+def test_cuts_seeds_and_warnings_are_told():
+    data = made(warnings=("all of it is odd",))
+    for each in (data["reference"], data["systems"][0]):
+        each["n"], each["n_given"] = 300, 500
+    data["systems"][1].update(n=300, n_given=300, warnings=["is short"], seeds=["a", "b"])
+    text = text_table(data)
+    assert "note: all sets cut to 300, the smallest (far); --keep-sizes leaves them" in text
+    assert "note: far: mean over 2 seed files" in text
+    assert "warning: far: is short" in text
+    assert "warning: all of it is odd" in text
+    data["settings"]["max_samples"] = 300
+    assert "note: larger sets cut to 300 (--max-samples)" in text_table(data)
+
+
+def test_only_row_by_row_metrics_need_no_reference_column():
+    data = made(keys=("novelty",))
+    data["reference"]["scores"] = {}
+    text = text_table(data)
+    assert row(text, "Novelty-4") == ["0.890", "0.850"]
+    assert "gap" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "gap", "texts"),
+    [
+        (12544.0, [0.0, None], 2610.0, ("12,544", "2,610")),
+        (175.5, [0.0, None], 0.04, ("175.5", "0.0")),
+        (0.81234, [0.02, 1.0], 0.027, ("0.812", "0.027")),
+        (0.2, [0.0, None], 0.1, ("0.2000", "0.1000")),
+        (24.0, [0.0, None], 3.0, ("24", "3")),
+        (-0.0001, [-1.0, 1.0], 0.1, ("-0.0001000", "0.1000")),
+        (None, [0.0, 1.0], None, ("–", "–")),
+    ],
+)
+def test_numbers(value, bounds, gap, texts):
+    low, high = bounds
+    missing = value is None
+    score = Score(
+        math.nan if missing else value,
+        range=(low, math.inf if high is None else high),
+        reference=0.5 if missing else value + gap,
+    )
+    assert (value_text(score), gap_text(score)) == texts
+
+
+def test_the_label_of_a_metric_of_n_grams_says_their_size():
+    for name, metric in TEXT_METRICS.items():
+        default = [option.default for option in metric.options if option.name == "n"]
+        assert text_label(name).endswith(f"-{default[0]}" if default and name != "bleu" else "")
+
+
+def test_no_two_keys_have_one_label():
+    keys = [
+        ":".join([name, form])
+        for name, metric in TEXT_METRICS.items()
+        for option in metric.options
+        for form in option.forms
+        if form not in (option.default, f"{option.name}={option.default}", f"{option.name}=1.0")
+    ]
+    labels = [text_label(key) for key in [*TEXT_METRICS, *keys]]
+    assert len(labels) == len({*labels})
+    assert text_label("unknown:x\x1b") == "unknown:x\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("moving_average_ttr:window=20", "in a window of 20"),
+        ("moving_average_ttr", "in a window of 50"),
+        ("rouge", "words in one order in common with the reference of the row (F1)"),
+        ("rouge:rouge1:recall", "words in common with the reference of the row (share of the ref"),
+        ("rouge:rouge2", "pairs of words in common"),
+        ("rouge:rouge3:precision", "runs of 3 words in common with the reference of the row (sh"),
+        ("rouge:rougeLsum", "sentence by sentence"),
+        ("longest_copied_span:largest:train", "any text that is also in the training set"),
+        ("longest_copied_span", "a text that is also in the reference; shorter texts copy less"),
+        ("novelty", "n-grams that are not in the reference; repetitions are new too"),
+        ("novelty:types:train", "different n-grams that are not in the training set"),
+        ("near_duplicates:train", "nearly repeat one of the training set"),
+        ("near_duplicates", "nearly repeat another"),
+        ("exact_duplicates:folded", "but for case and white space"),
+        ("distinct:sample", "within each text, averaged: share of its"),
+        ("mean_length:characters", "number of characters of a text"),
+        ("median_length:words", "median length of a text in words"),
+        ("length_spread", "lengths in tokens"),
+        ("self_bleu:n=2:pairwise", "over all pairs"),
+        ("chrf:words=2", "characters and words in common"),
+        ("non_termination:limit=9", "truncated at 9 tokens"),
+        ("text.string_mauve:subsequence", "by shared subsequences with gaps; 1 is no gap"),
+        ("unknown", ""),
+    ],
+)
+def test_the_line_of_a_row_is_true_of_its_options(key, told):
+    assert told in text_meaning(key)
+    assert told or not text_meaning(key)
+
+
+def test_rows_of_one_metric_share_a_line_only_where_it_is_true_of_both():
+    def lines(*keys):
+        data = made()
+        data["settings"]["metrics"] = [*keys]
+        notes = texts.document(TextComparison.from_dict(data)).of_kind("legend")
+        return {note.sign: str(note) for note in notes}
+
+    assert set(lines("self_bleu:n=2", "self_bleu")) == {"words", "Self-BLEU"}
+    apart = lines("distinct:n=2", "distinct:n=2:sample", "novelty", "novelty:train")
+    assert "whole set" in apart["Distinct-2"]
+    assert "within each text" in apart["Distinct-2 in a text"]
+    assert "reference" in apart["Novelty-4"]
+    assert "training set" in apart["Novelty-4 to training"]
+    assert apart["words"] == "median number of words, split at spaces"
+
+
+def test_neither_end_of_novelty_is_good():
+    data = made(keys=("novelty",))
+    data["reference"]["scores"] = {}
+    text = text_table(data)
+    assert "↑" not in text
+    assert "*" not in text
+
+
+def test_a_row_has_whole_numbers_only_where_all_are():
+    data = made()
+    for row_, value in zip(
+        [data["reference"], *data["systems"]], (160.0, 161.5, 178.0), strict=True
+    ):
+        row_["scores"]["mean_length"]["value"] = value
+    for system in data["systems"]:
+        system["scores"]["mean_length"]["reference"] = 160.0
+    assert row(text_table(data), "Length") == ["160.0", "161.5", "1.5*", "178.0", "18.0"]
+
+
+def test_medians_are_written_as_warnings_write_them():
+    data = made()
+    for row_, median in zip([data["reference"], *data["systems"]], (9.0, 160.5, 12.0), strict=True):
+        row_["words"]["median"] = median
+    lines = text_table(data).splitlines()[2:6]
+    assert [line.split()[-1] for line in lines] == ["words", "9", "160.5", "12"]
+
+
+def test_the_reference_is_called_what_the_table_calls_it():
+    data = made()
+    data["reference"]["warnings"] = ["is odd"]
+    data["reference"]["scores"]["self_bleu"] |= {"value": None, "reason": "it is so"}
+    text = text_table(data)
+    assert "warning: reference: is odd" in text
+    assert "note: reference, Self-BLEU-4: it is so" in text
