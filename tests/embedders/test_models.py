@@ -86,12 +86,12 @@ def test_every_file_that_can_move_a_vector_is_in_the_revision(folder):
 
 
 def test_a_revision_of_a_folder_is_refused(folder):
-    with pytest.raises(InputError, match="is a folder, and a revision names a version on the hub"):
+    with pytest.raises(InputError, match=r"folder.*revision"):
         find_model(str(folder), EmbedderOptions(revision="main"))
 
 
 def test_a_file_is_no_model(folder):
-    with pytest.raises(InputError, match="must be the folder of a model; found the file"):
+    with pytest.raises(InputError, match=r"folder of a model.*file"):
         find_model(str(folder / "config.json"), EmbedderOptions())
 
 
@@ -733,7 +733,7 @@ def test_divided_weights_are_fetched_whole(site):
     folder = find_model("someone/large", EmbedderOptions()).folder
     assert sorted(path.name for path in folder.glob("*.safetensors")) == sorted(parts)
     (folder / "model-00002-of-00002.safetensors").unlink()
-    with pytest.raises(InputError, match="1 of 2 files are missing, such as model-00002-of-00002"):
+    with pytest.raises(InputError, match=r"1 of 2 files .*model-00002-of-00002"):
         find_model("someone/large", EmbedderOptions(offline=True))
     assert (
         find_model("someone/large", EmbedderOptions()).folder == folder
@@ -784,7 +784,7 @@ def test_offline_asks_for_nothing_and_says_where_it_looked(site, tmp_path, monke
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match="unset HF_HUB_OFFLINE, or fetch it first with: hf down"):
+    with pytest.raises(InputError, match=r"HF_HUB_OFFLINE.*: hf down"):
         find_model("someone/small", EmbedderOptions())
     assert site.requests == []
 
@@ -793,10 +793,10 @@ def test_offline_names_what_the_cache_lacks(site):
     site.repositories["someone/small"] = PLAIN
     folder = find_model("someone/small", EmbedderOptions()).folder
     site.requests.clear()
-    with pytest.raises(InputError, match=r"with the revision 'v2' \(there are: main, 0123456789ab"):
+    with pytest.raises(InputError, match=r"revision 'v2' .*main, 0123456789ab"):
         find_model("someone/small", EmbedderOptions(offline=True, revision="v2"))
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match=r"cannot be used: .*holds a gpt2 model, but no tokenizer"):
+    with pytest.raises(InputError, match=r"gpt2 model.*tokenizer"):
         find_model("someone/small", EmbedderOptions(offline=True))
     assert site.requests == []
 
@@ -838,14 +838,14 @@ def test_refusals_are_explained(refusal, message, site, monkeypatch):
 
 def test_a_revision_that_is_not_there_is_named(site):
     site.repositories["someone/small"] = PLAIN
-    with pytest.raises(InputError, match=r"no revision \(branch, tag or commit\) 'v9'"):
+    with pytest.raises(InputError, match=r"revision .*'v9'"):
         find_model("someone/small", EmbedderOptions(revision="v9"))
 
 
 def test_pickled_weights_are_not_even_fetched(site):
     files = {name: PLAIN[name] for name in ("config.json", "tokenizer.json")}
     site.repositories["someone/old"] = files | {"pytorch_model.bin": b"pickled"}
-    with pytest.raises(InputError, match=r"only pickled ones \(pytorch_model.bin\): .*--allow-pic"):
+    with pytest.raises(InputError, match=r"\(pytorch_model.bin\): .*--allow-pic"):
         find_model("someone/old", EmbedderOptions())
     assert fetched(site) == []
     find_model("someone/old", EmbedderOptions(allow_pickle=True))
@@ -854,7 +854,7 @@ def test_pickled_weights_are_not_even_fetched(site):
 
 def test_a_repository_without_weights_says_what_it_has(site):
     site.repositories["someone/data"] = {"train.csv": b"", "config.json": b"{}"}
-    with pytest.raises(InputError, match=r"no weights .*it has: config\.json, train\.csv"):
+    with pytest.raises(InputError, match=r"weights .*: config\.json, train\.csv"):
         find_model("someone/data", EmbedderOptions())
 
 
@@ -862,9 +862,7 @@ def test_what_came_damaged_is_not_used(site):
     site.repositories["someone/bad"] = PLAIN | {
         "model.safetensors": PLAIN["model.safetensors"][:-9]
     }
-    with pytest.raises(
-        InputError, match=r"was downloaded and cannot be used: .*must have .* bytes"
-    ):
+    with pytest.raises(InputError, match=r"must have .* bytes"):
         find_model("someone/bad", EmbedderOptions())
 
 
@@ -901,7 +899,7 @@ def test_what_can_be_no_model_is_not_looked_for(name, message, site):
 
 @pytest.mark.parametrize("revision", ["..", "../x", "a//b", "with space", ""])
 def test_what_can_be_no_revision_is_not_looked_for(revision, site):
-    with pytest.raises(InputError, match="revision must be a branch, a tag or a commit"):
+    with pytest.raises(InputError, match=r"revision .*branch, a tag or a commit"):
         find_model("someone/small", EmbedderOptions(revision=revision))
     assert site.requests == []
 

@@ -138,9 +138,9 @@ def test_two_modes_are_one_to_it(rng):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"draws": 0}, "draws must be a whole number of at least 1; found 0"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
-        ({"dimensions": 0}, "dimensions must be a whole number of at least 1; found 0"),
+        ({"draws": 0}, r"draws .*at least 1.* 0"),
+        ({"seed": -1}, r"seed .*at least 0.* -1"),
+        ({"dimensions": 0}, r"dimensions .*at least 1.* 0"),
     ],
 )
 def test_options_out_of_range_are_refused(options, words):
@@ -149,7 +149,7 @@ def test_options_out_of_range_are_refused(options, words):
 
 
 def test_gaussians_refuse_single_rows_and_constant_sets():
-    with pytest.raises(InputError, match="a Gaussian needs at least two rows in each set"):
+    with pytest.raises(InputError, match=r"Gaussian .*two rows"):
         gaussian_ratios(np.eye(1, 3), np.eye(3))
     with pytest.raises(InputError, match="all rows of both sets are equal"):
         gaussian_ratios(np.ones((3, 2)), np.ones((4, 2)))

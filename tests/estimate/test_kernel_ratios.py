@@ -153,12 +153,12 @@ def test_memory_stays_far_below_a_matrix_of_all_pairs():
 
 @pytest.mark.parametrize("bandwidth", [0, -1.0, np.nan, np.inf, True, "silverman", None, [1.0]])
 def test_a_bandwidth_that_is_none_is_refused(bandwidth):
-    with pytest.raises(InputError, match="bandwidth must be 'balloon', 'scott' or a number above"):
+    with pytest.raises(InputError, match=r"bandwidth .*'balloon', 'scott' or"):
         kde_ratios(np.eye(3), np.eye(3), bandwidth=bandwidth)
 
 
 def test_kde_refuses_single_rows_and_constant_sets():
-    with pytest.raises(InputError, match="at least two rows in each set; the generated set has"):
+    with pytest.raises(InputError, match=r"two rows .*generated"):
         kde_ratios(np.eye(3), np.eye(1, 3))
     with pytest.raises(InputError, match="all rows of both sets are equal"):
         kde_ratios(np.ones((3, 2)), np.ones((4, 2)))

@@ -157,10 +157,10 @@ def test_automatic_k_is_the_papers_at_its_size():
 @pytest.mark.parametrize(
     ("k", "words"),
     [
-        (0, "k must be a whole number of at least 1; found 0"),
+        (0, r"k .*at least 1.* 0"),
         (2.5, "k must be a whole number"),
         ("all", "k must be a whole number"),
-        (7, "k must be at most 6, the number of other samples in both sets; found 7"),
+        (7, r"k .*at most 6.* 7"),
     ],
 )
 def test_a_k_that_cannot_be_is_refused(k, words):
@@ -169,7 +169,7 @@ def test_a_k_that_cannot_be_is_refused(k, words):
 
 
 def test_sets_that_do_not_fit_together_are_refused():
-    with pytest.raises(InputError, match="same number of columns; found 2 and 3"):
+    with pytest.raises(InputError, match=r"columns.* 2 and 3"):
         knn_ratios(np.eye(2), np.eye(3), k=1)
     with pytest.raises(InputError, match="generated must hold finite numbers"):
         knn_ratios(column(0, 1), column(0, np.nan), k=1)

@@ -60,14 +60,14 @@ def test_histograms_as_weighted_samples():
     ("arguments", "words"),
     [
         (([0.0, np.nan], [0.0]), "the reference side has NaN in row 2"),
-        (([-np.inf], [0.0]), "a reference sample must have some likelihood.*row 1"),
-        (([0.0], [0.0, np.inf]), "a generated sample must have some likelihood.*row 2"),
+        (([-np.inf], [0.0]), r"a reference sample .*some likelihood.*row 1"),
+        (([0.0], [0.0, np.inf]), r"a generated sample .*some likelihood.*row 2"),
         (([], [0.0]), "reference side must be a list"),
         (([[0.0]], [0.0]), "one for each sample; found \\(1, 1\\)"),
         ((["x"], [0.0]), "reference side must be real numbers"),
         (([1 + 2j], [0.0]), "reference side must be real numbers"),
         (([[0.0], [1.0, 2.0]], [0.0]), "reference side cannot be read"),
-        (([0.0, 1.0], [0.0], [0.5, 0.6]), "shares that sum to 1; found 2 with sum 1.1"),
+        (([0.0, 1.0], [0.0], [0.5, 0.6]), r"shares that sum to 1.* 2 with sum 1.1"),
         (([0.0, 1.0], [0.0], [1.0]), "2 shares"),
         (([0.0, 1.0], [0.0], [-0.5, 1.5]), "2 shares"),
     ],
@@ -78,5 +78,5 @@ def test_bad_ratios(arguments, words):
 
 
 def test_bad_plain_ratios():
-    with pytest.raises(InputError, match="must not be negative or NaN; the generated side has one"):
+    with pytest.raises(InputError, match=r"negative or NaN.*generated"):
         LikelihoodRatios.of([1.0], [-1.0])

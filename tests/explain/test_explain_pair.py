@@ -113,12 +113,15 @@ def test_without_realism_the_farthest_come_first(evidence):
     assert "distance alone" in " ".join(made.notes)
 
 
-def test_near_copies_come_closest_first(evidence, world):
+def with_copies(evidence):
+    """The evidence, with three of the generated samples near copies."""
     copied = np.zeros(120, bool)
     copied[[4, 9, 50]] = True
-    made = explain_pair(
-        replace(evidence, neighbours={**evidence.neighbours, "copied": copied}), view="meaning"
-    )
+    return replace(evidence, neighbours={**evidence.neighbours, "copied": copied})
+
+
+def test_near_copies_come_closest_first(evidence, world):
+    made = explain_pair(with_copies(evidence), view="meaning")
     assert made.copies_count == 3
     far = [each.distance for each in made.copies]
     assert far == sorted(far)
@@ -250,7 +253,7 @@ def test_parameters_out_of_range_are_refused(evidence, name, value):
 
 @pytest.fixture(scope="module")
 def kept(evidence):
-    return explain_pair(evidence, view="meaning", topics=4, limit=5)
+    return explain_pair(with_copies(evidence), view="meaning", topics=4, limit=5)
 
 
 def through_json(data):
@@ -287,6 +290,10 @@ def test_texts_are_left_out_and_put_back(kept, evidence):
 def test_every_sample_gets_the_text_of_its_own_side(kept):
     sides = [f"reference {row}" for row in range(160)], [f"generated {row}" for row in range(120)]
     made = kept.with_texts(*sides)
+    assert made.topics
+    assert made.cells
+    assert made.outside
+    assert made.copies
     for region in made.topics + made.cells:
         for sample in region.reference_medoids + region.uncovered_samples:
             assert sample.text == f"reference {sample.row}"

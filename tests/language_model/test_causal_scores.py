@@ -387,7 +387,7 @@ def test_an_encoder_decoder_is_refused(zoo, tmp_path):
     )
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
     zoo.save_tokenizer(tmp_path / "t5", eos_token="</s>")
-    with pytest.raises(InputError, match="'t5' is no causal language model: it is a t5 model, wh"):
+    with pytest.raises(InputError, match=r"'t5' .*causal"):
         load_causal(str(tmp_path / "t5"), EmbedderOptions(device="cpu"))
 
 
@@ -395,7 +395,7 @@ def test_a_model_without_its_head_that_is_not_tied_is_refused(zoo, tmp_path):
     model = transformers.AutoModel.from_pretrained(zoo.folder("llama"))
     model.save_pretrained(tmp_path)
     zoo.save_tokenizer(tmp_path)
-    with pytest.raises(InputError, match=r"the weights lack 1 tensors, such as lm_head\.weight"):
+    with pytest.raises(InputError, match=r"lack 1 tensors.*lm_head\.weight"):
         load_causal(str(tmp_path), EmbedderOptions(device="cpu"))
 
 
@@ -409,7 +409,7 @@ def test_a_tied_model_saved_without_its_head_is_whole(zoo, tmp_path):
 
 def test_a_folder_without_a_tokenizer_is_refused(zoo, tmp_path):
     zoo.save_model(tmp_path, "gpt2")
-    with pytest.raises(InputError, match="holds a gpt2 model, but no tokenizer"):
+    with pytest.raises(InputError, match=r"gpt2 model.*tokenizer"):
         load_causal(str(tmp_path), EmbedderOptions(device="cpu"))
 
 

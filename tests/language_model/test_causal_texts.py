@@ -426,15 +426,11 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
         assert found.prompt_tokens == same.prompt_tokens
     made.chat_template = "{{ raise_exception('roles must alternate') }}"
     made.save_pretrained(tmp_path / "chat")
-    with pytest.raises(
-        InputError, match=r"of 'chat' cannot write .* sample 4: roles must alternate"
-    ):
+    with pytest.raises(InputError, match=r"'chat' .*sample 4: .*alternate"):
         written(
             load_causal(str(tmp_path / "chat"), EmbedderOptions()), "greedy", [Request(4, "", TALK)]
         )
-    with pytest.raises(
-        InputError, match=r"'gpt2' has no chat template, which .* \(sample 4\); give"
-    ):
+    with pytest.raises(InputError, match=r"'gpt2' .*chat template.*\(sample 4\)"):
         written(zoo.load("gpt2"), "greedy", [Request(4, "", TALK)])
 
 

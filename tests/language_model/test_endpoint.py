@@ -799,9 +799,9 @@ def test_what_is_no_server_is_refused(name, options, words):
 
 def test_a_bound_must_be_one():
     for bad in (0, -1, True, 1.5):
-        with pytest.raises(InputError, match="max_requests must be a whole number of at least 1"):
+        with pytest.raises(InputError, match=r"max_requests .*at least 1"):
             load_endpoint("https://h#m", EmbedderOptions(), max_requests=bad)
-    with pytest.raises(InputError, match="max_tokens must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
         load_endpoint("https://h#m", EmbedderOptions()).generate([], SAMPLE, max_tokens=0, seed=0)
 
 

@@ -173,11 +173,11 @@ def test_decodings_in_the_words_of_vllm():
 
 def test_what_is_too_long_or_nothing_is_refused(vllm, zoo):
     model = load_vllm("gpt2", EmbedderOptions())
-    with pytest.raises(InputError, match=r"sample 2: its prompt of .* than the context of 'gpt2'"):
+    with pytest.raises(InputError, match=r"sample 2: .*'gpt2'"):
         model.generate([Request(2, "The cat " * 30)], Decoding(), max_tokens=5, seed=0)
     with pytest.raises(InputError, match=r"max_tokens .*at least 1"):
         model.generate([Request(2, "a")], Decoding(), max_tokens=0, seed=0)
-    with pytest.raises(InputError, match=r"vLLM cannot load the model 'broken': no such model$"):
+    with pytest.raises(InputError, match=r"'broken': no such model$"):
         load_vllm("broken", EmbedderOptions())
     with pytest.raises(InputError, match="vllm: needs the name of a model"):
         load_vllm(" ", EmbedderOptions())
@@ -185,7 +185,7 @@ def test_what_is_too_long_or_nothing_is_refused(vllm, zoo):
 
 def test_without_vllm_its_absence_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtraError, match="'vllm:gpt2' needs the package 'vllm', which is n"):
+    with pytest.raises(MissingExtraError, match=r"'vllm:gpt2' .*package 'vllm'"):
         load_vllm("gpt2", EmbedderOptions())
 
 

@@ -105,7 +105,7 @@ def test_a_tokenizer_that_gives_up_names_the_rows(monkeypatch):
 
     tokenizer = NltkTokenizer()
     monkeypatch.setattr(tokenizer, "_tokenize", slow)
-    with pytest.raises(Exception, match="rows 1 to 2: the tokenizer gave up: too long"):
+    with pytest.raises(Exception, match=r"rows 1 to 2: .*too long"):
         remembered(tokenizer, ["a,", "b"])
 
 

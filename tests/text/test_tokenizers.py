@@ -113,16 +113,16 @@ def test_a_tokenizer_from_the_cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nltkk", "unknown tokenizer 'nltkk'; did you mean 'nltk'"),
+        ("nltkk", r"tokenizer 'nltkk'.*'nltk'"),
         ("hf:", "give a name or folder after hf:"),
-        ("NLTK", "unknown tokenizer 'NLTK'; did you mean 'nltk'"),
+        ("NLTK", r"tokenizer 'NLTK'.*'nltk'"),
         (
             "nowhere/at-all",
-            "no folder or file .*nowhere/at-all; one in the .* is written hf:nowhere",
+            r"no folder or file .*nowhere/at-all; .*hf:nowhere",
         ),
         ("./nowhere", "there is no folder or file [^;]*nowhere$"),
-        ("hf:org/none-such", "not in the Hugging Face cache .*hf download org/none-such"),
-        ("hf:/none/such", "no file or folder /none/such.*downloads nothing$"),
+        ("hf:org/none-such", r"Hugging Face cache .*hf download org/none-such"),
+        ("hf:/none/such", r"/none/such.*downloads nothing$"),
     ],
 )
 def test_unknown_names_say_where_was_looked(name, message):
@@ -132,7 +132,7 @@ def test_unknown_names_say_where_was_looked(name, message):
 
 def test_files_that_are_no_tokenizer(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(InputError, match=r"tokenizer\.json: not a file that describes a tokenizer"):
+    with pytest.raises(InputError, match=r"tokenizer\.json: not a file"):
         find_tokenizer(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty: holds no tokenizer\.json"):
@@ -140,7 +140,7 @@ def test_files_that_are_no_tokenizer(tmp_path):
 
 
 def test_word_pieces_need_valid_unicode():
-    with pytest.raises(InputError, match=r"^texts, row 3: .* character 2 is the lone surrogate"):
+    with pytest.raises(InputError, match=r"^texts, row 3: .*character 2 .*surrogate"):
         as_corpus(["a", "b", "c\udc80"], "minilm")
 
 
@@ -177,10 +177,10 @@ def test_a_tokenizer_of_ones_own():
 @pytest.mark.parametrize(
     ("tokenizer", "message"),
     [
-        (lambda text: text, r"texts, row 1: .* must return a list of strings; it returned 'a b'"),
-        (lambda text: [1], r"row 1: .* must return a list of strings; it returned \[1\]"),
+        (lambda text: text, r"texts, row 1: .* list of strings; it returned 'a b'"),
+        (lambda text: [1], r"row 1: .* list of strings; it returned \[1\]"),
         (lambda text: None, "it returned None"),
-        (7, "tokenizer must be a name, an object .* or a function .*; found 7"),
+        (7, r"tokenizer .*name, an object .* or a function .* 7"),
         (None, "tokenizer must be a name"),
     ],
 )
@@ -195,5 +195,5 @@ def test_a_tokenizer_must_return_one_list_for_each_text(change, returned):
         def split(self, texts):
             return [["a"]] * (len(texts) + change)
 
-    with pytest.raises(InputError, match=f"must return one list of tokens for each; {returned}"):
+    with pytest.raises(InputError, match=r"one list of tokens for each.*"):
         as_corpus(["a", "b"], Wrong())

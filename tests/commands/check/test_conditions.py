@@ -1,6 +1,8 @@
 """Conditions as a person writes them: what they mean, and what is said of wrong ones."""
 
+import contextlib
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -137,10 +139,24 @@ def test_every_way_to_write_a_limit_means_the_same(offset, factor, number, space
     assert parse_condition(f"k{operator}{number!r}").offset == number
 
 
-@given(st.text(max_size=40))
+NOISE = st.one_of(st.just(""), st.just(" "), st.text(max_size=4))
+PIECES = st.sampled_from(
+    ["recall", "<", ">=", "0.8", "2", "-1e3", "baseline", "*", "+", "-", "nan"]
+)
+
+
+@given(st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=8).map(" ".join)))
 def test_no_text_breaks_the_grammar(text):
+    with contextlib.suppress(InputError):
+        parse_condition(text)
+
+
+@given(st.tuples(NOISE, NOISE, NOISE, NOISE), st.sampled_from([*CONDITIONS]))
+def test_what_is_read_of_a_text_can_be_checked(noise, text):
+    name, operator, rest = re.split("(<=?|>=?)", text, maxsplit=1)
+    before, between, after, end = noise
     try:
-        found = parse_condition(text)
+        found = parse_condition(f"{before}{name}{between}{operator}{after}{rest}{end}")
     except InputError:
         return
     assert math.isfinite(found.offset)
