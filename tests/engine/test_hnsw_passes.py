@@ -331,7 +331,9 @@ def test_engines_of_other_places_are_refused(rng, where):
 
 
 def test_an_unknown_search_is_refused(rng):
-    with pytest.raises(InputError, match=r"neighbours 'aproximate'.*'approximate'"):
+    with pytest.raises(
+        InputError, match="neighbours must be exact or approximate; found 'aproximate'"
+    ):
         overlap(dict(zip("ab", gaussians(rng, 30, 30), strict=True)), neighbours="aproximate")
 
 
