@@ -83,7 +83,7 @@ class Command:
     summary
         What it does, in one sentence.
     cli
-        The declaration of its arguments, :class:`calipers.cli.command.CommandLine`.
+        The declaration of its arguments, :class:`calipers.cli.command.CommandSpec`.
     options
         The class of its options.
     run
@@ -154,19 +154,15 @@ def commands() -> Mapping[str, Command]:
     ValueError
         If the record of a folder has another name, or an unknown heading.
     """
-    home = import_module(HOME)
-    records = [
-        import_module(f"{HOME}.{folder.name}").COMMAND
-        for folder in iter_modules(home.__path__)
-        if folder.ispkg
-    ]
-    for folder, record in zip(
-        (folder.name for folder in iter_modules(home.__path__) if folder.ispkg),
-        records,
-        strict=True,
-    ):
-        if record.name != folder or record.panel not in PANELS:
-            raise ValueError(f"the record of {folder} names {record.name!r} in {record.panel!r}")
+    records = []
+    for folder in iter_modules(import_module(HOME).__path__):
+        if folder.ispkg:
+            record: Command = import_module(f"{HOME}.{folder.name}").COMMAND
+            if record.name != folder.name or record.panel not in PANELS:
+                raise ValueError(
+                    f"the record of {folder.name} names {record.name!r} in {record.panel!r}"
+                )
+            records.append(record)
     records.sort(key=lambda record: (PANELS.index(record.panel), record.place, record.name))
     return {record.name: record for record in records}
 

@@ -33,7 +33,7 @@ def deliver(
     inspect_value: str | None = None,
     benchmark: str | None = None,
     screen: bool = True,
-    plot: Callable[[str], None] | None = None,
+    plot: Callable[[str], object] | None = None,
 ) -> None:
     """Write the files of a result, and show its tables.
 

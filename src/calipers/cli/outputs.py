@@ -256,7 +256,7 @@ class Results:
     show: Callable[[], None]
     warnings: Callable[[], Iterable[str]]
     texts: Mapping[str, Callable[[], str]]
-    files: Mapping[str, Callable[[str], None]] = field(default_factory=dict)
+    files: Mapping[str, Callable[[str], object]] = field(default_factory=dict)
     before: Mapping[str, Callable[[], object]] = field(default_factory=dict)
 
     def prepare(self, name: str) -> None:

@@ -245,12 +245,10 @@ def test_what_is_missing_is_named(calipers):
 
 
 def test_a_table_is_shown_even_if_the_figure_cannot_be_written(sets, monkeypatch):
-    from calipers.report import plots
-
     def fail(figure, path):
         raise InputError(f"{path}: cannot be written: No space left on device")
 
-    monkeypatch.setattr(plots, "save_figure", fail)
+    monkeypatch.setattr("calipers.report.plots.panels.save_figure", fail)
     result = sets("--over", "k", "a.npy", "--plot", "k.png", "--json", "k.json")
     assert result.exit_code == 2
     assert "Where the mean becomes constant" in result.stdout

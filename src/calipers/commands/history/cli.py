@@ -66,11 +66,4 @@ def history(runs: Runs, *, options: HistoryOptions, outputs: Outputs) -> None:
         from calipers.commands.history.run import history as compute
 
         result = compute(runs, options=options)
-
-    def draw(path: str) -> None:
-        from calipers.commands.history.plot import history_plot
-        from calipers.report.plots import save_figure
-
-        save_figure(history_plot(result).figure(), path)
-
-    deliver(result, outputs, plot=draw)
+    deliver(result, outputs, plot=result.plot)

@@ -15,7 +15,7 @@ from calipers.errors import InputError
 from calipers.options.option import INPUT, OUTPUT
 
 if TYPE_CHECKING:
-    from calipers.commands.rank.result import Ranking
+    pass
 
 Scores = Annotated[
     str,
@@ -75,8 +75,4 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
         from calipers.commands.rank.run import rank as run
 
         ranking = run(scores, options=options)
-    deliver(ranking, outputs, plot=lambda path: _draw(ranking, path))
-
-
-def _draw(ranking: Ranking, path: str) -> None:
-    ranking.plot(path)
+    deliver(ranking, outputs, plot=ranking.plot)

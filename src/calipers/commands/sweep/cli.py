@@ -16,7 +16,7 @@ from calipers.errors import InputError
 from calipers.options.option import OUTPUT
 
 if TYPE_CHECKING:
-    from calipers.commands.sweep.result import Sweep
+    pass
 
 Plot = Annotated[
     str | None,
@@ -92,11 +92,4 @@ def sweep(
             ),
             options=options,
         )
-    deliver(found, outputs, plot=lambda path: _draw(found, path))
-
-
-def _draw(result: Sweep, path: str) -> None:
-    from calipers.commands.sweep.plot import sweep_plot
-    from calipers.report.plots import save_figure
-
-    save_figure(sweep_plot(result).figure(), path)
+    deliver(found, outputs, plot=found.plot)
