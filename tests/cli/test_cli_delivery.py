@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,19 @@ def test_scores_are_written_as_a_table_for_data_frames(calipers, inputs, kind, e
     assert values == {key: score["value"] for key, score in scores.items()}
     assert calipers(*COMMANDS[kind], "--table", f"s.{ending}", "--per-sample").exit_code == 0
     assert {row["sample"] for row in read_table(f"s.{ending}")} >= set(range(40))
+
+
+def test_samples_of_flags_and_of_numbers_are_one_column(calipers, inputs):
+    metrics = "precision,realism,density"  # whether a sample lies in the support, and how deep
+    made = calipers(
+        *COMMANDS["comparison"], "--metrics", metrics, "--table", "s.parquet", "--per-sample"
+    )
+    assert made.exit_code == 0, made.output
+    values = defaultdict(set)
+    for row in read_table("s.parquet"):
+        values[row["key"]].add(row["value"])
+    assert values["precision"] <= {0.0, 1.0}
+    assert not values["density"] <= {0.0, 1.0}
 
 
 def read_table(path):

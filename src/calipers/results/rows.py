@@ -53,11 +53,11 @@ def sample_rows(result: Comparison | TextComparison) -> list[Row]:
     -------
     list of dict
         ``system``, ``role``, ``view``, ``metric``, ``options``, ``key``, ``sample`` (its place, the
-        files of a system one after another) and ``value``. Recall and coverage have a value for
-        each sample of the reference.
+        files of a system one after another) and ``value``, a float: 1 for what holds of a sample
+        and 0 for what does not. Recall and coverage have a value for each sample of the reference.
     """
     return [
-        {**about, "sample": place, "value": value}
+        {**about, "sample": place, "value": float(value)}
         for about, _, score in _scores(result)
         if score.per_sample is not None
         for place, value in enumerate(score.per_sample.tolist())

@@ -274,3 +274,20 @@ def test_a_fall_of_six_standard_errors_is_found():
             saved.append(run({"m": {"recall": score(value, spread)}}, spreads={"recall": spread}))
         found += history(saved).first_worse == 3
     assert found >= 80
+
+
+def test_runs_of_other_scores_name_what_each_has():
+    runs = [run({"a": {name: score(0.5, name=name)}}) for name in ("recall", "self_bleu")]
+    with pytest.raises(InputError, match="no score in common: run 1 has recall; run 2 has self_bl"):
+        history(runs)
+
+
+def test_a_reason_that_several_scores_share_is_given_once():
+    keys = ("precision", "recall")
+    runs = [
+        run({"a": {key: score(0.5, name=key, reference=reference) for key in keys}})
+        for reference in ("aa", "bb")
+    ]
+    with pytest.raises(InputError, match="\nprecision, recall: not comparable between") as refused:
+        history(runs)
+    assert str(refused.value).count("not comparable") == 1

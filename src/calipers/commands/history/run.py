@@ -98,12 +98,12 @@ def history(runs: Any, options: HistoryOptions) -> History:
             if why is None:
                 lines.append(_points(saved, name, systems, key))
             elif options.metrics is not None:
-                raise InputError(f"{key} {why}")
+                raise InputError(f"{key}: {why}")
             else:
                 left_out[key] = why
     if not lines:
-        reasons = "; ".join(f"{key} {why}" for key, why in left_out.items())
-        raise InputError(f"the runs have no score in common that can be followed: {reasons}")
+        reasons = "".join(f"\n{line}" for line in _why(left_out))
+        raise InputError(f"the runs have no score in common that can be followed{reasons}")
     tests = [list(_tests(saved, line)) for line in lines]
     adjusted = iter(holm([test.p_value for of_line in tests for test in of_line]).tolist())
     scores = tuple(
@@ -192,6 +192,12 @@ def _keys(
     if asked:
         return asked
     common = [key for key in systems[-1].scores if all(key in each.scores for each in systems)]
+    if not common:
+        lists = (
+            f"{run.name} has {first_names(list(system.scores), MOST_NAMED)}"
+            for run, system in zip(saved, systems, strict=True)
+        )
+        raise InputError(f"the runs have no score in common: {'; '.join(lists)}")
     moving = {key for key in common for each in systems if each.scores[key].interval is not None}
     return [key for key in common if key in moving] or common
 
@@ -200,7 +206,7 @@ def _why_not(saved: Sequence[NamedRun], systems: Sequence[System], key: str) -> 
     """Say why a score cannot be followed over the runs; None if it can."""
     first, *others = (system.scores[key] for system in systems)
     if first.better == "closest":
-        return "is best where it equals that of the reference, and not when higher or lower"
+        return "best where it equals that of the reference, not where it is higher or lower"
     for run, score in zip(saved[1:], others, strict=True):
         pins = differing_pins(first, score)
         if pins:
@@ -209,10 +215,19 @@ def _why_not(saved: Sequence[NamedRun], systems: Sequence[System], key: str) -> 
                 for pin, ours, theirs in pins
             )
             return (
-                f"of {saved[0].name} and of {run.name} are not comparable ({words}); run both with "
+                f"not comparable between {saved[0].name} and {run.name} ({words}); run both with "
                 "the same reference, sizes and settings"
             )
     return None
+
+
+def _why(left_out: Mapping[str, str]) -> Iterator[str]:
+    """The reasons why scores cannot be followed, each once, with the scores that it is for."""
+    keys: dict[str, list[str]] = {}
+    for key, reason in left_out.items():
+        keys.setdefault(reason, []).append(key)
+    for reason, names in keys.items():
+        yield f"{', '.join(names)}: {reason}"
 
 
 def _points(saved: Sequence[NamedRun], name: str, systems: tuple[System, ...], key: str) -> Line:
@@ -276,8 +291,7 @@ def _warnings(
                 reasons.setdefault(point.reason, {})[about] = None
     for reason, where in reasons.items():
         yield f"not tested: {first_names(list(where), MOST_NAMED)}: {reason}"
-    for key, why in left_out.items():
-        yield f"not followed: {key} {why}"
+    yield from (f"not followed: {line}" for line in _why(left_out))
     if not all(change.paired for history in scores for change in history.changes):
         yield (
             "the errors of some runs are taken as independent, which is too careful: what the "
