@@ -481,6 +481,13 @@ def test_a_name_goes_before_a_letter():
     assert counted([("a", "b", "definitely b")]).wins.tolist() == [[0, 0], [1, 0]]
 
 
+def test_a_number_means_a_column_whatever_the_systems_are_called():
+    rows = [("b", "a", "5"), ("b", "a", 2.0), ("a", "b", "1"), ("b", "a", 3)]
+    answered = counted(rows, names=["a", "b"])
+    assert answered.wins.tolist() == [[0, 2], [1, 0]]
+    assert answered.ties.tolist() == [[0, 1], [1, 0]]
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [

@@ -90,18 +90,14 @@ class PreferenceAnswers:
             raise InputError(
                 f"row {row}: the answer is {answer!r}, but the row compares {a!r} with {b!r}"
             )
-        side = self._side(answer)
-        if side is None:
-            raise InputError(self._unread(row, a, b, answer))
-        return None if side == "tie" else _in_column(row, a, b, answer, side)
-
-    def _side(self, answer: str) -> str | None:
-        """Tell the side that an answer speaks for: "a", "b" or "tie"; None if it is no answer."""
-        step = re.fullmatch(r"([1-5])(\.0)?", answer)  # tables with gaps turn 3 into 3.0
-        if step and not self._numbered:
-            answer = STEPS[int(step[1]) - 1]
+        number = re.fullmatch(r"([1-5])(\.0)?", answer)  # tables with gaps turn 3 into 3.0
+        if number and not self._numbered:  # a number means a column, whatever systems are called
+            return (a, a, None, b, b)[int(number[1]) - 1]
         plain = _plain(answer)
-        return plain.split()[-1] if plain in ("a", "b", *STEPS) else None
+        if plain not in ("a", "b", *STEPS):
+            raise InputError(self._unread(row, a, b, answer))
+        side = plain.split()[-1]
+        return None if side == "tie" else _in_column(row, a, b, answer, side)
 
     def _unread(self, row: int, a: str, b: str, answer: str) -> str:
         if self._numbered and answer.removesuffix(".0") in NUMBERS:
@@ -220,9 +216,10 @@ def count_preferences(
     ------
     InputError
         If the columns differ in length; or, with the number of the row (from 1), if a name is
-        missing or unknown, a system is compared with itself, or the answer is missing, is none of
-        the above, names a system that the row does not compare, or could mean either side. Also if
-        a system is called as an answer is ("tie", "slightly a").
+        missing or unknown, a system is compared with itself, or the answer is missing, is not one
+        of the above, names a system that the row does not compare, or is a letter or step in words
+        that could mean either side. Also if a system is called as an answer is ("tie", "slightly
+        a").
 
     Examples
     --------
