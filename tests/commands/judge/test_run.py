@@ -301,6 +301,15 @@ def test_of_several_files_the_first_is_judged():
     assert "good: of its 2 files the first is judged" in found.notes
 
 
+def test_systems_called_as_the_columns_are():
+    named = {"a": sets()["good"], "b": sets()["poor"]}
+    judged = judge(named, model=FakeJudge(), per_pair=40, repeat_share=0, seed=0)
+    scores = {
+        row["system"]: row["score"] for row in judged._rows() if row["question"] == "interesting"
+    }
+    assert scores["a"] > scores["b"]
+
+
 def test_several_judges_stand_beside_each_other():
     found = run([FakeJudge(name="one"), FakeJudge(name="two", first=2.0)])
     assert [each.name for each in found] == ["one", "two"]
