@@ -302,12 +302,12 @@ def test_of_several_files_the_first_is_judged():
 
 
 def test_systems_called_as_the_columns_are():
-    named = {"a": sets()["good"], "b": sets()["poor"]}
+    named = dict(zip(("human", "a", "b"), sets().values(), strict=True))
     judged = judge(named, model=FakeJudge(), per_pair=40, repeat_share=0, seed=0)
     scores = {
         row["system"]: row["score"] for row in judged._rows() if row["question"] == "interesting"
     }
-    assert scores["a"] > scores["b"]
+    assert scores["human"] > scores["a"] > scores["b"]
 
 
 def test_several_judges_stand_beside_each_other():
