@@ -4,6 +4,8 @@ import pytest
 
 import which
 
+pytestmark = pytest.mark.slow
+
 MODULES = which.modules()
 
 

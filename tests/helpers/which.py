@@ -1,4 +1,4 @@
-"""Print which tests hold a module: ``python tests/helpers/which.py src/calipers/text/copied.py ...``.
+"""Print which tests hold a module: ``python tests/helpers/which.py src/calipers/score.py ...``.
 
 First the test file of its name, in the mirrored folder or above it; then the files that import it,
 those that import most of it first; for a module that no test imports those of its users, with the
