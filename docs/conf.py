@@ -6,6 +6,7 @@ formulas are MathML, and the search index lies beside the pages.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -101,3 +102,17 @@ html_theme_options = {
 }
 html_sidebars = {key: [] for key in ("index", "tutorial", "which_metric")}
 html_context = {"default_mode": "auto"}
+
+
+def setup(app):
+    """Take bars in docstrings as they are: ``|T(Q) - T(P)|`` is not the name of a substitution."""
+    app.connect("autodoc-process-docstring", escape_bars, priority=900)  # after numpydoc
+
+
+def escape_bars(app, what, name, obj, options, lines):
+    """Escape the bars outside of literals, in place."""
+    for place, line in enumerate(lines):
+        parts = re.split(r"(``.*?``|`[^`]*`)", line)
+        lines[place] = "".join(
+            part if part.startswith("`") else part.replace("|", r"\|") for part in parts
+        )
