@@ -1,11 +1,14 @@
 .DEFAULT_GOAL := help
-.PHONY: help check format lint types layers tables docs fix test quick bench
+.PHONY: help native check format lint types layers tables docs fix test quick bench
 
 # scikit-learn's threads wait asleep: beside a busy process they would spin for minutes.
 test quick: export OMP_WAIT_POLICY = PASSIVE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+native: ## compile the kernels in native/ for this machine, into the package
+	python native/build.py
 
 check: format lint types layers ## everything but the tests; changes nothing
 

@@ -1,9 +1,13 @@
-"""What the wheel carries beside the code: the default embedder's weights and the charts' script.
+"""What the wheel carries beside the code: compiled kernels, the embedder's weights, charts' script.
 
-Both are files of other projects, which stand in wheels of theirs: too large for the repository, and
-those wheels ask for packages that Calipers does not need (torch, and all of plotly's Python). So a
-build downloads the wheels alone, checks their hashes, and puts the files, with their licences, into
-``calipers_assets`` beside the package; an editable install gets the same folder.
+The kernels are compiled from ``native/`` (:mod:`native.build`), for this machine or for the system
+that ``CALIPERS_TARGET`` names.
+
+The others are files of other projects, which stand in wheels of theirs: too large for the
+repository, and those wheels ask for packages that Calipers does not need (torch, and all of
+plotly's Python). So a build downloads the wheels alone, checks their hashes, and puts the files,
+with their licences, into ``calipers_assets`` beside the package; an editable install gets the same
+folder.
 
 ``CALIPERS_ASSETS`` names a folder that holds these wheels, or is ``none`` for a build without them.
 """
@@ -16,12 +20,15 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+TARGET = "CALIPERS_TARGET"
 VARIABLE = "CALIPERS_ASSETS"
 FOLDER = "calipers_assets"
 
@@ -44,26 +51,58 @@ UNUSED = (".gitattributes", "data_config.json", "vocab.txt")
 
 
 class Assets(BuildHookInterface):  # type: ignore[misc]
-    """Adds the files to a wheel."""
+    """Adds the libraries and the files to a wheel."""
+
+    def dependencies(self) -> list[str]:
+        """Ask for a compiler where this machine has none, or another system is built for."""
+        target = os.environ.get(TARGET)
+        return ["ziglang>=0.13"] if target or kernels().own_compiler() is None else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Fetch the files and enter them in what the wheel holds."""
+        """Compile, fetch the files, and enter all in what the wheel holds."""
+        self._work = TemporaryDirectory(prefix="calipers-build-")
+        work = Path(self._work.name)
+        self._compile(work, version, build_data)
         source = os.environ.get(VARIABLE, "")
         if source == "none":
             self.app.display_warning(f"{VARIABLE}=none: built without weights and charts")
             return
-        self._work = TemporaryDirectory(prefix="calipers-build-")
-        work = Path(self._work.name)
         download(work / "wheels", source)
         unpack(work / "wheels", work / FOLDER)
         shutil.copy(Path(self.root, "LICENSE"), work / FOLDER / "minilm" / "LICENSE")  # Apache 2.0
         included = "force_include_editable" if version == "editable" else "force_include"
         build_data[included][str(work / FOLDER)] = FOLDER
 
+    def _compile(self, work: Path, version: str, build_data: dict[str, Any]) -> None:
+        build = kernels()
+        name = os.environ.get(TARGET)
+        if name and name not in build.TARGETS:
+            sys.exit(f"{TARGET}={name} is not one of {', '.join(build.TARGETS)}")
+        target = build.TARGETS[name] if name else build.this_machine()
+        self.app.display_info(f"compiling kernels with {' '.join(build.compiler(target))}")
+        if version == "editable":  # where a checkout looks for them, and make native renews them
+            build.build(build.PACKAGE, target)
+            return
+        build.build(work / "kernels", target, work=work / "objects")
+        build_data["force_include"][str(work / "kernels")] = "calipers/_kernels"
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{target.tag}"
+
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the files, which the wheel holds by now."""
-        if hasattr(self, "_work"):
-            self._work.cleanup()
+        self._work.cleanup()
+
+
+def kernels() -> ModuleType:
+    """The module that compiles the kernels, which stands beside their source."""
+    place = Path(__file__).parent / "native" / "build.py"
+    spec = spec_from_file_location("calipers_native_build", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
 
 
 def download(folder: Path, source: str) -> None:

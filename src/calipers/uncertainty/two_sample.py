@@ -23,8 +23,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Flags
-from calipers.numeric.compile import kernel
 from calipers.numeric.threads import Workers
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.score import signature
@@ -277,12 +277,6 @@ def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Fla
     return chosen
 
 
-@kernel
-def _select(draws: Any, size: int, chosen: Any) -> None:
-    """Walk the places once: each is taken with the chance that as many as are missing need."""
-    count, places = draws.shape
-    for i in range(count):
-        missing = size
-        for j in range(places):
-            chosen[i, j] = draws[i, j] * (places - j) < missing
-            missing -= chosen[i, j]
+_select = native.kernel(
+    "select_subsets", "draws f8[count, places]", "size int", "chosen b1[count, places] out"
+)

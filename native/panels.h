@@ -1,0 +1,180 @@
+/* Products of panels, by hand in vector registers.
+
+   Rows are laid out in panels: 48 rows side by side, one coordinate after the other. A product of
+   two panels keeps a patch of its 48 x 48 sums in registers over the whole depth, so it reads little
+   and comes close to what the processor can do; the same panel serves as the left and as the right
+   factor. A sum takes one fused multiply-add a coordinate, in order, whatever the instruction set,
+   so its bits are the same everywhere. */
+
+#ifndef CALIPERS_PANELS_H
+#define CALIPERS_PANELS_H
+
+#include "calipers.h"
+
+#if defined(__AVX512F__) || defined(__AVX2__) || defined(__SSE2__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#define PANEL 48 /* rows of a panel: a multiple of every patch below */
+
+#if defined(__AVX512F__)
+#define LANES 16
+#define HEIGHT 8 /* rows of a patch: as many sums as there are registers for */
+#elif defined(__AVX2__)
+#define LANES 8
+#define HEIGHT 4
+#elif defined(__ARM_NEON)
+#define LANES 4
+#define HEIGHT 8
+#else
+#define LANES 4
+#define HEIGHT 4
+#endif
+#define VECTORS 3 /* vector registers across a patch */
+#define WIDTH (VECTORS * LANES)
+
+typedef VECTOR(float, LANES) lanes;
+typedef VECTOR(int32_t, LANES) lane_bits;
+
+INLINE lanes lanes_at(const float *place) { return *(const lanes *)place; }
+
+INLINE lanes spread(float value)
+{
+#if LANES == 16
+    return (lanes)_mm512_set1_ps(value);
+#elif LANES == 8
+    return (lanes)_mm256_set1_ps(value);
+#else
+    return (lanes){value, value, value, value};
+#endif
+}
+
+/* x * y + z, rounded once. */
+INLINE lanes multiply_add(lanes x, lanes y, lanes z)
+{
+#if defined(__AVX512F__)
+    return (lanes)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z);
+#elif defined(__FMA__)
+    return (lanes)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
+#elif defined(__ARM_NEON)
+    return (lanes)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
+#else
+    /* No such instruction: the product is exact in float64; its sum is rounded to odd there, so that
+       rounding it again to float32 rounds once. */
+    typedef VECTOR(double, LANES) doubles;
+    typedef VECTOR(int64_t, LANES) words;
+    doubles a = __builtin_convertvector(x, doubles) * __builtin_convertvector(y, doubles);
+    doubles b = __builtin_convertvector(z, doubles);
+    doubles sum = a + b, part = sum - a;
+    doubles rest = (a - (sum - part)) + (b - part);
+    words bits = (words)sum;
+    words inexact = (rest != 0.0) & (words)(rest == rest); /* infinite sums are left alone */
+    words even = (bits & 1) == 0;
+    /* An even sum moves one step towards the rest: away from zero if both have one sign. */
+    words same = ((words)rest ^ bits) >= 0;
+    words step = (same & 1) - (~same & 1);
+    bits += inexact & even & step;
+    return __builtin_convertvector((doubles)bits, lanes);
+#endif
+}
+
+/* A bit for each lane that is set. */
+INLINE uint64_t mask_of(lane_bits set)
+{
+#if defined(__AVX512F__)
+    return (uint64_t)_mm512_test_epi32_mask((__m512i)set, (__m512i)set);
+#elif defined(__AVX2__)
+    return (uint64_t)(uint32_t)_mm256_movemask_ps((__m256)set);
+#elif defined(__SSE2__)
+    return (uint64_t)(uint32_t)_mm_movemask_ps((__m128)set);
+#else
+    return (uint64_t)((set[0] & 1) | (set[1] & 2) | (set[2] & 4) | (set[3] & 8));
+#endif
+}
+
+/* Add to a patch of sums, PANEL apart, the products of HEIGHT rows with WIDTH columns of a panel.
+   Row r of step s stands at left[r * row_step + s * depth_step]. */
+INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_step,
+                           const float *right, int64_t depth, float *sums)
+{
+    lanes patch[HEIGHT][VECTORS];
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++)
+#pragma GCC unroll 3
+        for (int v = 0; v < VECTORS; v++) patch[r][v] = lanes_at(sums + r * PANEL + v * LANES);
+    for (int64_t s = 0; s < depth; s++) {
+        lanes columns[VECTORS];
+#pragma GCC unroll 3
+        for (int v = 0; v < VECTORS; v++) columns[v] = lanes_at(right + s * PANEL + v * LANES);
+#pragma GCC unroll 8
+        for (int r = 0; r < HEIGHT; r++) {
+            lanes row = spread(left[r * row_step + s * depth_step]);
+#pragma GCC unroll 3
+            for (int v = 0; v < VECTORS; v++)
+                patch[r][v] = multiply_add(row, columns[v], patch[r][v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++)
+#pragma GCC unroll 3
+        for (int v = 0; v < VECTORS; v++) *(lanes *)(sums + r * PANEL + v * LANES) = patch[r][v];
+}
+
+/* Products of all rows of one panel with all rows of another, into (48, 48). */
+INLINE void multiply_panels(const float *left, const float *right, int64_t depth, float *products)
+{
+    memset(products, 0, sizeof(float) * PANEL * PANEL);
+    for (int64_t c = 0; c < PANEL; c += WIDTH)
+        for (int64_t r = 0; r < PANEL; r += HEIGHT)
+            multiply_patch(left + r, 1, PANEL, right + c, depth, products + r * PANEL + c);
+}
+
+/* Add to (count, 48) sums the products of `count` rows, `stride` numbers apart, with a panel;
+   `count` is a multiple of HEIGHT. */
+INLINE void multiply_rows(const float *left, int64_t stride, int64_t count, const float *right,
+                          int64_t depth, float *sums)
+{
+    for (int64_t r = 0; r < count; r += HEIGHT)
+        for (int64_t c = 0; c < PANEL; c += WIDTH)
+            multiply_patch(left + r * stride, stride, 1, right + c, depth, sums + r * PANEL + c);
+}
+
+/* What decides for each row of a span whether a pair passes the sieve, filled up to whole panels
+   (numeric/sieve.py, Thresholds). With bound = low + low' - product a pair passes where the bound
+   lies below either limit, or gain * bound below the other side's reach. */
+typedef struct {
+    const float *low;
+    float *limit, *gain;
+    const float *reach;
+    int64_t n;
+} thresholds;
+
+/* Mark the pairs of two panels that pass, a bit for each column in the word of its row; return how
+   many rows have one. row0 and column0 are the places of the panels in the thresholds. */
+INLINE int64_t sift(const float *products, const thresholds *rows, const thresholds *columns,
+                    int64_t row0, int64_t column0, uint64_t *passing)
+{
+    int64_t count = 0;
+    for (int64_t r = 0; r < PANEL; r++) {
+        lanes low = spread(rows->low[row0 + r]), limit = spread(rows->limit[row0 + r]);
+        lanes gain = spread(rows->gain[row0 + r]), reach = spread(rows->reach[row0 + r]);
+        uint64_t mask = 0;
+        for (int64_t c = 0; c < PANEL; c += LANES) {
+            int64_t column = column0 + c;
+            lanes bound = (low + lanes_at(columns->low + column)) - lanes_at(products + r * PANEL + c);
+            lane_bits pass = (bound < limit) | (bound < lanes_at(columns->limit + column))
+                | (bound * lanes_at(columns->gain + column) < reach)
+                | (bound * gain < lanes_at(columns->reach + column));
+            mask |= mask_of(pass) << c;
+        }
+        passing[r] = mask;
+        count += mask != 0;
+    }
+    return count;
+}
+
+INLINE int64_t lowest_bit(uint64_t mask) { return __builtin_ctzll(mask); }
+
+#endif
