@@ -39,10 +39,11 @@ API int64_t number_ngrams(const int32_t *heads, const int64_t *head_starts, int6
                           int32_t *table, uint64_t *pairs, int32_t *ids, int64_t grams,
                           int64_t bounds, int64_t count, int64_t room, int64_t total)
 {
-    (void)grams, (void)count, (void)total;
+    (void)grams, (void)count;
     uint64_t mask = (uint64_t)room - 1, block[AHEAD], slots[AHEAD];
     int32_t size = 0;
     for (int64_t slot = 0; slot < room; slot++) table[slot] = -1;
+    if (total > 0) pairs[0] = 0;
     for (int64_t text = 0; text + 1 < bounds; text++) {
         int64_t windows = ends[text + 1] - ends[text];
         if (windows == 0) continue;
@@ -56,16 +57,20 @@ API int64_t number_ngrams(const int32_t *heads, const int64_t *head_starts, int6
             }
             for (int64_t i = 0; i < width; i++) {
                 int32_t known = table[slots[i]];
-                if (known >= 0) __builtin_prefetch(&pairs[known]);
+                __builtin_prefetch(&pairs[known & ~(known >> 31)]); /* the first where free */
             }
             for (int64_t i = 0; i < width; i++) {
                 uint64_t slot = slots[i];
-                while (table[slot] >= 0 && pairs[table[slot]] != block[i]) slot = (slot + 1) & mask;
-                if (table[slot] < 0) {
-                    pairs[size] = block[i];
-                    table[slot] = size++;
+                int32_t known = table[slot];
+                while ((known >= 0) & (pairs[known & ~(known >> 31)] != block[i])) {
+                    slot = (slot + 1) & mask;
+                    known = table[slot];
                 }
-                ids[ends[text] + first + i] = table[slot];
+                bool fresh = known < 0;
+                known = fresh ? size : known;
+                pairs[size] = block[i]; /* overwritten unless it is fresh */
+                size += fresh;
+                table[slot] = ids[ends[text] + first + i] = known;
             }
         }
     }
