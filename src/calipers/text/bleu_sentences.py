@@ -34,16 +34,15 @@ left out.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
-from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_threads, check_whole
@@ -55,150 +54,111 @@ from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, mean
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
 
-EPSILON = 0.1
-
 FEW_SHORT = 0.01
 """One text in a hundred may be shorter than the order without a word."""
 
 
-@kernel
-def leaders(
-    ids: Ints, counts: Ints, starts: Longs, size: int, pool: Longs
-) -> tuple[Ints, Ints, Ints]:
-    """Find for each n-gram its largest count in a text, the next largest, and the first's text."""
-    largest = np.zeros(size, np.int32)
-    second = np.zeros(size, np.int32)
-    holder = np.full(size, -1, np.int32)
-    for text in pool:
-        for place in range(starts[text], starts[text + 1]):
-            gram, count = ids[place], counts[place]
-            if count > largest[gram]:
-                second[gram] = largest[gram]
-                largest[gram] = count
-                holder[gram] = text
-            elif count > second[gram]:
-                second[gram] = count
-    return largest, second, holder
+def leaders(ids: Ints, counts: Ints, starts: Longs, size: int, pool: Longs) -> Ints:
+    """Find for each n-gram its largest count in a text, the next largest, and the first's text.
+
+    Returns
+    -------
+    ndarray
+        int32 of shape (size, 3).
+    """
+    leading = np.empty((size, 3), np.int32)
+    _find_leaders(ids, counts, starts, pool, leading)
+    return leading
 
 
-@kernel
-def clip(
-    ids: Ints, counts: Ints, starts: Longs, rows: Longs, largest: Ints, second: Ints, holder: Ints
-) -> Longs:
+_WITHIN = ("ids i4[total]", "counts i4[total]", "starts i8[bounds]")
+
+_find_leaders = native.kernel(
+    "find_leaders", *_WITHIN, "pool i8[members]", "leaders i4[size, 3] out"
+)
+
+
+def clip(ids: Ints, counts: Ints, starts: Longs, rows: Longs, leading: Ints) -> Longs:
     """Count each text's n-grams, none more often than any one other text holds it."""
-    matches = np.zeros(len(rows), np.int64)
-    for row in range(len(rows)):
-        text = rows[row]
-        for place in range(starts[text], starts[text + 1]):
-            gram = ids[place]
-            allowed = second[gram] if holder[gram] == text else largest[gram]
-            matches[row] += min(counts[place], allowed)
+    matches = np.empty(len(rows), np.int64)
+    _clip(ids, counts, starts, rows, leading, matches)
     return matches
 
 
-@kernel
+_clip = native.kernel(
+    "clip_matches", *_WITHIN, "rows i8[m]", "leaders i4[size, 3]", "matches i8[m] out"
+)
+
+
 def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Floats:
     """Turn matches of shape (m, order) into the BLEU of each text."""
-    scores = np.zeros(len(matches))
-    terms = np.empty(matches.shape[1])
-    for row in range(len(matches)):
-        if matches[row, 0] == 0:
-            continue
-        for n in range(len(terms)):
-            terms[n] = _term(matches[row, n], lengths[row] - n, len(terms))
-        scores[row] = _brevity(lengths[row], closest[row]) * math.exp(_total(terms))
+    scores = np.empty(len(matches))
+    _score(matches, lengths, closest, scores)
     return scores
 
 
-@kernel
+_score = native.kernel(
+    "score_sentences",
+    "matches i8[m, order]",
+    "lengths i8[m]",
+    "closest i8[m]",
+    "scores f8[m] out",
+)
+
+
 def post(
     ids: Ints, counts: Ints, starts: Longs, size: int, pool: Longs
 ) -> tuple[Longs, Ints, Ints]:
     """List for each n-gram the members of the pool that hold it, and how often."""
-    ends = np.zeros(size + 1, np.int64)
-    for text in pool:
-        for place in range(starts[text], starts[text + 1]):
-            ends[ids[place]] += 1
-    ends = np.cumsum(ends)
-    members = np.empty(ends[-1], np.int32)
-    often = np.empty(ends[-1], np.int32)
-    for member in range(len(pool) - 1, -1, -1):
-        for place in range(starts[pool[member]], starts[pool[member] + 1]):
-            gram = ids[place]
-            ends[gram] -= 1
-            members[ends[gram]] = member
-            often[ends[gram]] = counts[place]
+    listed = int((starts[pool + 1] - starts[pool]).sum())
+    ends = np.empty(size + 1, np.int64)
+    members, often = np.empty(listed, np.int32), np.empty(listed, np.int32)
+    _list_holders(ids, counts, starts, pool, ends, members, often)
     return ends, members, often
 
 
-@kernel
-def add_matches(
-    ids: Ints,
-    counts: Ints,
-    starts: Longs,
-    rows: Longs,
-    ends: Longs,
-    members: Ints,
-    often: Ints,
-    matches: Ints,
-) -> None:
-    """Add the n-grams that each row shares with each member of the pool, shape (rows, pool)."""
-    for row in range(len(rows)):
-        for place in range(starts[rows[row]], starts[rows[row] + 1]):
-            for posting in range(ends[ids[place]], ends[ids[place] + 1]):
-                matches[row, members[posting]] += min(counts[place], often[posting])
+_list_holders = native.kernel(
+    "list_holders",
+    *_WITHIN,
+    "pool i8[members]",
+    "ends i8[grams_and_one] out",
+    "holders i4[listed] out",
+    "often i4[listed] out",
+)
+
+_add_matches = native.kernel(
+    "add_pair_matches",
+    *_WITHIN,
+    "rows i8[m]",
+    "ends i8[grams_and_one]",
+    "holders i4[listed]",
+    "often i4[listed]",
+    "n int",
+    "matches i4[m, members, order] out",
+)
 
 
-@kernel
 def pair_means(matches: Ints, lengths: Longs, itself: Longs, others: Longs) -> Floats:
     """Average each row's BLEU against every member of the pool alone, but for itself.
 
     `matches` has shape (rows, pool, order), `itself` is the row's place in the pool, and `others`
     are the lengths of the pool.
     """
-    rows, size, order = matches.shape
-    means = np.zeros(rows)
-    terms = np.empty(order)
-    longest = np.max(others)
-    for row in range(rows):
-        logs = np.empty((min(lengths[row], longest) + 1, order))
-        for match in range(len(logs)):
-            for n in range(order):
-                logs[match, n] = _term(match, lengths[row] - n, order)
-        for member in range(size):
-            if member == itself[row] or matches[row, member, 0] == 0:
-                continue
-            for n in range(order):
-                terms[n] = logs[matches[row, member, n], n]
-            means[row] += _brevity(lengths[row], others[member]) * math.exp(_total(terms))
-        means[row] /= size - 1
+    means = np.empty(len(matches))
+    room = np.empty((int(others.max()) + 1, matches.shape[2] + 2))
+    _average_pairs(matches, lengths, itself, others, room, means)
     return means
 
 
-@inlined
-def _term(matches: int, total: int, order: int) -> float:
-    """Weight · ln p; a text that is too short for the order counts as having one n-gram."""
-    return (1.0 / order) * math.log((matches if matches > 0 else EPSILON) / max(total, 1))
-
-
-@inlined
-def _brevity(length: int, closest: int) -> float:
-    return 1.0 if length > closest else math.exp(1.0 - closest / length)
-
-
-@inlined
-def _total(terms: Floats) -> float:
-    """Add the logs with what rounding lost, since NLTK adds them with ``math.fsum``."""
-    total, lost = 0.0, 0.0
-    for term in terms:
-        larger = total + term
-        if abs(total) >= abs(term):
-            lost += (total - larger) + term
-        else:
-            lost += (term - larger) + total
-        total = larger
-    return total + lost
-
+_average_pairs = native.kernel(
+    "average_pairs",
+    "matches i4[m, members, order]",
+    "lengths i8[m]",
+    "itself i8[m]",
+    "others i8[members]",
+    "room f8[lengths_of_pool, columns] out",
+    "means f8[m] out",
+)
 
 BLOCK = 8192
 ROOM = 2**22
@@ -250,7 +210,7 @@ def against_each(
         mine = slice(*span)
         matches = np.zeros((span[1] - span[0], len(pool), order), np.int32)
         for n, (gram, posted) in enumerate(zip(grams, lists, strict=True)):
-            add_matches(*_within(gram), rows[mine], *posted, matches[:, :, n])
+            _add_matches(*_within(gram), rows[mine], *posted, n, matches)
         return pair_means(matches, lengths[rows[mine]], places[mine], lengths[pool])
 
     with workers(threads) as team:
@@ -276,7 +236,7 @@ def _matches(gram: NGrams, rows: Longs, pool: Longs, team: Workers) -> Longs:
     within = _within(gram)
     leading = leaders(*within, gram.size, pool)
     parts = team.map(
-        lambda span: clip(*within, rows[slice(*span)], *leading), spans(len(rows), BLOCK)
+        lambda span: clip(*within, rows[slice(*span)], leading), spans(len(rows), BLOCK)
     )
     return np.concatenate(list(parts))
 
@@ -588,7 +548,6 @@ SLOTS = 3
 """Blocks that are remembered of an n-gram: a text's own, one left out, and one besides."""
 
 
-@kernel
 def leading_blocks(
     ids: Ints, counts: Ints, starts: Longs, compact: Ints, size: int, pool: Longs, labels: Longs
 ) -> Ints:
@@ -597,30 +556,22 @@ def leading_blocks(
     A slot has the block, the largest count in one of its texts, the next largest, and the text of
     the largest; the block is -1 for an empty slot. `pool` goes block by block.
     """
-    slots = np.zeros((size, SLOTS, 4), np.int32)
-    slots[:, :, 0] = -1
-    current = np.zeros((size, 4), np.int32)
-    current[:, 0] = -1
-    for text in pool:
-        for place in range(starts[text], starts[text + 1]):
-            row = compact[ids[place]]
-            if row < 0:
-                continue
-            if current[row, 0] != labels[text]:
-                _keep(slots[row], current[row])
-                current[row, 0], current[row, 1] = labels[text], 0
-                current[row, 2], current[row, 3] = 0, -1
-            if counts[place] > current[row, 1]:
-                current[row, 2] = current[row, 1]
-                current[row, 1], current[row, 3] = counts[place], text
-            elif counts[place] > current[row, 2]:
-                current[row, 2] = counts[place]
-    for row in range(size):
-        _keep(slots[row], current[row])
+    slots, current = np.empty((size, SLOTS, 4), np.int32), np.empty((size, 4), np.int32)
+    _find_leading(ids, counts, starts, compact, pool, labels, current, slots)
     return slots
 
 
-@kernel
+_find_leading = native.kernel(
+    "find_leading_blocks",
+    *_WITHIN,
+    "row_of i4[grams]",
+    "pool i8[members]",
+    "labels i8[texts]",
+    "current i4[size, 4] out",
+    "slots i4[size, 3, 4] out",
+)
+
+
 def clip_without(
     ids: Ints,
     counts: Ints,
@@ -636,48 +587,21 @@ def clip_without(
     `row_blocks` is the block of each of `rows`, -1 where a text is not in the pool. The column of a
     text's own block stays 0: the text goes with it.
     """
-    matches = np.zeros(len(rows), np.int64)
-    fewer = np.zeros((len(rows), blocks), np.int32)
-    for row in range(len(rows)):
-        text = rows[row]
-        for place in range(starts[text], starts[text + 1]):
-            gram = compact[ids[place]]
-            if gram < 0:
-                continue
-            best, rest, block = _best_two(slots[gram], row_blocks[row], text)
-            most = min(counts[place], best)
-            matches[row] += most
-            if block >= 0 and block != row_blocks[row]:
-                fewer[row, block] += most - min(counts[place], rest)
+    matches, fewer = np.empty(len(rows), np.int64), np.empty((len(rows), blocks), np.int32)
+    _clip_without(ids, counts, starts, compact, rows, row_blocks, slots, matches, fewer)
     return matches, fewer
 
 
-@inlined
-def _keep(slots: Ints, counted: Ints) -> None:
-    """Put what a block holds into the place of the least slot, if it is more."""
-    if counted[0] < 0:
-        return
-    least = 0
-    for slot in range(1, SLOTS):
-        if slots[slot, 1] < slots[least, 1]:
-            least = slot
-    if counted[1] > slots[least, 1]:
-        for column in range(4):
-            slots[least, column] = counted[column]
-
-
-@inlined
-def _best_two(slots: Ints, text_block: int, text: int) -> tuple[int, int, int]:
-    """Largest count in another text, its block, and the largest outside of that block."""
-    best, rest, block = 0, 0, -1
-    for slot in range(SLOTS):
-        mine = slots[slot, 0] == text_block and slots[slot, 3] == text
-        count = slots[slot, 2] if mine else slots[slot, 1]
-        if count > best:
-            best, rest, block = count, best, slots[slot, 0]
-        elif count > rest:
-            rest = count
-    return best, rest, block
+_clip_without = native.kernel(
+    "clip_without_blocks",
+    *_WITHIN,
+    "row_of i4[grams]",
+    "rows i8[m]",
+    "row_blocks i8[m]",
+    "slots i4[size, 3, 4]",
+    "matches i8[m] out",
+    "fewer i4[m, blocks] out",
+)
 
 
 def read_self_bleu(pair: TextPair, options: Chosen) -> Score:

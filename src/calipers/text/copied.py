@@ -26,12 +26,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
-from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
@@ -39,11 +38,7 @@ from calipers.text.replicates import MeasuredTexts, TextReplicates, means_withou
 from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
 
-RUN = 12
-"""Keys that are sorted by insertion before runs are merged."""
 
-
-@kernel
 def sort_suffixes(tokens: Ints, left: Ints, text_length: int, vocabulary: int) -> Ints:
     """Order all suffixes so that each of the first `text_length` has its nearest ones beside it.
 
@@ -51,171 +46,85 @@ def sort_suffixes(tokens: Ints, left: Ints, text_length: int, vocabulary: int) -
     unsorted among themselves: whichever of them comes next to another suffix has as much in common
     with it.
     """
-    order, rank, groups = _by_first_token(tokens, text_length, vocabulary)
-    largest = 0
-    for group in range(len(groups)):
-        largest = max(largest, groups[group, 1] - groups[group, 0])
-    keys = np.empty((2, largest), np.uint64)
+    order, rank = np.empty(len(tokens), np.int32), np.empty(len(tokens), np.int32)
+    ends, places = np.empty((2, vocabulary), np.int64)
+    groups = np.empty((min(text_length, vocabulary), 2), np.int32)
+    count = _sort_by_first(tokens, text_length, ends, places, order, rank, groups)
+    groups = groups[:count]
+    keys = np.empty((2, int(np.diff(groups).max(initial=0))), np.uint64)
     reach = 1
     while len(groups):
-        groups = _refine(order, rank, left, text_length, groups, keys, reach)
+        pairs = int((np.diff(groups) // 2).sum())
+        refined = np.empty((min(pairs, text_length), 2), np.int32)
+        count = _refine(order, rank, left, text_length, groups, keys, reach, refined)
+        groups = refined[:count]
         reach *= 2
     return order
 
 
-@kernel
-def _by_first_token(tokens: Ints, text_length: int, vocabulary: int) -> tuple[Ints, Ints, Ints]:
-    """Sort suffixes by their first token; the rank of a suffix is the last place of its group."""
-    ends = np.zeros(vocabulary + 1, np.int64)
-    for token in tokens:
-        ends[token + 1] += 1
-    ends = np.cumsum(ends)
-    places = ends[:-1].copy()
-    order = np.empty(len(tokens), np.int32)
-    rank = np.empty(len(tokens), np.int32)
-    for suffix in range(len(tokens)):
-        token = tokens[suffix]
-        order[places[token]] = suffix
-        places[token] += 1
-        rank[suffix] = ends[token + 1] - 1
-    groups = np.empty((min(text_length, vocabulary), 2), np.int32)
-    count = 0
-    for token in range(vocabulary):
-        start, end = ends[token], ends[token + 1]
-        if end - start > 1 and order[start] < text_length:
-            groups[count, 0], groups[count, 1] = start, end
-            count += 1
-    return order, rank, groups[:count].copy()
+_sort_by_first = native.kernel(
+    "sort_by_first_token",
+    "tokens i4[total]",
+    "text_length int",
+    "ends i8[vocabulary] out",
+    "places i8[vocabulary] out",
+    "order i4[total] out",
+    "rank i4[total] out",
+    "groups i4[room, 2] out",
+    returns="int",
+)
+
+_refine = native.kernel(
+    "refine_groups",
+    "order i4[total] out",
+    "rank i4[total] out",
+    "left i4[total]",
+    "text_length int",
+    "groups i4[count, 2]",
+    "keys u8[2, largest] out",
+    "reach int",
+    "refined i4[room, 2] out",
+    returns="int",
+)
 
 
-@kernel
-def _refine(
-    order: Ints,
-    rank: Ints,
-    left: Ints,
-    text_length: int,
-    groups: Ints,
-    keys: NDArray[np.uint64],
-    reach: int,
-) -> Ints:
-    """Sort groups that agree in `reach` tokens by twice as many; return what is left to sort."""
-    room = 0
-    for group in range(len(groups)):
-        room += (groups[group, 1] - groups[group, 0]) // 2
-    refined = np.empty((min(room, text_length), 2), np.int32)
-    count = 0
-    for group in range(len(groups)):
-        start, end = groups[group]
-        size = end - start
-        for step in range(size):
-            suffix = order[start + step]
-            # What ends here goes first, by place, as if each text had an end sign of its own
-            key = 0 if left[suffix] <= reach else rank[suffix + reach] + 1
-            keys[0, step] = (np.uint64(key) << np.uint64(32)) | np.uint64(suffix)
-        _sort(keys, size)
-        step = 0
-        while step < size:
-            key, first = keys[0, step] >> np.uint64(32), step
-            while step < size and keys[0, step] >> np.uint64(32) == key:
-                order[start + step] = np.int32(keys[0, step] & np.uint64(0xFFFFFFFF))
-                step += 1
-                if key == 0:
-                    break
-            for place in range(start + first, start + step):
-                rank[order[place]] = start + step - 1
-            if step - first > 1 and order[start + first] < text_length:
-                refined[count, 0], refined[count, 1] = start + first, start + step
-                count += 1
-    return refined[:count].copy()
-
-
-@inlined
-def _sort(keys: NDArray[np.uint64], size: int) -> None:
-    """Sort the start of the first row by merges, the second being room to work in.
-
-    A quicksort needs quadratic time on the keys of texts that repeat one phrase.
-    """
-    for start in range(0, size, RUN):
-        for step in range(start + 1, min(start + RUN, size)):
-            key, place = keys[0, step], step
-            while place > start and keys[0, place - 1] > key:
-                keys[0, place] = keys[0, place - 1]
-                place -= 1
-            keys[0, place] = key
-    width = RUN
-    while width < size:
-        for start in range(0, size - width, 2 * width):
-            _merge(keys, start, start + width, min(start + 2 * width, size))
-        width *= 2
-
-
-@inlined
-def _merge(keys: NDArray[np.uint64], start: int, middle: int, end: int) -> None:
-    """Merge two neighbouring runs, or leave them where they are in order."""
-    if keys[0, middle - 1] <= keys[0, middle]:
-        return
-    keys[1, start:middle] = keys[0, start:middle]
-    one, two = start, middle
-    for place in range(start, end):
-        if one == middle:
-            break
-        if two < end and keys[0, two] < keys[1, one]:
-            keys[0, place] = keys[0, two]
-            two += 1
-        else:
-            keys[0, place] = keys[1, one]
-            one += 1
-
-
-@kernel
 def tokens_left(starts: Longs) -> Ints:
     """Count the tokens from each place to the end of its text."""
-    left = np.empty(starts[-1], np.int32)
-    for text in range(len(starts) - 1):
-        for place in range(starts[text], starts[text + 1]):
-            left[place] = starts[text + 1] - place
+    left = np.empty(int(starts[-1]), np.int32)
+    _count_left(starts, left)
     return left
 
 
-@kernel
+_count_left = native.kernel("count_tokens_left", "starts i8[bounds]", "left i4[total] out")
+
+
 def nearest_suffixes(order: Ints, text_length: int) -> tuple[Ints, Ints]:
     """Find the reference suffixes next before and next behind each of a text; -1 for none."""
     before, behind = np.empty(text_length, np.int32), np.empty(text_length, np.int32)
-    last = np.int32(-1)
-    for suffix in order:
-        if suffix < text_length:
-            before[suffix] = last
-        else:
-            last = suffix
-    last = np.int32(-1)
-    for suffix in order[::-1]:
-        if suffix < text_length:
-            behind[suffix] = last
-        else:
-            last = suffix
+    _find_nearest(order, False, before)
+    _find_nearest(order, True, behind)
     return before, behind
 
 
-@kernel
-def common_lengths(tokens: Ints, left: Ints, other: Ints) -> Ints:
-    """Count the tokens that each suffix shares with the one named beside it.
+_find_nearest = native.kernel(
+    "find_nearest_suffixes", "order i4[total]", "behind bool", "nearest i4[text_length] out"
+)
 
-    One token further on at most one less is shared (Kasai et al., CPM 2001), so every token is
-    compared about twice, however long the copies are.
-    """
-    lengths = np.zeros(len(other), np.int32)
-    shared = 0
-    for suffix in range(len(other)):
-        beside = other[suffix]
-        if beside < 0:
-            shared = 0
-            continue
-        most = min(left[suffix], left[beside])
-        while shared < most and tokens[suffix + shared] == tokens[beside + shared]:
-            shared += 1
-        lengths[suffix] = shared
-        shared = max(0, shared - 1)
+
+def common_lengths(tokens: Ints, left: Ints, other: Ints) -> Ints:
+    """Count the tokens that each suffix shares with the one named beside it."""
+    lengths = np.empty(len(other), np.int32)
+    _count_common(tokens, left, other, lengths)
     return lengths
+
+
+_count_common = native.kernel(
+    "count_common",
+    "tokens i4[total]",
+    "left i4[total]",
+    "beside i4[text_length]",
+    "lengths i4[text_length] out",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,7 +335,7 @@ def _means_without_references(measured: MeasuredTexts) -> Floats:
     left = tokens_left(both.starts)
     order = sort_suffixes(both.tokens, left, size, len(both.words))
     blocks = np.repeat(measured.reference_labels, known.lengths)
-    sides = [_side(both.tokens, left, side, size, blocks) for side in (order, order[::-1])]
+    sides = [_side(both.tokens, left, order, behind, size, blocks) for behind in (False, True)]
     lengths, further, passed = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
     longest = longest_without(corpus.starts, lengths, further, passed, DEFAULT_BLOCKS)
     means: Floats = longest[corpus.lengths > 0].mean(axis=0)
@@ -434,77 +343,77 @@ def _means_without_references(measured: MeasuredTexts) -> Floats:
 
 
 def _side(
-    tokens: Ints, left: Ints, order: Ints, size: int, blocks: Longs
+    tokens: Ints, left: Ints, order: Ints, behind: bool, size: int, blocks: Longs
 ) -> tuple[Ints, Ints, Ints]:
     """What each token's suffix shares with the nearest, and with the next of another block."""
-    nearest, further = nearest_of_others(order, size, blocks)
+    nearest, further = nearest_of_others(order, behind, size, blocks)
     passed = np.full(size, -1, np.int32)
     passed[nearest >= 0] = blocks[nearest[nearest >= 0] - size]
     lengths = common_lengths(tokens, left, nearest)
     return lengths, common_with_further(tokens, left, nearest, further, blocks), passed
 
 
-@kernel
-def nearest_of_others(order: Ints, text_length: int, blocks: Longs) -> tuple[Ints, Ints]:
-    """Find the reference suffix next before each of a text, and the next of another block.
+def nearest_of_others(
+    order: Ints, behind: bool, text_length: int, blocks: Longs
+) -> tuple[Ints, Ints]:
+    """Find the reference suffix next before (or behind) each of a text, and that of another block.
 
     -1 for none; `blocks` has the block of each token behind the first `text_length`.
     """
-    nearest, further = np.full(text_length, -1, np.int32), np.full(text_length, -1, np.int32)
-    last, other = np.int32(-1), np.int32(-1)
-    for suffix in order:
-        if suffix < text_length:
-            nearest[suffix], further[suffix] = last, other
-            continue
-        if last >= 0 and blocks[suffix - text_length] != blocks[last - text_length]:
-            other = last
-        last = suffix
+    nearest, further = np.empty(text_length, np.int32), np.empty(text_length, np.int32)
+    _find_nearest_of_blocks(order, behind, blocks, nearest, further)
     return nearest, further
 
 
-@kernel
+_find_nearest_of_blocks = native.kernel(
+    "find_nearest_of_blocks",
+    "order i4[total]",
+    "behind bool",
+    "blocks i8[reference_length]",
+    "nearest i4[text_length] out",
+    "further i4[text_length] out",
+)
+
+
 def common_with_further(
     tokens: Ints, left: Ints, nearest: Ints, further: Ints, blocks: Longs
 ) -> Ints:
-    """Count the tokens that each suffix shares with the next one of another block.
-
-    As long as the same block is passed over, one token further on at most one less is shared.
-    """
-    text_length = len(further)
-    lengths = np.zeros(text_length, np.int32)
-    shared, passed = 0, np.int64(-1)
-    for suffix in range(text_length):
-        beside = further[suffix]
-        if beside < 0:
-            shared, passed = 0, np.int64(-1)
-            continue
-        block = blocks[nearest[suffix] - text_length]
-        if block != passed:
-            shared, passed = 0, block
-        most = min(left[suffix], left[beside])
-        while shared < most and tokens[suffix + shared] == tokens[beside + shared]:
-            shared += 1
-        lengths[suffix] = shared
-        shared = max(0, shared - 1)
+    """Count the tokens that each suffix shares with the next one of another block."""
+    lengths = np.empty(len(further), np.int32)
+    _count_common_further(tokens, left, nearest, further, blocks, lengths)
     return lengths
 
 
-@kernel
+_count_common_further = native.kernel(
+    "count_common_further",
+    "tokens i4[total]",
+    "left i4[total]",
+    "nearest i4[text_length]",
+    "further i4[text_length]",
+    "blocks i8[reference_length]",
+    "lengths i4[text_length] out",
+)
+
+
 def longest_without(starts: Longs, lengths: Ints, further: Ints, passed: Ints, blocks: int) -> Ints:
     """Find the longest span of each text without each block, shape (n, blocks).
 
     `lengths`, `further` and `passed` have one column for either side: the tokens shared with the
     nearest suffix, with the next of another block, and the block of the nearest.
     """
-    longest = np.zeros((len(starts) - 1, blocks), np.int32)
-    for text in range(len(longest)):
-        for place in range(starts[text], starts[text + 1]):
-            for block in range(blocks):
-                for side in range(2):
-                    gone = passed[place, side] == block
-                    length = further[place, side] if gone else lengths[place, side]
-                    longest[text, block] = max(longest[text, block], length)
+    longest = np.empty((len(starts) - 1, blocks), np.int32)
+    _find_longest_without(starts, lengths, further, passed, longest)
     return longest
+
+
+_find_longest_without = native.kernel(
+    "find_longest_without",
+    "starts i8[bounds]",
+    "lengths i4[text_length, 2]",
+    "further i4[text_length, 2]",
+    "passed i4[text_length, 2]",
+    "longest i4[texts, blocks] out",
+)
 
 
 def read_longest_copied_span(pair: TextPair, options: Chosen) -> Score:

@@ -34,9 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
+from calipers.numeric import native
 from calipers.numeric.arrays import Flags, Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
-from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
@@ -133,63 +133,17 @@ def _hash_words(corpus: Corpus) -> NDArray[np.uint64]:
     return hashes
 
 
-@kernel
-def search(
-    ids: Ints,
-    bounds: Longs,
-    rows: Longs,
-    runs: Longs,
-    asked: int,
-    least: int,
-    threshold: float,
-    near: Longs,
-    similarity: Floats,
-) -> None:
-    """For the first `asked` sets, find the first set from `least` on that is near.
-
-    A set is looked for among those of its run only, and nearer rows are kept from run to run.
-    Those of a run ascend, and the search ends at the first that is near, so many sets that are all
-    alike cost one comparison each.
-    """
-    for run in range(len(runs) - 1):
-        begin, end = runs[run], runs[run + 1]
-        first = begin + np.searchsorted(rows[begin:end], least)
-        for step in range(begin, end):
-            row = rows[step]
-            if row >= asked:
-                break
-            if similarity[row] == 1:
-                continue
-            for place in range(first, end):
-                other = rows[place]
-                if near[row] >= 0 and other >= near[row]:
-                    break
-                if other == row:
-                    continue
-                similar = _jaccard(ids, bounds[row], bounds[other], threshold)
-                if similar >= threshold:
-                    near[row], similarity[row] = other, similar
-                    break
-
-
-@inlined
-def _jaccard(ids: Ints, one: Longs, two: Longs, threshold: float) -> float:
-    """Share of the union of two ascending sets that lies in both; 0 where it cannot matter."""
-    here, there = one[0], two[0]
-    sizes = one[1] - here, two[1] - there
-    if min(sizes) / max(sizes) < threshold:
-        return 0.0
-    shared = 0
-    while here < one[1] and there < two[1]:
-        if ids[here] == ids[there]:
-            shared += 1
-            here += 1
-            there += 1
-        elif ids[here] < ids[there]:
-            here += 1
-        else:
-            there += 1
-    return float(shared / (sizes[0] + sizes[1] - shared))
+_find_near = native.kernel(
+    "find_near_sets",
+    "ids i4[total]",
+    "spans i8[sets, 2]",
+    "rows i8[candidates]",
+    "runs i8[bounds]",
+    "least int",
+    "threshold float",
+    "near i8[asked] out",
+    "similarity f8[asked] out",
+)
 
 
 @dataclass(frozen=True)
@@ -305,7 +259,7 @@ def _search(
     hashes = hash_ngrams(corpus, ngrams)
     signed = minhashes(sets, hashes, settings.permutations, settings.seed)
     for order, runs in _runs(signed, settings.bands):
-        search(ids, bounds, order, runs, len(other), asked, settings.threshold, other, similarity)
+        _find_near(ids, bounds, order, runs, asked, settings.threshold, other, similarity)
 
 
 def _runs(signed: NDArray[np.integer], bands: tuple[int, int]) -> Iterator[tuple[Longs, Longs]]:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.catalogue.texts import LONGEST
 from calipers.errors import InputError
+from calipers.numeric import native
 from calipers.numeric.arrays import Flags, Ints, Longs
-from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import is_whole
 
 
@@ -28,76 +27,66 @@ def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
     return int(order)
 
 
-@kernel
 def renumber(tokens: Ints, vocabulary: int) -> tuple[Ints, int]:
     """Give tokens the numbers 0, 1, … by first appearance."""
-    seen = np.full(vocabulary, -1, np.int32)
     ids = np.empty(len(tokens), np.int32)
-    size = 0
-    for place in range(len(tokens)):
-        token = tokens[place]
-        if seen[token] < 0:
-            seen[token] = size
-            size += 1
-        ids[place] = seen[token]
-    return ids, size
+    return ids, _renumber(tokens, np.empty(vocabulary, np.int32), ids)
 
 
-@kernel
+_renumber = native.kernel(
+    "renumber_tokens",
+    "tokens i4[count]",
+    "seen i4[vocabulary] out",
+    "ids i4[count] out",
+    returns="int",
+)
+
+
 def number_pairs(
     heads: Ints, head_starts: Longs, order: int, tokens: Ints, starts: Longs, ends: Longs
 ) -> tuple[Ints, int]:
     """Number the pairs of an n-gram and the token behind it, by first appearance."""
-    room = 16
-    while room < 2 * ends[-1]:
-        room *= 2
-    table = np.full(room, -1, np.int32)
-    pairs = np.empty(ends[-1], np.uint64)
-    ids = np.empty(ends[-1], np.int32)
-    size = 0
-    for text in range(len(ends) - 1):
-        for step in range(ends[text + 1] - ends[text]):
-            head = np.uint64(heads[head_starts[text] + step])
-            token = np.uint64(tokens[starts[text] + step + order])
-            pair = (head << np.uint64(32)) | token
-            slot = _slot(pair, table, pairs)
-            if table[slot] < 0:
-                table[slot] = size
-                pairs[size] = pair
-                size += 1
-            ids[ends[text] + step] = table[slot]
+    total = int(ends[-1])
+    table = np.empty(max(16, 1 << (2 * total - 1).bit_length()), np.int32)
+    pairs, ids = np.empty(total, np.uint64), np.empty(total, np.int32)
+    size = _number(heads, head_starts, order, tokens, starts, ends, table, pairs, ids)
     return ids, size
 
 
-@kernel
+_number = native.kernel(
+    "number_ngrams",
+    "heads i4[grams]",
+    "head_starts i8[bounds]",
+    "order int",
+    "tokens i4[count]",
+    "starts i8[bounds]",
+    "ends i8[bounds]",
+    "table i4[room] out",
+    "pairs u8[total] out",
+    "ids i4[total] out",
+    returns="int",
+)
+
+
 def count_within(ids: Ints, starts: Longs) -> tuple[Ints, Ints, Longs]:
     """Sort each text's numbers and count the runs."""
-    found = np.empty(len(ids), np.int32)
-    counts = np.empty(len(ids), np.int32)
-    ends = np.zeros(len(starts), np.int64)
-    size = 0
-    for text in range(len(starts) - 1):
-        mine = np.sort(ids[starts[text] : starts[text + 1]])
-        for place in range(len(mine)):
-            if place == 0 or mine[place] != mine[place - 1]:
-                found[size] = mine[place]
-                counts[size] = 0
-                size += 1
-            counts[size - 1] += 1
-        ends[text + 1] = size
-    return found[:size].copy(), counts[:size].copy(), ends
+    different, counts = np.empty(len(ids), np.int32), np.empty(len(ids), np.int32)
+    keys = np.empty((2, int(np.diff(starts).max(initial=0))), np.uint64)
+    ends = np.empty(len(starts), np.int64)
+    size = _count_within(ids, starts, keys, different, counts, ends)
+    return different[:size].copy(), counts[:size].copy(), ends
 
 
-@inlined
-def _slot(pair: np.uint64, table: Ints, pairs: NDArray[np.uint64]) -> int:
-    """Where a pair stands in the table, or the free place where it belongs (splitmix64)."""
-    mixed = (pair ^ (pair >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mask = np.uint64(len(table) - 1)
-    slot = (mixed ^ (mixed >> np.uint64(31))) & mask
-    while table[slot] >= 0 and pairs[table[slot]] != pair:
-        slot = (slot + np.uint64(1)) & mask
-    return int(slot)
+_count_within = native.kernel(
+    "count_within_texts",
+    "ids i4[total]",
+    "starts i8[bounds]",
+    "keys u8[2, longest] out",
+    "different i4[total] out",
+    "counts i4[total] out",
+    "ends i8[bounds] out",
+    returns="int",
+)
 
 
 @dataclass(frozen=True, eq=False)

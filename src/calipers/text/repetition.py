@@ -31,8 +31,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Ints, Longs
-from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
@@ -97,44 +97,24 @@ def _last(tokens: Ints, start: int, end: int, closing: set[int]) -> int:
     return end - 1
 
 
-@kernel
 def repeated_ends(tokens: Ints, starts: Longs, longest: int) -> tuple[Longs, Longs]:
-    """Find the phrase with the most copies at each text's end: its length, and how many copies.
-
-    The last p tokens stand z(p) // p + 1 times at the end, where z(p) is how far the text, read
-    backwards, agrees with itself from place p on.
-    """
-    size = len(starts) - 1
-    lengths, copies = np.zeros(size, np.int64), np.ones(size, np.int64)
-    room = 0
-    for text in range(size):
-        room = max(room, starts[text + 1] - starts[text])
-    agrees = np.zeros(min(room // 2, longest) + 1, np.int64)
-    for text in range(size):
-        mine = tokens[starts[text] : starts[text + 1]][::-1]
-        reach = min(len(mine) // 2, longest)
-        _agreement(mine, reach, agrees)
-        for phrase in range(1, reach + 1):
-            copied = agrees[phrase] // phrase + 1
-            if copied > copies[text]:
-                copies[text] = copied
-                lengths[text] = phrase
+    """Find the phrase with the most copies at each text's end: its length, and how many copies."""
+    lengths, copies = (np.empty(len(starts) - 1, np.int64) for _ in range(2))
+    half = int(np.diff(starts).max(initial=0)) // 2
+    agrees = np.empty(min(half, longest) + 1, np.int64)
+    _find_repeated(tokens, starts, longest, agrees, lengths, copies)
     return lengths, copies
 
 
-@inlined
-def _agreement(mine: Ints, reach: int, agrees: Longs) -> None:
-    """Fill in the Z function at the places 1 to `reach`, in linear time."""
-    left, right = 0, 0
-    for place in range(1, reach + 1):
-        known = 0
-        if place < right:
-            known = min(right - place, agrees[place - left])
-        while place + known < len(mine) and mine[known] == mine[place + known]:
-            known += 1
-        agrees[place] = known
-        if place + known > right:
-            left, right = place, place + known
+_find_repeated = native.kernel(
+    "find_repeated_ends",
+    "tokens i4[total]",
+    "starts i8[bounds]",
+    "longest int",
+    "agrees i8[room] out",
+    "lengths i8[texts] out",
+    "copies i8[texts] out",
+)
 
 
 @dataclass(frozen=True, eq=False)

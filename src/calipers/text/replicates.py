@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
-from calipers.numeric.compile import kernel
 from calipers.text.corpus import Corpus
 from calipers.text.ngrams import NGrams
 from calipers.text.scoring import Chosen, TextPair
@@ -132,15 +132,17 @@ def held_alone(sole: Ints) -> Floats:
     return np.bincount(sole[sole >= 0], minlength=DEFAULT_BLOCKS).astype(np.float64)
 
 
-@kernel
 def sole_blocks(ids: Ints, starts: Longs, labels: Longs, size: int) -> Ints:
     """Find the one block that holds each n-gram; -1 where several do, -2 where none does."""
-    sole = np.full(size, -2, np.int32)
-    for text in range(len(labels)):
-        for place in range(starts[text], starts[text + 1]):
-            gram = ids[place]
-            if sole[gram] == -2:
-                sole[gram] = labels[text]
-            elif sole[gram] != labels[text]:
-                sole[gram] = -1
+    sole = np.empty(size, np.int32)
+    _find_sole(ids, starts, labels, sole)
     return sole
+
+
+_find_sole = native.kernel(
+    "find_sole_blocks",
+    "ids i4[total]",
+    "starts i8[bounds]",
+    "labels i8[texts]",
+    "sole i4[size] out",
+)

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
-from calipers.numeric.compile import kernel
 from calipers.score import Score
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, check_order, numbered
@@ -92,31 +92,40 @@ def self_repetition_replicates(measured: MeasuredTexts) -> TextReplicates:
     return TextReplicates(texts=ratio(left.sum(axis=0), keep.sum(axis=0)))
 
 
-@kernel
 def holders_by_block(
     ids: Ints, starts: Longs, labels: Longs, compact: Ints, size: int, blocks: int
 ) -> Ints:
     """Count the texts of each block that hold an n-gram, shape (size, blocks)."""
     table = np.zeros((size, blocks), np.int32)
-    for text in range(len(labels)):
-        for place in range(starts[text], starts[text + 1]):
-            row = compact[ids[place]]
-            if row >= 0:
-                table[row, labels[text]] += 1
+    _count_holders(ids, starts, labels, compact, table)
     return table
 
 
-@kernel
+_count_holders = native.kernel(
+    "count_holders_by_block",
+    "ids i4[total]",
+    "starts i8[bounds]",
+    "labels i8[texts]",
+    "row_of i4[grams]",
+    "holders i4[rows, blocks] out",
+)
+
+
 def shared_with_blocks(ids: Ints, starts: Longs, compact: Ints, table: Ints) -> Longs:
     """Count for each text how many texts of each block hold its n-grams, shape (n, blocks)."""
     shared = np.zeros((len(starts) - 1, table.shape[1]), np.int64)
-    for text in range(len(shared)):
-        for place in range(starts[text], starts[text + 1]):
-            row = compact[ids[place]]
-            if row >= 0:
-                for block in range(table.shape[1]):
-                    shared[text, block] += table[row, block]
+    _add_shared(ids, starts, compact, table, shared)
     return shared
+
+
+_add_shared = native.kernel(
+    "add_shared_with_blocks",
+    "ids i4[total]",
+    "starts i8[bounds]",
+    "row_of i4[grams]",
+    "holders i4[rows, blocks]",
+    "shared i8[texts, blocks] out",
+)
 
 
 def read_self_repetition(pair: TextPair, options: Chosen) -> Score:

@@ -34,13 +34,12 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
-from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
@@ -90,171 +89,95 @@ def equal_ones(alike: Floats, same: Longs, rows: Span, columns: Span) -> Floats:
     return alike
 
 
-@kernel
 def texts_of(ids: Ints, starts: Longs, size: int) -> tuple[Ints, Longs]:
     """Turn the n-grams of each text into the texts of each n-gram, ascending."""
-    ends = np.zeros(size + 1, np.int64)
-    for place in range(len(ids)):
-        ends[ids[place] + 1] += 1
-    for gram in range(size):
-        ends[gram + 1] += ends[gram]
-    free = ends[:-1].copy()
-    texts = np.empty(len(ids), np.int32)
-    for text in range(len(starts) - 1):
-        for place in range(starts[text], starts[text + 1]):
-            texts[free[ids[place]]] = text
-            free[ids[place]] += 1
+    texts, ends = np.empty(len(ids), np.int32), np.empty(size + 1, np.int64)
+    _list_texts(ids, starts, texts, ends)
     return texts, ends
 
 
-@kernel
+_list_texts = native.kernel(
+    "list_texts_of_ngrams",
+    "ids i4[total]",
+    "starts i8[bounds]",
+    "texts i4[total] out",
+    "ends i8[grams_and_one] out",
+)
+
+
 def count_shared(
-    ids: Any, starts: Any, texts: Any, ends: Any, rows: Any, columns: Any, shared: Any
-) -> None:
+    ids: Ints, starts: Longs, texts: Ints, ends: Longs, rows: Span, columns: Span
+) -> Ints:
     """Count the different n-grams that texts share, by going from each n-gram to its texts."""
-    for row in range(rows[0], rows[1]):
-        for place in range(starts[row], starts[row + 1]):
-            gram = ids[place]
-            reached = _first(texts, ends[gram], ends[gram + 1], columns[0])
-            while reached < ends[gram + 1] and texts[reached] < columns[1]:
-                shared[row - rows[0], texts[reached] - columns[0]] += 1
-                reached += 1
+    shared = np.empty((rows[1] - rows[0], columns[1] - columns[0]), np.int32)
+    _count_shared(ids, starts, texts, ends, rows[0], columns[0], shared)
+    return shared
 
 
-@inlined
-def _first(texts: Any, low: int, high: int, least: int) -> int:
-    """The first place from `low` on that holds a text of at least this number."""
-    while low < high:
-        middle = (low + high) // 2
-        if texts[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+_count_shared = native.kernel(
+    "count_shared_ngrams",
+    "ids i4[total]",
+    "starts i8[bounds]",
+    "texts i4[total]",
+    "ends i8[grams_and_one]",
+    "row0 int",
+    "column0 int",
+    "shared i4[n, m] out",
+)
 
 
-@kernel
 def order_positions(tokens: Ints, starts: Longs) -> tuple[Ints, Ints]:
     """The places of each text's tokens, sorted by token, and the tokens in that order."""
-    places = np.empty(len(tokens), np.int32)
-    ordered = np.empty(len(tokens), np.int32)
-    for text in range(len(starts) - 1):
-        first, last = starts[text], starts[text + 1]
-        mine = np.argsort(tokens[first:last], kind="mergesort")
-        for step in range(last - first):
-            places[first + step] = mine[step]
-            ordered[first + step] = tokens[first + mine[step]]
+    places, ordered = np.empty(len(tokens), np.int32), np.empty(len(tokens), np.int32)
+    keys = np.empty((2, int(np.diff(starts).max(initial=0))), np.uint64)
+    _order_positions(tokens, starts, keys, places, ordered)
     return places, ordered
 
 
-@kernel
-def fill_tile(
-    corpus: Any, order: int, powers: Any, rows: Any, columns: Any, rank: Any, same: Any, tile: Any
-) -> None:
-    """The kernel of every pair of a tile; that of equal texts is left as it is."""
-    starts = corpus[1]
-    longest = 0
-    for text in range(len(starts) - 1):
-        longest = max(longest, starts[text + 1] - starts[text])
-    room = _room(longest, order)
-    for row in range(rows[0], rows[1]):
-        for column in range(columns[0], columns[1]):
-            if same[row] == same[column]:
-                continue
-            # One direction only, whichever tile asks, so that both round alike
-            first, second = (row, column) if rank[row] < rank[column] else (column, row)
-            tile[row - rows[0], column - columns[0]] = _pair(
-                corpus, order, powers, first, second, room
-            )
+_order_positions = native.kernel(
+    "order_positions",
+    "tokens i4[total]",
+    "starts i8[bounds]",
+    "keys u8[2, longest] out",
+    "places i4[total] out",
+    "ordered i4[total] out",
+)
+
+_TEXTS = (
+    "starts i8[bounds]",
+    "places i4[total]",
+    "ordered i4[total]",
+    "powers f8[exponents]",
+    "row0 int",
+)
+_ROOM = (
+    "ranges i8[longest, 2] out",
+    "tree f8[nodes, order] out",
+    "stamps i8[nodes] out",
+    "sums f8[longest, order] out",
+)
+
+_fill_tile = native.kernel(
+    "fill_subsequence_tile",
+    *_TEXTS,
+    "column0 int",
+    "rank i8[texts]",
+    "same i8[texts]",
+    *_ROOM,
+    "tile f8[n, m] out",
+)
+
+_fill_own = native.kernel("fill_own_subsequences", *_TEXTS, *_ROOM, "kernels f8[n] out")
 
 
-@kernel
-def fill_own(corpus: Any, order: int, powers: Any, rows: Any, self_kernels: Any) -> None:
-    """The kernel of some texts with themselves."""
-    starts = corpus[1]
-    for row in range(rows[0], rows[1]):
-        room = _room(starts[row + 1] - starts[row], order)
-        self_kernels[row - rows[0]] = _pair(corpus, order, powers, row, row, room)
-
-
-@inlined
-def _room(longest: int, order: int) -> Any:
+def _room(longest: int, order: int) -> tuple[Longs, Floats, Longs, Floats]:
     """What one pair needs: where each token's matches are, the tree, its stamps, the sums."""
     return (
         np.empty((longest, 2), np.int64),
         np.empty((longest + 1, order)),
         np.empty(longest + 1, np.int64),
-        np.empty((longest, order + 1)),
+        np.empty((longest, order)),
     )
-
-
-@kernel
-def _pair(corpus: Any, order: int, powers: Any, first: int, second: int, room: Any) -> float:
-    starts = corpus[1]
-    ranges, tree, stamps, sums = room
-    n, m = starts[first + 1] - starts[first], starts[second + 1] - starts[second]
-    if min(n, m) < order or _match(corpus, first, second, ranges) < order:
-        return 0.0
-    tree[: m + 1] = 0.0
-    stamps[: m + 1] = 0
-    total = 0.0
-    places = corpus[2]
-    for a in range(n):
-        begin, end = ranges[a, 0], ranges[a, 1]
-        for match in range(begin, end):  # all before any is added: a' < a
-            b = places[match]
-            match_sums = sums[match - begin]
-            _read(tree, stamps, powers, order - 1, a, b, match_sums)
-            total += match_sums[order - 1]
-        for match in range(begin, end):
-            _add(tree, stamps, powers, order - 1, a, places[match], m, sums[match - begin])
-    return total
-
-
-@kernel
-def _match(corpus: Any, first: int, second: int, ranges: Any) -> int:
-    """Where the second text's places of each token of the first begin and end; tokens with any."""
-    _, starts, places, ordered = corpus
-    at, until = starts[second], starts[second + 1]
-    matches = 0
-    for step in range(starts[first], starts[first + 1]):
-        token = ordered[step]
-        while at < until and ordered[at] < token:
-            at += 1
-        end = at
-        while end < until and ordered[end] == token:
-            end += 1
-        ranges[places[step], 0], ranges[places[step], 1] = at, end
-        matches += end > at
-    return matches
-
-
-@inlined
-def _read(tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, match_sums: Any) -> None:
-    """S_1 … S_N at a match: what ends before it in both texts, discounted to it."""
-    match_sums[0] = 1.0
-    for p in range(sizes):
-        match_sums[p + 1] = 0.0
-    node = b  # nodes count from 1, so this one ends at column b - 1
-    while node > 0:
-        factor = powers[a - stamps[node]] * powers[b - node]
-        for p in range(sizes):
-            match_sums[p + 1] += factor * tree[node, p]
-        node &= node - 1
-
-
-@inlined
-def _add(
-    tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, m: int, match_sums: Any
-) -> None:
-    """Let later matches see what ends here; a node's stamp is 1 + the row it is discounted to."""
-    node = b + 1
-    while node <= m:
-        decayed, gained = powers[a + 1 - stamps[node]], powers[node - b - 1]
-        for p in range(sizes):
-            tree[node, p] = decayed * tree[node, p] + gained * match_sums[p]
-        stamps[node] = a + 1
-        node += node & -node
 
 
 MOST_MATCHES = 10**9
@@ -269,7 +192,7 @@ class Subsequences:
     order, decay
         Of the kernel.
     arrays
-        Ints, where each text starts, and each text's tokens in order with their places.
+        Where each text starts, and each text's tokens in order with their places.
     powers
         The powers of the decay, up to one more than the longest text.
     rank
@@ -282,7 +205,7 @@ class Subsequences:
 
     order: int
     decay: float
-    arrays: tuple[Ints, Longs, Ints, Ints]
+    arrays: tuple[Longs, Ints, Ints]
     powers: Floats
     rank: Longs
     same: Longs
@@ -293,12 +216,13 @@ class Subsequences:
         """Make ready, and go through every text with itself once."""
         _check_matches(corpus)
         tokens, starts = corpus.tokens, corpus.starts
-        arrays = tokens, starts, *order_positions(tokens, starts)
+        arrays = starts, *order_positions(tokens, starts)
         powers = decay ** np.arange(int(corpus.lengths.max()) + 2.0)
         self_kernels = np.zeros(len(corpus))
 
         def work(span: Span) -> None:
-            fill_own(arrays, order, powers, span, self_kernels[slice(*span)])
+            room = _room(int(corpus.lengths[slice(*span)].max()), order)
+            _fill_own(*arrays, powers, span[0], *room, self_kernels[slice(*span)])
 
         with workers(threads) as pool:
             for _ in pool.map(work, spans(len(corpus), 16)):
@@ -308,7 +232,9 @@ class Subsequences:
     def similarity(self, rows: Span, columns: Span) -> Floats:
         """The normalised kernel of some texts with others."""
         tile = np.zeros((rows[1] - rows[0], columns[1] - columns[0]))
-        fill_tile(self.arrays, self.order, self.powers, rows, columns, self.rank, self.same, tile)
+        texts, firsts = (*self.arrays, self.powers), (rows[0], columns[0])
+        room = _room(len(self.powers) - 2, self.order)
+        _fill_tile(*texts, *firsts, self.rank, self.same, *room, tile)
         left, right = self._lengths[slice(*rows)], self._lengths[slice(*columns)]
         lengths = left[:, None] * right
         alike = np.divide(tile, lengths, out=np.zeros(tile.shape), where=lengths > 0)
@@ -383,8 +309,7 @@ class NgramKernel:
         same = equal_texts(union)
 
         def similarity(rows: Span, columns: Span) -> Floats:
-            shared = np.zeros((rows[1] - rows[0], columns[1] - columns[0]), np.int32)
-            count_shared(within.ids, within.starts, texts, ends, rows, columns, shared)
+            shared = count_shared(within.ids, within.starts, texts, ends, rows, columns)
             left, right = within.different[slice(*rows)], within.different[slice(*columns)]
             either = left[:, None] + right - shared
             alike = np.divide(shared, either, out=np.zeros(shared.shape), where=either > 0)

@@ -14,36 +14,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Ints, Longs
-from calipers.numeric.compile import kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
-@kernel
 def window_types(tokens: Ints, starts: Longs, window: int, vocabulary: int) -> Longs:
     """Sum, over all windows of each text, the different tokens within; 0 where none fits."""
-    counts = np.zeros(vocabulary, np.int64)
-    sums = np.zeros(len(starts) - 1, np.int64)
-    for text in range(len(sums)):
-        first, end = starts[text], starts[text + 1]
-        if end - first < window:
-            continue
-        types = 0
-        for place in range(first, end):
-            types += counts[tokens[place]] == 0
-            counts[tokens[place]] += 1
-            if place - first >= window:
-                left = tokens[place - window]
-                counts[left] -= 1
-                types -= counts[left] == 0
-            if place - first >= window - 1:
-                sums[text] += types
-        for place in range(end - window, end):
-            counts[tokens[place]] = 0
+    sums = np.empty(len(starts) - 1, np.int64)
+    _count_types(tokens, starts, window, np.zeros(vocabulary, np.int64), sums)
     return sums
+
+
+_count_types = native.kernel(
+    "count_window_types",
+    "tokens i4[total]",
+    "starts i8[bounds]",
+    "window int",
+    "counts i8[vocabulary] out",
+    "sums i8[texts] out",
+)
 
 
 def moving_average_ttr(
