@@ -34,7 +34,6 @@ from calipers.language_model.model import (
 from calipers.language_model.ngram_tables import Memory, Tables, TemperatureWeights, remember, weigh
 from calipers.language_model.ngram_walks import (
     after,
-    follow,
     next_probabilities,
     read,
     read_decoded,
@@ -195,11 +194,16 @@ class NGramModel(LanguageModel):
 
     def context_after(self, tokens: Longs, *, begin: bool = True) -> int:
         """Find the context after some tokens; unless they begin a text, there must be one."""
-        return int(after(self.tables, tokens, self.begin if begin else -1))
+        return int(self._contexts_after([tokens], self.begin if begin else -1)[0])
+
+    def _contexts_after(self, texts: Sequence[Longs], opening: int) -> Longs:
+        """Find the context after the tokens of each text."""
+        tokens, starts = _joined(texts)
+        return after(self.tables, tokens, starts, opening)
 
     def next_probabilities(self, context: int) -> Floats:
         """Probabilities of the end, the known tokens and the unknown one of each kind, in a row."""
-        return next_probabilities(self.tables, context)
+        return np.asarray(next_probabilities(self.tables, np.array([context], np.int64))[0])
 
     def score(
         self,
@@ -234,9 +238,8 @@ class NGramModel(LanguageModel):
             skipped.append(max(before, first == "skip"))
             if cut and skipped[-1] > before:
                 unscored[row] = max(len(cut[0]) - len(passage.prompt), 0)
-        lengths = np.array([len(tokens) for tokens in texts], np.int64)
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.concatenate([*texts, np.zeros(0, np.int64)])
+        tokens, starts = _joined(texts)
+        lengths = np.diff(starts)
         opening = self.begin if first == "bos" else -1
         probability, contexts = read(self.tables, tokens, starts, opening)
         place = np.arange(len(tokens)) - np.repeat(starts[:-1], lengths)
@@ -334,7 +337,7 @@ class NGramModel(LanguageModel):
         seed: int,
     ) -> list[list[int]]:
         """Write texts token by token, all of a batch at once."""
-        contexts = np.array([self.context_after(prompt) for prompt in prompts])
+        contexts = self._contexts_after(prompts, self.begin)
         streams = [stream(seed, request.id) for request in batch]
         written: list[list[int]] = [[] for _ in batch]
         done = 0
@@ -384,19 +387,19 @@ class NGramModel(LanguageModel):
                 self.next_probabilities(context)[: self.known + 1], decoding, history=history
             )
             token = int(invert(chances[None], uniforms.random(1))[0])
-            context = int(follow(self.tables, context, token))
+            context = int(self._contexts_after([np.array([token])], context)[0])
             written.append(token)
             history.append(token)
         return written
 
     def _log_probabilities(self, histories: Sequence[Sequence[int]]) -> Floats:
         """Logarithms of the probabilities of the end and the known tokens after some texts."""
-        rows = [
-            self.next_probabilities(self.context_after(np.asarray(history, np.int64)))
-            for history in histories
-        ]
+        contexts = self._contexts_after(
+            [np.asarray(history, np.int64) for history in histories], self.begin
+        )
+        rows = next_probabilities(self.tables, contexts)
         with np.errstate(divide="ignore"):
-            return np.log(np.stack(rows)[:, : self.known + 1])
+            return np.log(rows[:, : self.known + 1])
 
     def _decoded(
         self, decoding: Decoding, tokens: Longs, starts: Longs, contexts: Longs, rows: Longs
@@ -447,6 +450,13 @@ class NGramModel(LanguageModel):
         if number is None and piece[:1].isspace():
             number = self.vocabulary.get(" " + piece.lstrip())
         return self.known + pieces.kind_of(piece) if number is None else number
+
+
+def _joined(texts: Sequence[Longs]) -> tuple[Longs, Longs]:
+    """All tokens end to end, and where those of each text begin."""
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(tokens) for tokens in texts], out=starts[1:])
+    return np.concatenate([*texts, np.zeros(0, np.int64)]), starts
 
 
 def _by_sums(decoding: Decoding) -> bool:
