@@ -455,7 +455,7 @@ class NGramModel(LanguageModel):
 def _joined(texts: Sequence[Longs]) -> tuple[Longs, Longs]:
     """All tokens end to end, and where those of each text begin."""
     starts = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(tokens) for tokens in texts], out=starts[1:])
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=starts[1:])
     return np.concatenate([*texts, np.zeros(0, np.int64)]), starts
 
 
