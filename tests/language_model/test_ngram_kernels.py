@@ -93,17 +93,19 @@ def test_totals_equal_a_sum_over_the_vocabulary(model: NGramModel, temperature: 
         assert (np.diff(weights.excess[low:high]) >= 0).all()
 
 
-def plain_step(tables: Tables, entries: dict[tuple[int, int], int], context: int, token: int):
+def plain_step(
+    tables: Tables, entries: dict[tuple[int, int], int], context: int, token: int
+) -> tuple[float, int]:
     """P(w | h) and the context after w, by recursion."""
     if (context, token) in entries:
         entry = entries[context, token]
-        return tables.probability[entry], int(tables.follow[entry])
+        return float(tables.probability[entry]), int(tables.follow[entry])
     back, shorter = tables.back[context], int(tables.shorter[context])
     if shorter >= 0:
         p, follow = plain_step(tables, entries, shorter, token)
-        return back * p, follow
+        return float(back * p), follow
     kind = tables.kinds[tables.form[context], tables.kind[token]]
-    return back * (kind * tables.unigram[token]), token
+    return float(back * (kind * tables.unigram[token])), token
 
 
 @pytest.mark.parametrize("opening", ["begin", "none"])
