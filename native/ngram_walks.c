@@ -84,7 +84,7 @@ INLINE double base_probability(const ngram_tables *tables, int64_t form, int64_t
 }
 
 /* P(w | h), its power 1/T, and the context after w. */
-static outcome look(const ngram_tables *tables, const ngram_weights *weights, int64_t context,
+INLINE outcome look(const ngram_tables *tables, const ngram_weights *weights, int64_t context,
                     int64_t token)
 {
     levels left = {.depth = 0};
@@ -527,7 +527,7 @@ API void ngram_model_write(const ngram_tables *tables, const ngram_weights *weig
 }
 
 /* P(w | h), and the context after w. */
-static outcome read_one(const ngram_tables *tables, int64_t context, int64_t token)
+INLINE outcome read_one(const ngram_tables *tables, int64_t context, int64_t token)
 {
     double left[DEPTH];
     int64_t depth = 0;
@@ -568,21 +568,27 @@ API void ngram_model_read(const ngram_tables *tables, const int64_t *tokens, con
     }
 }
 
+/* The context after some tokens. */
+static int64_t context_after(const ngram_tables *tables, int64_t context, const int64_t *tokens,
+                             int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t number = context, entry = -1;
+        while (number >= 0 && (entry = entry_of(tables, number, tokens[i])) < 0)
+            number = tables->shorter[number];
+        context = entry < 0 ? tokens[i] : tables->follow[entry];
+    }
+    return context;
+}
+
 /* The context after some tokens of each text, from the context it begins in. */
 API void ngram_model_after(const ngram_tables *tables, const int64_t *tokens, const int64_t *starts,
                            int64_t *contexts, int64_t length, int64_t bounds, int64_t texts)
 {
     (void)length, (void)bounds;
-    for (int64_t text = 0; text < texts; text++) {
-        int64_t context = contexts[text];
-        for (int64_t place = starts[text]; place < starts[text + 1]; place++) {
-            int64_t token = tokens[place], number = context, entry = -1;
-            while (number >= 0 && (entry = entry_of(tables, number, token)) < 0)
-                number = tables->shorter[number];
-            context = entry < 0 ? token : tables->follow[entry];
-        }
-        contexts[text] = context;
-    }
+    for (int64_t text = 0; text < texts; text++)
+        contexts[text] = context_after(tables, contexts[text], tokens + starts[text],
+                                       starts[text + 1] - starts[text]);
 }
 
 /* Probability of each token as it is decoded, and the sum of squares of its distribution. */
@@ -605,24 +611,38 @@ API void ngram_model_read_decoded(const ngram_tables *tables, const ngram_weight
     }
 }
 
-/* P(w | h) of every token after each of some contexts, the unknown ones too. */
-API void ngram_model_next(const ngram_tables *tables, const int64_t *contexts, double *probability,
-                          int64_t count, int64_t readable)
+/* P(w | h) of every token after a context, the unknown ones too. */
+static void list_all(const ngram_tables *tables, int64_t context, double *RESTRICT probability)
 {
-    for (int64_t row = 0; row < count; row++, probability += readable) {
-        int64_t chain[DEPTH], depth = 0;
-        for (int64_t number = contexts[row]; number >= 0; number = tables->shorter[number])
-            chain[depth++] = number;
-        int64_t form = tables->form[chain[depth - 1]];
-        for (int64_t token = 0; token < readable; token++)
-            probability[token] = base_probability(tables, form, token);
-        while (depth > 0) {
-            int64_t number = chain[--depth];
-            for (int64_t token = 0; token < readable; token++)
-                probability[token] *= tables->back[number];
-            for (int64_t entry = tables->starts[number]; entry < tables->starts[number + 1];
-                 entry++)
-                probability[tables->token[entry]] = tables->probability[entry];
+    int64_t chain[DEPTH], depth = 0;
+    for (int64_t number = context; number >= 0; number = tables->shorter[number])
+        chain[depth++] = number;
+    const int32_t *RESTRICT kind = tables->kind;
+    const double *RESTRICT unigram = tables->unigram;
+    const double *kinds = tables->kinds + tables->form[chain[depth - 1]] * tables->kind_count;
+    int64_t size = tables->readable;
+    double back = tables->back[chain[depth - 1]];
+    for (int64_t token = 0; token < size; token++)
+        probability[token] = kinds[kind[token]] * unigram[token] * back;
+    while (depth-- > 0) {
+        int64_t number = chain[depth], high = tables->starts[number + 1];
+        for (int64_t entry = tables->starts[number]; entry < high; entry++)
+            probability[tables->token[entry]] = tables->probability[entry];
+        if (depth > 0) {
+            back = tables->back[chain[depth - 1]];
+            for (int64_t token = 0; token < size; token++)
+                probability[token] *= back;
         }
     }
+}
+
+/* Go on from a context of each text by its tokens, to the context after them, and list P(w | h) of
+   every token there. */
+API void ngram_model_proceed(const ngram_tables *tables, const int64_t *tokens,
+                             const int64_t *starts, int64_t *contexts, double *probability,
+                             int64_t length, int64_t bounds, int64_t texts, int64_t readable)
+{
+    ngram_model_after(tables, tokens, starts, contexts, length, bounds, texts);
+    for (int64_t text = 0; text < texts; text++)
+        list_all(tables, contexts[text], probability + text * readable);
 }

@@ -83,8 +83,17 @@ def read_decoded(
 
 def next_probabilities(tables: Tables, contexts: Longs) -> Floats:
     """P(w | h) of every token after each context, the unknown ones too."""
+    none = np.zeros(0, np.int64)
+    return proceed(tables, contexts.copy(), none, np.zeros(len(contexts) + 1, np.int64))
+
+
+def proceed(tables: Tables, contexts: Longs, tokens: Longs, starts: Longs) -> Floats:
+    """Go on from the context of each text by its tokens, and list P(w | h) of every token there.
+
+    Contexts become those after the tokens.
+    """
     probability = np.empty((len(contexts), len(tables.kind)))
-    _next(tables, contexts, probability)
+    _proceed(tables, tokens, starts, contexts, probability)
     return probability
 
 
@@ -131,9 +140,11 @@ _read_decoded = native.kernel(
     "decoded f8[length] out",
     "squares f8[length] out",
 )
-_next = native.kernel(
-    "ngram_model_next",
+_proceed = native.kernel(
+    "ngram_model_proceed",
     "tables ngram_tables",
-    "contexts i8[count]",
-    "probability f8[count, readable] out",
+    "tokens i8[length]",
+    "starts i8[bounds]",
+    "contexts i8[texts] out",
+    "probability f8[texts, readable] out",
 )
