@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Laws are no tests of time: a first example may compile a kernel, and the machine may be busy
+# Laws are no tests of time: a first example may load a package, and the machine may be busy
 settings.register_profile(
     "calipers", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

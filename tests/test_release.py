@@ -78,6 +78,7 @@ def test_the_container_runs_calipers_without_root() -> None:
     assert copied == (ROOT / ".containerignore").read_text()
     needed = (
         "src",
+        "native",
         "pyproject.toml",
         "hatch_build.py",
         PROJECT["readme"],

@@ -55,7 +55,7 @@ DATA = {"topics": samples, "isotropic": isotropic, "collapsed": collapsed}
 
 
 def timed(passes: Passes | None, sets: Sets) -> tuple[Neighbourhoods, str]:
-    """What a call gives, and its seconds, kernels being compiled before."""
+    """What a call gives, and its seconds."""
     with passes_on(passes):
         neighbourhoods(*(rows[:500] for rows in sets), k=4)
         clock, processors = time.perf_counter(), time.process_time()

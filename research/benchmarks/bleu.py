@@ -95,8 +95,8 @@ def nltk_bleu(references: list[list[str]], text: list[str]) -> float:
     return float(sentence_bleu(references, text, WEIGHTS, SmoothingFunction().method1))
 
 
-def compile_kernels(texts: list[str]) -> None:
-    """Compile, and load the packages, before anything is timed."""
+def load_packages(texts: list[str]) -> None:
+    """Load the packages before anything is timed."""
     from calipers.text.bleu_sentences import self_bleu
 
     self_bleu(texts)
@@ -239,7 +239,7 @@ def main() -> None:
     options = parser.parse_args()
     n = options.n
     texts = pieces(4 * n)
-    compile_kernels(texts[:20])
+    load_packages(texts[:20])
     self_bleu_part(texts[:n], options)
     match_part(texts[n : 2 * n], texts[:n], options)
     fast_bleu_part(texts[:n], options)

@@ -3,7 +3,7 @@
     python research/benchmarks/explanations.py --n 4000 --threads 2
 
 Texts and vectors are made up. Everything is done twice and the second time is told, since the
-first one compiles.
+first one imports and loads.
 """
 
 from __future__ import annotations

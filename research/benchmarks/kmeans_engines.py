@@ -80,7 +80,7 @@ def main() -> None:
             engine(name, Path(place) / "work", chosen.threads) as rounds,
             rounds_on(rounds),
         ):
-            fitted([rows[:2000] for rows in sets], chosen)  # compiles
+            fitted([rows[:2000] for rows in sets], chosen)  # imports and loads
             start = time.perf_counter()
             found = fitted(sets, chosen)
             seconds = time.perf_counter() - start

@@ -3,11 +3,11 @@
     python research/benchmarks/ngram.py --data ag_news/test.csv
 
 Texts are the last column of a table without a head, as AG News comes; without one they are made at
-random, by Zipf's law. Each decoding writes its texts a few times, with all kernels compiled and
-nothing else remembered; the fastest is shown, in tokens a second, in tokens a second of processor
-time (what one core writes, whatever else runs), and the tokens that a text has. At the end, all
-decodings are compared with their plain definition in NumPy on a few texts: whether their tokens are
-kept, and the largest difference of a probability.
+random, by Zipf's law. Each decoding writes its texts a few times, with nothing remembered; the
+fastest is shown, in tokens a second, in tokens a second of processor time (what one core writes,
+whatever else runs), and the tokens that a text has. At the end, all decodings are compared with
+their plain definition in NumPy on a few texts: whether their tokens are kept, and the largest
+difference of a probability.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     texts = read(options.data, options.n) if options.data else made(options.n)
-    fit_ngram(texts[:10], order=options.order)  # compiles
+    fit_ngram(texts[:10], order=options.order)  # imports and loads
     seconds = []
     for _ in range(options.repeats):
         start = time.perf_counter()

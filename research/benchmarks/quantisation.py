@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--flat", action="store_true", help="vectors without any structure")
     options = parser.parse_args()
     sets = (structureless if options.flat else samples)(options.n, options.d)
-    measure(*(rows[:500] for rows in sets), buckets=20)  # compiles
+    measure(*(rows[:500] for rows in sets), buckets=20)  # imports and loads
     runs = [measure(*sets, buckets=options.buckets) for _ in range(options.repeats)]
     print(
         f"{options.n} x {options.d} a side, {options.buckets} buckets, 5 restarts, "

@@ -50,7 +50,7 @@ def main() -> None:
     with given.texts.open(newline="", encoding="utf-8") as file:
         rows = [row[given.field - 1] for row in islice(csv.reader(file), 1, given.n + 1)]
     samples, model = SampleSet.from_texts(rows, name="texts"), load_embedder("minilm")
-    embed(samples.subsample(64, seed=0), model)  # compiled
+    embed(samples.subsample(64, seed=0), model)  # imports and loads
     found: dict[str, Any] = {}
 
     def measure(way: str, on_ray: RayEmbedding | None, cache: Cache) -> None:

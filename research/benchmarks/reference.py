@@ -53,7 +53,7 @@ def measure(name: str, draw: Callable[[int, int], Any], n: int, options: dict[st
     options = {**options, "threads": 2}
     if draw is texts:
         options["cache"] = False
-    calipers.compare(draw(110, 7), draw(110, 8), **options)  # compiles and loads
+    calipers.compare(draw(110, 7), draw(110, 8), **options)  # imports and loads
     given, sets = draw(n, 0), [draw(n, seed) for seed in (1, 2, 3, 4)]
     fresh, plain = seconds(lambda: calipers.compare(given, sets[3], **options))
     reference = calipers.Reference(given)

@@ -6,10 +6,8 @@ bare Python shows how much of it the interpreter takes.
 
     python research/benchmarks/startup.py
     python research/benchmarks/startup.py --runs 5 --texts human.jsonl model_a.jsonl model_b.jsonl
-    python research/benchmarks/startup.py --cold
 
-Warm runs have their kernels compiled and the vectors of their texts kept, from a first run that is
-not timed; `--cold` times runs whose compiled kernels were thrown away. Without `--texts` three
+The vectors of the texts are kept from a first run, which is not timed. Without `--texts` three
 systems of 500 texts are made from the words of the demo's human texts. Exits with 1 if a bound is
 broken or a heavy package was imported.
 """
@@ -25,12 +23,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-HEAVY = ("torch", "numba", "sklearn", "scipy.stats", "matplotlib", "pyarrow")
+from calipers.numeric.native import instruction_set
+
+HEAVY = ("torch", "sklearn", "scipy.stats", "matplotlib", "pyarrow")
 LIGHT = {
     "python -c pass": (["-c", "pass"], None),
     "import calipers": (["-c", "import calipers"], 0.3),
@@ -39,17 +38,10 @@ LIGHT = {
 TEXTS, SYSTEMS = 500, 3
 
 
-def seconds(
-    arguments: list[str], environment: Mapping[str, str] | None = None
-) -> tuple[float, float]:
+def seconds(arguments: list[str]) -> tuple[float, float]:
     """Wall time and processor time of one process."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(
-        [sys.executable, *arguments],
-        check=True,
-        capture_output=True,
-        env={**os.environ, **(environment or {})},
-    )
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -96,7 +88,7 @@ def made_texts(folder: Path) -> list[str]:
     return paths
 
 
-def first_tables(runs: int, texts: list[str], *, cold: bool) -> None:
+def first_tables(runs: int, texts: list[str]) -> None:
     """Time from the start of a process to its table."""
     reference, *generated = texts
     commands = {
@@ -107,18 +99,15 @@ def first_tables(runs: int, texts: list[str], *, cold: bool) -> None:
         ],
     }
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-    with tempfile.TemporaryDirectory() as kept:
-        warm = {} if cold else {"NUMBA_CACHE_DIR": kept}
-        for arguments in commands.values():
-            seconds(arguments, warm)  # embeds the texts
-        for _ in range(runs):
-            for name, arguments in commands.items():
-                with tempfile.TemporaryDirectory() as empty:
-                    times[name].append(seconds(arguments, warm or {"NUMBA_CACHE_DIR": empty}))
+    for arguments in commands.values():
+        seconds(arguments)  # embeds the texts
+    for _ in range(runs):
+        for name, arguments in commands.items():
+            times[name].append(seconds(arguments))
     for name, taken in times.items():
         walls, processor = zip(*taken, strict=True)
         print(
-            f"{name:20} {'cold' if cold else 'warm'}  {statistics.median(walls):6.2f} s  "
+            f"{name:20} {statistics.median(walls):6.2f} s  "
             f"({min(walls):.2f} to {max(walls):.2f})  processor {statistics.median(processor):.2f}"
         )
 
@@ -127,15 +116,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--texts", nargs="+", help="a reference and systems, as files of texts")
-    parser.add_argument("--cold", action="store_true", help="also without compiled kernels")
     options = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
-    print(f"medians of {options.runs} processes, Python {sys.version.split()[0]}, {cores} cores")
+    print(
+        f"medians of {options.runs} processes, Python {sys.version.split()[0]}, {cores} cores, "
+        f"kernels for {instruction_set()}"
+    )
     broken = light(options.runs)
     with tempfile.TemporaryDirectory() as folder:
         texts = options.texts or made_texts(Path(folder))
-        for cold in (False, True) if options.cold else (False,):
-            first_tables(options.runs, texts, cold=cold)
+        first_tables(options.runs, texts)
     return int(broken)
 
 

@@ -102,7 +102,7 @@ def main() -> None:
     check(*(sets if real else (made(SLICE, 0), made(SLICE, 1))))
     print(f"{options.threads or os.cpu_count()} threads, texts of 150 words")
     for kernel, sizes in SIZES.items():
-        string_scores(made(20, 0), made(20, 1), kernel=kernel)  # compiles
+        string_scores(made(20, 0), made(20, 1), kernel=kernel)  # imports and loads
         for n in options.sizes or sizes:
             enough = min(map(len, sets)) >= n
             reference, generated = (each[:n] for each in sets) if enough else (

@@ -133,7 +133,7 @@ def product_rate(n: int = 8192) -> float:
 def child(side: str, n: int, d: int, dtype: str) -> None:
     work = SIDES[side]
     reference, generated = samples(n, d, dtype)
-    work(reference[:200], generated[:200])  # imports and compiles
+    work(reference[:200], generated[:200])  # imports and loads
     report(lambda: work(reference, generated))
 
 

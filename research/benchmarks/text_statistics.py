@@ -4,8 +4,8 @@ Texts are made by a seed from real words, in phrases of 3 to 8 words that are cu
 AG News descriptions in the folder that CALIPERS_DATA names, so that most long n-grams are new, as
 in real sets; and from made-up words whose frequencies follow Zipf's law, with many more different
 words. Each run is a process of its own: all statistics of a set in turn, with the n-grams that they
-share counted once, after a few texts that compile the kernels and load the packages. Peak memory
-is that of the whole process, texts and interpreter included.
+share counted once, after a few texts that load the packages. Peak memory is that of the whole
+process, texts and interpreter included.
 
 Then a slice of the texts is measured beside plain Python: sets of tuples, Counter with scipy's
 linregress, the rules of repetition tried phrase by phrase, gzip.compress.

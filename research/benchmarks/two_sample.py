@@ -88,7 +88,7 @@ WORK = dict(zip(SIDES, (ours, plain, classifier, alone, replicates), strict=True
 def child(options: argparse.Namespace) -> None:
     work, m = WORK[options.child], options.m or options.n
     x, y = samples(options.n, m, options.d)
-    work(x[:60], y[:60], 9, options.threads)  # compiles, and loads what is loaded late
+    work(x[:60], y[:60], 9, options.threads)  # loads what is loaded late
     report(lambda: work(x, y, options.permutations, options.threads))
 
 

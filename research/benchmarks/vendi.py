@@ -46,7 +46,7 @@ SIDES = {"calipers": ours, "vendi-score": theirs}
 
 def child(side: str, n: int, d: int, dtype: str, all_orders: bool) -> None:
     rows, orders = samples(n, d, dtype), ORDERS if all_orders else (1,)
-    SIDES[side](rows[:100], orders)  # imports and compiles
+    SIDES[side](rows[:100], orders)  # imports and loads
     report(lambda: SIDES[side](rows, orders))
 
 

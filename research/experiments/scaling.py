@@ -61,7 +61,7 @@ def measure(n: int, d: int, workers: int) -> tuple[Point, float]:
             warm = rows(300, d)
             warming = TilePasses(folder, run=cluster.make_tiles, few_pairs=0)
             with warming as passes, passes_on(passes):
-                neighbourhoods(*warm, k=4)  # every worker has its kernels afterwards
+                neighbourhoods(*warm, k=4)  # every worker has loaded its packages afterwards
             start = time.perf_counter()
             with TilePasses(folder, run=made, few_pairs=0) as passes, passes_on(passes):
                 neighbourhoods(*sets, k=4)

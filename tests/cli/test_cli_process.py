@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -12,8 +14,9 @@ import pytest
 
 import calipers as library
 from calipers.catalogue.embeddings import FAMILIES
+from calipers.numeric import native
 
-HEAVY = ("torch", "numba", "sklearn", "scipy", "matplotlib", "pyarrow", "numpy")
+HEAVY = ("torch", "sklearn", "scipy", "matplotlib", "pyarrow", "numpy")
 
 LIST_MODULES = """
 import sys
@@ -146,6 +149,27 @@ def test_closed_streams_end_no_command(closed, tmp_path):
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
 def test_version(calipers, arguments):
     assert calipers(*arguments).stdout == f"calipers {library.__version__}\n"
+
+
+def test_a_verbose_version_says_what_it_runs_on(calipers):
+    result = calipers("version", "--verbose")
+    first, python, _, kernels = result.stdout.splitlines()
+    assert first == f"calipers {library.__version__}"
+    assert python.startswith(f"Python {platform.python_version()}, NumPy ")
+    assert kernels.startswith(f"kernels for {native.instruction_set()}")
+    assert set(re.findall(r"x86-64|avx2|avx512|neon", kernels)) == {*native.available_sets()}
+
+
+def test_a_verbose_version_without_kernels_says_how_to_get_them(calipers, monkeypatch, tmp_path):
+    monkeypatch.setattr(native, "FOLDER", tmp_path)
+    native._loaded.cache_clear()
+    try:
+        result = calipers("version", "--verbose")
+    finally:
+        native._loaded.cache_clear()
+    assert result.exit_code == 2
+    assert "python native/build.py" in result.stderr
+    assert calipers("version").exit_code == 0
 
 
 def test_demo_shows_the_table_how_to_read_it_and_what_comes_next(calipers, calls):

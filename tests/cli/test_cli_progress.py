@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import time
 
-import numba
 import pytest
 from rich.console import Console
 
 from calipers.cli.pace import Pace
 from calipers.cli.progress import RichProgress
-from calipers.numeric.compile import COMPILATION, Compilation
 
 
 def terminal() -> Console:
@@ -59,45 +57,6 @@ def test_tasks_may_nest_and_follow_each_other():
     for name in ("first", "second", "inner of first", "inner of second"):
         assert name in written(console)
     assert "/?" not in written(console)
-
-
-def test_while_kernels_are_compiled_the_bar_says_so(compiling):
-    console = terminal()
-    with RichProgress(console, patience=0.02).task("Scoring", 4) as advance:
-        advance(1)
-        compiling.on_start(None)
-        time.sleep(0.3)
-        compiling.on_end(None)
-    assert "compiling (first run)" in written(console)
-
-
-def test_without_a_terminal_the_line_says_how_long_kernels_were_compiled(compiling, capsys):
-    progress = RichProgress(Console(stderr=True), patience=0.02)
-    with progress.task("Scoring", 4):
-        compiling.on_start(None)
-        compiling.on_start(None)  # what the kernel calls is compiled within its time
-        time.sleep(0.6)
-        compiling.on_end(None)
-        compiling.on_end(None)
-    with progress.task("Measuring", 4):
-        time.sleep(0.1)
-    scoring, measuring = capsys.readouterr().err.splitlines()
-    assert scoring.endswith(" s, of which 0.6 s compiling (first run)")
-    assert measuring == "Measuring: 0.1 s"
-
-
-@pytest.fixture
-def compiling(monkeypatch):
-    own = Compilation()
-    monkeypatch.setattr("calipers.numeric.compile.COMPILATION", own)
-    return own
-
-
-def test_a_compiled_function_is_counted():
-    before = COMPILATION.seconds
-    numba.njit(lambda x: x + 1)(1)  # no cache holds it
-    assert COMPILATION.seconds > before
-    assert COMPILATION.running == 0
 
 
 def test_the_screen_is_given_back_after_an_error():

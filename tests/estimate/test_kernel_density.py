@@ -120,7 +120,7 @@ def test_resamples_have_the_size_of_the_set():
 @pytest.mark.slow
 def test_memory_stays_far_below_a_matrix_of_all_pairs(rng):
     (points,) = sieves(rng.standard_normal((4000, 3)).astype(np.float32))
-    density_at(points, points, bandwidth=balloon_bandwidth(points), threads=1)  # compiles
+    density_at(points, points, bandwidth=balloon_bandwidth(points), threads=1)  # loads
     tracemalloc.start()
     density_at(points, points, bandwidth=balloon_bandwidth(points, threads=1), threads=1)
     peak = tracemalloc.get_traced_memory()[1]

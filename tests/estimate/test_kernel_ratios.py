@@ -143,7 +143,7 @@ def test_kde_error_falls_with_the_number_of_samples():
 @pytest.mark.slow
 def test_memory_stays_far_below_a_matrix_of_all_pairs():
     x, y = oracle.two_gaussians(0.5, 3, 3000, seed=0)
-    kde_ratios(x, y, threads=1)  # compiles
+    kde_ratios(x, y, threads=1)  # loads
     tracemalloc.start()
     kde_ratios(x, y, threads=1)
     peak = tracemalloc.get_traced_memory()[1]

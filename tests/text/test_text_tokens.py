@@ -16,7 +16,7 @@ from calipers.text.tokens import as_corpora, as_corpus, tokenise
 pytestmark = pytest.mark.usefixtures("no_network")
 
 HEAVY = {
-    *("torch", "numba", "sklearn", "scipy.stats", "matplotlib", "pyarrow"),
+    *("torch", "sklearn", "scipy.stats", "matplotlib", "pyarrow"),
     *("nltk", "sacrebleu", "transformers", "tokenizers", "datasketch", "rouge_score"),
 }
 

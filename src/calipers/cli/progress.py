@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 PATIENCE = 1.0
-NOTABLE = 0.5
-COMPILING = "compiling (first run)"
 
 
 class RichProgress:
@@ -65,12 +62,11 @@ class RichProgress:
 
     @contextmanager
     def _line(self, description: str) -> Iterator[Advance]:
-        begun, compiled = time.monotonic(), _compiled()[1]
+        begun = time.monotonic()
         yield lambda steps: None
-        seconds, compiled = time.monotonic() - begun, _compiled()[1] - compiled
+        seconds = time.monotonic() - begun
         if seconds >= self._patience:
-            first = f", of which {compiled:.1f} s {COMPILING}" if compiled >= NOTABLE else ""
-            write_error(f"{description}: {seconds:.1f} s{first}")
+            write_error(f"{description}: {seconds:.1f} s")
 
     def _enter(self) -> Bars:
         with self._lock:
@@ -94,14 +90,6 @@ class RichProgress:
                 self._bars = None
 
 
-def _compiled() -> tuple[bool, float]:
-    """Whether a kernel is being compiled, and for how many seconds any were; nothing is loaded."""
-    module = sys.modules.get("calipers.numeric.compile")
-    if module is None:
-        return False, 0.0
-    return module.COMPILATION.running > 0, module.COMPILATION.seconds
-
-
 def _bars(console: Console) -> Bars:
     """Make the bars; only standard error is theirs, standard output stays as it is."""
     from rich import progress
@@ -117,8 +105,7 @@ def _bars(console: Console) -> Bars:
         """An estimate of the time that is left, where the number of steps is known."""
 
         def render(self, task: progress.Task) -> Text:
-            words = COMPILING if _compiled()[0] else task.fields["pace"].words
-            return Text(words, style="progress.remaining")
+            return Text(task.fields["pace"].words, style="progress.remaining")
 
     return progress.Progress(
         progress.TextColumn("{task.description}", markup=False),

@@ -31,8 +31,8 @@ import numpy as np
 from calipers.language_model.ngram_tables import Tables
 from calipers.language_model.ngram_walks import hashed
 from calipers.language_model.pieces import AFTER_WORD, KINDS, WORD
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
-from calipers.numeric.compile import kernel
 from calipers.text.ngrams import NGrams, extend
 
 Parts = tuple[Longs, Longs, Longs]
@@ -71,8 +71,7 @@ def fit_tables(
     for _ in range(order - 1):
         numbered.append(extend(numbered[-1], tokens, starts))
     parts: list[Parts] = [
-        _parts(longer.ids, longer.starts, longer.size, shorter.ids, shorter.starts, tokens, starts)
-        for shorter, longer in pairwise(numbered)
+        _parts(shorter, longer, tokens, starts) for shorter, longer in pairwise(numbered)
     ]
     counts = _adjusted(numbered, parts, begin)
     unigram = _unigram(counts[0][: known + 1], kind, known)
@@ -104,7 +103,7 @@ def fit_tables(
     words, context, found, low, follows = (
         np.concatenate(column) for column in zip(*(columns or [(*empty, empty[0])]), strict=True)
     )
-    rows, entry_starts = _ordered(context, words, found, contexts, vocabulary)
+    rows, entry_starts = _ordered(context, words, found, contexts)
     token, before = words[rows].astype(np.int32), context[rows].astype(np.int32)
     return Tables(
         starts=entry_starts,
@@ -179,59 +178,38 @@ def _kinds(tokens: Ints, starts: Longs, kind: Ints, form: Ints) -> Floats:
     return np.asarray((counts + SMOOTHING * prior) / (seen + SMOOTHING))
 
 
-@kernel
-def _parts(
-    ids: Ints,
-    starts: Longs,
-    size: int,
-    shorter: Ints,
-    shorter_starts: Longs,
-    tokens: Ints,
-    at: Longs,
-) -> tuple[Longs, Longs, Longs]:
+def _parts(shorter: NGrams, longer: NGrams, tokens: Ints, starts: Longs) -> Parts:
     """Of each n-gram: what stands before its last token, that token, what follows its first."""
-    heads, words = np.empty(size, np.int64), np.empty(size, np.int64)
-    tails = np.empty(size, np.int64)
-    seen = 0
-    for text in range(len(starts) - 1):
-        windows = starts[text + 1] - starts[text]
-        last = at[text + 1] - at[text] - windows
-        for step in range(windows):
-            number = ids[starts[text] + step]
-            if number == seen:  # numbers are given by first appearance
-                heads[seen] = shorter[shorter_starts[text] + step]
-                tails[seen] = shorter[shorter_starts[text] + step + 1]
-                words[seen] = tokens[at[text] + step + last]
-                seen += 1
-    return heads, words, tails
+    highest = np.maximum.accumulate(longer.ids)
+    first = np.flatnonzero(np.diff(highest, prepend=-1))  # numbers are given by first appearance
+    text = np.repeat(np.arange(len(starts) - 1), longer.totals)[first]
+    step = first - longer.starts[text]
+    heads = shorter.starts[text] + step
+    words = tokens[starts[text] + step + longer.order - 1]
+    return (
+        shorter.ids[heads].astype(np.int64),
+        words.astype(np.int64),
+        shorter.ids[heads + 1].astype(np.int64),
+    )
 
 
-@kernel
 def _ordered(
-    context: Longs, words: Longs, probability: Floats, contexts: int, vocabulary: int
+    context: Longs, words: Longs, probability: Floats, contexts: int
 ) -> tuple[Longs, Longs]:
     """Order entries by context, then from the most to the least probable, then by token."""
-    ends = np.zeros(vocabulary + 1, np.int64)
-    for word in words:
-        ends[word + 1] += 1
-    ends = np.cumsum(ends)
-    by_word = np.empty(len(words), np.int64)
-    for row in range(len(words)):
-        by_word[ends[words[row]]] = row
-        ends[words[row]] += 1
     starts = np.zeros(contexts + 1, np.int64)
-    for row in range(len(words)):
-        starts[context[row] + 1] += 1
-    starts = np.cumsum(starts)
-    filled = starts[:-1].copy()
-    rows = np.empty(len(words), np.int64)
-    for place in range(len(words)):
-        row = by_word[place]
-        rows[filled[context[row]]] = row
-        filled[context[row]] += 1
-    for number in range(contexts):
-        low, high = starts[number], starts[number + 1]
-        if high - low > 1:
-            mine = rows[low:high].copy()
-            rows[low:high] = mine[np.argsort(-probability[mine], kind="mergesort")]
+    np.cumsum(np.bincount(context, minlength=contexts), out=starts[1:])
+    rows, room = np.empty_like(context), np.empty_like(context)
+    _order(context, words, probability, starts[:-1].copy(), rows, room)
     return rows, starts
+
+
+_order = native.kernel(
+    "ngram_model_order",
+    "context i8[entries]",
+    "words i8[entries]",
+    "probability f8[entries]",
+    "ends i8[contexts] out",
+    "rows i8[entries] out",
+    "room i8[entries] out",
+)

@@ -34,8 +34,8 @@ from calipers.language_model.model import (
 from calipers.language_model.ngram_tables import Memory, Tables, TemperatureWeights, remember, weigh
 from calipers.language_model.ngram_walks import (
     after,
-    follow,
     next_probabilities,
+    proceed,
     read,
     read_decoded,
     write,
@@ -195,11 +195,16 @@ class NGramModel(LanguageModel):
 
     def context_after(self, tokens: Longs, *, begin: bool = True) -> int:
         """Find the context after some tokens; unless they begin a text, there must be one."""
-        return int(after(self.tables, tokens, self.begin if begin else -1))
+        return int(self._contexts_after([tokens], self.begin if begin else -1)[0])
+
+    def _contexts_after(self, texts: Sequence[Longs], opening: int) -> Longs:
+        """Find the context after the tokens of each text."""
+        tokens, starts = _joined(texts)
+        return after(self.tables, tokens, starts, opening)
 
     def next_probabilities(self, context: int) -> Floats:
         """Probabilities of the end, the known tokens and the unknown one of each kind, in a row."""
-        return next_probabilities(self.tables, context)
+        return np.asarray(next_probabilities(self.tables, np.array([context], np.int64))[0])
 
     def score(
         self,
@@ -234,9 +239,8 @@ class NGramModel(LanguageModel):
             skipped.append(max(before, first == "skip"))
             if cut and skipped[-1] > before:
                 unscored[row] = max(len(cut[0]) - len(passage.prompt), 0)
-        lengths = np.array([len(tokens) for tokens in texts], np.int64)
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.concatenate([*texts, np.zeros(0, np.int64)])
+        tokens, starts = _joined(texts)
+        lengths = np.diff(starts)
         opening = self.begin if first == "bos" else -1
         probability, contexts = read(self.tables, tokens, starts, opening)
         place = np.arange(len(tokens)) - np.repeat(starts[:-1], lengths)
@@ -304,16 +308,19 @@ class NGramModel(LanguageModel):
 
         def work(batch: list[Request]) -> list[Completion]:
             prompts = [self.tokenise(request.prompt) for request in batch]
+            streams = [stream(seed, request.id) for request in batch]
             if by_sums:
                 with self._lock:
                     memory = listed.pop() if listed else remember(self.tables, weights)
-                written = self._drawn(batch, prompts, decoding, weights, memory, max_tokens, seed)
+                written = self._drawn(prompts, streams, decoding, weights, memory, max_tokens)
                 with self._lock:
                     listed.append(memory)
+            elif has_distribution(decoding):
+                written = self._drawn_by_definition(prompts, streams, decoding, max_tokens)
             else:
                 written = [
-                    self._searched(prompt, decoding, max_tokens, stream(seed, request.id))
-                    for request, prompt in zip(batch, prompts, strict=True)
+                    self._searched(prompt, decoding, max_tokens, uniforms)
+                    for prompt, uniforms in zip(prompts, streams, strict=True)
                 ]
             return list(map(self._completion, batch, prompts, written))
 
@@ -325,18 +332,16 @@ class NGramModel(LanguageModel):
 
     def _drawn(
         self,
-        batch: list[Request],
         prompts: list[Longs],
+        streams: list[np.random.Generator],
         decoding: Decoding,
         weights: TemperatureWeights,
         memory: Memory,
         max_tokens: int,
-        seed: int,
     ) -> list[list[int]]:
         """Write texts token by token, all of a batch at once."""
-        contexts = np.array([self.context_after(prompt) for prompt in prompts])
-        streams = [stream(seed, request.id) for request in batch]
-        written: list[list[int]] = [[] for _ in batch]
+        contexts = self._contexts_after(prompts, self.begin)
+        written: list[list[int]] = [[] for _ in prompts]
         done = 0
         while done < max_tokens and (contexts >= 0).any():
             steps = min(BLOCK, max_tokens - done)
@@ -352,10 +357,34 @@ class NGramModel(LanguageModel):
             done += steps
         return written
 
+    def _drawn_by_definition(
+        self,
+        prompts: list[Longs],
+        streams: list[np.random.Generator],
+        decoding: Decoding,
+        max_tokens: int,
+    ) -> list[list[int]]:
+        """Write texts by a decoding that looks at what was written, a token of each in turn."""
+        contexts = np.full(len(prompts), self.begin, np.int64)
+        histories = [prompt.tolist() for prompt in prompts]
+        written: list[list[int]] = [[] for _ in prompts]
+        steps, going = prompts, list(range(len(prompts)))
+        while going and len(written[going[0]]) < max_tokens:
+            following = proceed(self.tables, contexts, *_joined(steps))[:, : self.known + 1]
+            for row, probabilities in zip(going, following, strict=True):
+                chances = truncated(probabilities, decoding, history=histories[row])
+                token = int(invert(chances[None], streams[row].random(1))[0])
+                written[row].append(token)
+                histories[row].append(token)
+            contexts = contexts[[written[row][-1] != 0 for row in going]]
+            going = [row for row in going if written[row][-1] != 0]
+            steps = [np.array(written[row][-1:], np.int64) for row in going]
+        return written
+
     def _searched(
         self, prompt: Longs, decoding: Decoding, max_tokens: int, uniforms: np.random.Generator
     ) -> list[int]:
-        """Write a text by a decoding that looks at more than the context, by its definition."""
+        """Write a text by a search."""
         if decoding.method == "beam":
             no_repeat = decoding.get("no_repeat_ngram")
             found = beam_search(
@@ -369,34 +398,21 @@ class NGramModel(LanguageModel):
                 repetition_penalty=decoding.get("repetition_penalty"),
             )
             return list(found.tokens)
-        if decoding.method == "adversarial":
-            return adversarial_search(
-                self._log_probabilities,
-                prompt.tolist(),
-                decoding,
-                uniforms.random(max_tokens),
-                choices=np.arange(1, self.known + 1),
-            )
-        context, history = self.context_after(prompt), prompt.tolist()
-        written: list[int] = []
-        while len(written) < max_tokens and (not written or written[-1] != 0):
-            chances = truncated(
-                self.next_probabilities(context)[: self.known + 1], decoding, history=history
-            )
-            token = int(invert(chances[None], uniforms.random(1))[0])
-            context = int(follow(self.tables, context, token))
-            written.append(token)
-            history.append(token)
-        return written
+        return adversarial_search(
+            self._log_probabilities,
+            prompt.tolist(),
+            decoding,
+            uniforms.random(max_tokens),
+            choices=np.arange(1, self.known + 1),
+        )
 
     def _log_probabilities(self, histories: Sequence[Sequence[int]]) -> Floats:
         """Logarithms of the probabilities of the end and the known tokens after some texts."""
-        rows = [
-            self.next_probabilities(self.context_after(np.asarray(history, np.int64)))
-            for history in histories
-        ]
+        texts = [np.asarray(history, np.int64) for history in histories]
+        contexts = np.full(len(texts), self.begin, np.int64)
+        rows = proceed(self.tables, contexts, *_joined(texts))
         with np.errstate(divide="ignore"):
-            return np.log(np.stack(rows)[:, : self.known + 1])
+            return np.log(rows[:, : self.known + 1])
 
     def _decoded(
         self, decoding: Decoding, tokens: Longs, starts: Longs, contexts: Longs, rows: Longs
@@ -409,16 +425,15 @@ class NGramModel(LanguageModel):
                 self.tables, weights, memory, *_rules(decoding), contexts[rows], tokens[rows]
             )
         decoded, squares = np.zeros(len(rows)), np.zeros(len(rows))
-        texts = np.searchsorted(starts, rows, side="right") - 1
-        for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
-            chances = truncated(
-                self.next_probabilities(contexts[row])[: self.known + 1],
-                decoding,
-                history=tokens[starts[text] : row],
-            )
-            if tokens[row] <= self.known:
-                decoded[place] = chances[tokens[row]]
-            squares[place] = (chances**2).sum()
+        begins = starts[np.searchsorted(starts, rows, side="right") - 1]
+        for first in range(0, len(rows), BATCH):
+            following = next_probabilities(self.tables, contexts[rows[first : first + BATCH]])
+            for place, probabilities in enumerate(following[:, : self.known + 1], first):
+                row = rows[place]
+                chances = truncated(probabilities, decoding, history=tokens[begins[place] : row])
+                if tokens[row] <= self.known:
+                    decoded[place] = chances[tokens[row]]
+                squares[place] = (chances**2).sum()
         return decoded, squares
 
     def _completion(self, request: Request, prompt: Longs, written: list[int]) -> Completion:
@@ -447,6 +462,13 @@ class NGramModel(LanguageModel):
         if number is None and piece[:1].isspace():
             number = self.vocabulary.get(" " + piece.lstrip())
         return self.known + pieces.kind_of(piece) if number is None else number
+
+
+def _joined(texts: Sequence[Longs]) -> tuple[Longs, Longs]:
+    """All tokens end to end, and where those of each text begin."""
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=starts[1:])
+    return np.concatenate([*texts, np.zeros(0, np.int64)]), starts
 
 
 def _by_sums(decoding: Decoding) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.language_model.pieces import KINDS
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
-from calipers.numeric.compile import kernel
 
 RECORDS, ROOM = 2**16, 2**20
 """Contexts whose kept tokens are remembered, and listed tokens of all of them."""
@@ -68,6 +68,23 @@ class Tables(NamedTuple):
     kinds: Floats
 
 
+native.record(
+    "ngram_tables",
+    "starts i8[bounds]",
+    "back f8[contexts]",
+    "shorter i4[contexts]",
+    "form i4[tokens]",
+    "token i4[entries]",
+    "context i4[entries]",
+    "probability f8[entries]",
+    "follow i4[entries]",
+    "slots i4[room]",
+    "kind i4[readable]",
+    "unigram f8[readable]",
+    "kinds f8[forms, kind_count]",
+)
+
+
 class TemperatureWeights(NamedTuple):
     """Sums of P^(1/T) for one temperature.
 
@@ -118,6 +135,26 @@ class TemperatureWeights(NamedTuple):
     group_order: NDArray[np.int64]
 
 
+native.record(
+    "ngram_weights",
+    "power f8[entries]",
+    "excess f8[entries]",
+    "back f8[contexts]",
+    "total f8[contexts]",
+    "base i8[tokens]",
+    "base_starts i8[kind_bounds]",
+    "base_sums f8[tokens]",
+    "kinds f8[forms, kind_count]",
+    "kind_sums f8[forms, kind_count]",
+    "group i8[tokens]",
+    "group_starts i8[group_bounds]",
+    "group_kind i8[groups]",
+    "group_probability f8[groups]",
+    "group_power f8[groups]",
+    "group_order i8[forms, groups]",
+)
+
+
 class Memory(NamedTuple):
     """What one thread remembers of the contexts that came up, and where it works.
 
@@ -146,8 +183,8 @@ class Memory(NamedTuple):
         Tokens of each group, of each value that are kept, and of each value.
     items
         Token of each entry, and number of each group.
-    levels
-        γ and γ^(1/T) of the contexts that a walk has left.
+    tied
+        The tokens that are as probable as the last one kept.
     """
 
     record: Ints
@@ -161,7 +198,24 @@ class Memory(NamedTuple):
     values: Floats
     sizes: NDArray[np.int64]
     items: Longs
-    levels: Floats
+    tied: Longs
+
+
+native.record(
+    "ngram_memory",
+    "record i4[contexts] out",
+    "borders f8[records, 4] out",
+    "numbers i8[records, 4] out",
+    "listed i8[room] out",
+    "listed_sums f8[room] out",
+    "state i8[3] out",
+    "stamp i8[tokens] out",
+    "gone i8[groups] out",
+    "values f8[4, places] out",
+    "sizes i8[3, places] out",
+    "items i8[places] out",
+    "tied i8[tokens] out",
+)
 
 
 def weigh(tables: Tables, known: int, temperature: float) -> TemperatureWeights:
@@ -223,20 +277,25 @@ def remember(tables: Tables, weights: TemperatureWeights) -> Memory:
         values=np.empty((4, room)),
         sizes=np.empty((3, room), np.int64),
         items=np.empty(room, np.int64),
-        levels=np.empty((2, 8)),
+        tied=np.empty(tokens, np.int64),
     )
 
 
-@kernel
 def _totals(tables: Tables, gained: Floats, back: Floats, forms: Floats) -> tuple[Floats, Floats]:
     """Sum up what entries have in excess, and all tokens of each context."""
-    excess, total = np.empty(len(gained)), np.empty(len(back))
-    for number in range(len(back)):
-        so_far = 0.0
-        for entry in range(tables.starts[number], tables.starts[number + 1]):
-            so_far += gained[entry]
-            excess[entry] = so_far
-        shorter = tables.shorter[number]
-        below = forms[tables.form[number]] if shorter < 0 else total[shorter]
-        total[number] = so_far + back[number] * below
+    excess, total = np.empty_like(gained), np.empty_like(back)
+    _sum_up(tables.starts, tables.shorter, tables.form, gained, back, forms, excess, total)
     return excess, total
+
+
+_sum_up = native.kernel(
+    "ngram_model_totals",
+    "starts i8[bounds]",
+    "shorter i4[contexts]",
+    "form i4[tokens]",
+    "gained f8[entries]",
+    "back f8[contexts]",
+    "sums f8[forms]",
+    "excess f8[entries] out",
+    "total f8[contexts] out",
+)

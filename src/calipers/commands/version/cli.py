@@ -1,14 +1,54 @@
-"""``calipers version``: the version, as ``--version`` prints it."""
+"""``calipers version``: the version, as ``--version`` prints it, and what the package runs on."""
 
 from __future__ import annotations
+
+import platform
+from typing import Annotated
 
 import typer
 
 from calipers._version import __version__
 from calipers.cli.command import command
+from calipers.errors import InputError
+
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        help="Also print what it runs on: Python, NumPy, the system, and the instruction set of "
+        "the compiled kernels.",
+    ),
+]
 
 
 @command(limited=False)
-def version() -> None:
+def version(verbose: Verbose = False) -> None:
     """Print the version."""
     typer.echo(f"calipers {__version__}")
+    if verbose:
+        typer.echo("\n".join(surroundings()))
+
+
+def surroundings() -> list[str]:
+    """What the package runs on, in lines for an issue.
+
+    Raises
+    ------
+    InputError
+        If there are no kernels that this machine can run.
+    """
+    import numpy as np
+
+    from calipers.numeric import native
+
+    try:
+        used = native.instruction_set()
+        others = [name for name in native.available_sets() if name != used]
+    except ImportError as error:
+        raise InputError(str(error)) from error
+    choice = f" ({native.VARIABLE} may name {' or '.join(others)})" if others else ""
+    return [
+        f"Python {platform.python_version()}, NumPy {np.__version__}",
+        platform.platform(),
+        f"kernels for {used}{choice}",
+    ]
