@@ -77,10 +77,8 @@ def add_rows(
     columns: Span,
 ) -> int:
     """Bring sums from the labels that are in them to others; return how many rows differ."""
-    both = counted, labels
-    return int(
-        shift_sums(table.rows, *both, table.weights, table.unit, sums.rows, sums.mass, *columns)
-    )
+    both, shares = (counted, labels), (table.weights, table.unit)
+    return shift_sums(table.rows, *both, *shares, sums.rows, sums.mass, columns)
 
 
 def _draw(table: ClusterRows, centres: int, seed: int) -> NDArray[np.int64]:
@@ -200,7 +198,7 @@ class LocalSteps:
         """
 
         def work(part: Span) -> None:
-            assign(rows, low, part[0], part[1], found, centres, DENSE)
+            assign(rows, low, part, found, centres, DENSE)
 
         self._for_all(work, len(found.labels), len(centres.low))
 
@@ -209,7 +207,7 @@ class LocalSteps:
         table = self._table
 
         def work(part: Span) -> None:
-            measure_own(table.rows, self.labels, centres.values, self.own, *part)
+            measure_own(table.rows, self.labels, centres.values, self.own, part)
 
         self._for_all(work, table.n, table.rows.shape[1])
 
