@@ -9,8 +9,9 @@
 #include "distances.h"
 #include "panels.h"
 
-#define GROUP 16  /* centres that share a bound */
-#define SAMPLE 8  /* every eighth row tells whether single distances or all products are less work */
+#define GROUP 16 /* centres that share a bound */
+#define SAMPLE 8 /* every eighth row tells whether single distances or all products are less work */
+#define AHEAD 4  /* rows whose bounds are read from memory in the meantime */
 
 static const float BELOW = 1.0f - 0x1p-22f, ABOVE = 1.0f + 0x1p-22f;
 
@@ -40,8 +41,14 @@ INLINE uint64_t below(const float *values, const float *less, float limit)
 {
     lanes limits = spread(limit);
     uint64_t mask = 0;
-    for (int v = 0; v < GROUP; v += LANES)
-        mask |= mask_of((lanes_at(values + v) - lanes_at(less + v)) < limits) << v;
+    for (int v = 0; v < GROUP; v += LANES) {
+        lanes gap = lanes_at(values + v) - lanes_at(less + v);
+#if defined(__AVX512F__)
+        mask |= (uint64_t)_mm512_cmp_ps_mask((__m512)gap, (__m512)limits, _CMP_LT_OQ) << v;
+#else
+        mask |= mask_of(gap < limits) << v;
+#endif
+    }
     return mask;
 }
 
@@ -57,17 +64,25 @@ INLINE lanes lesser(lanes a, lanes b)
 #endif
 }
 
-/* The smallest of 16 values, each less another number. */
+/* The smallest of 16 values, each less another number; none is NaN. */
 INLINE float least_of(const float *values, const float *less)
 {
-    float least[GROUP];
-    for (int l = 0; l < GROUP; l++) least[l] = values[l] - less[l];
-#pragma GCC unroll 4
-    for (int half = GROUP / 2; half; half /= 2)
-#pragma GCC unroll 8
-        for (int l = 0; l < half; l++)
-            least[l] = least[l + half] < least[l] ? least[l + half] : least[l];
-    return least[0];
+#if defined(__SSE2__)
+    __m128 quarter[4];
+    for (int q = 0; q < 4; q++)
+        quarter[q] = _mm_sub_ps(_mm_loadu_ps(values + 4 * q), _mm_loadu_ps(less + 4 * q));
+    __m128 least =
+        _mm_min_ps(_mm_min_ps(quarter[0], quarter[1]), _mm_min_ps(quarter[2], quarter[3]));
+    least = _mm_min_ps(least, _mm_movehl_ps(least, least));
+    return _mm_cvtss_f32(_mm_min_ss(least, _mm_shuffle_ps(least, least, 1)));
+#else
+    float least = values[0] - less[0];
+    for (int l = 1; l < GROUP; l++) {
+        float gap = values[l] - less[l];
+        if (gap < least) least = gap;
+    }
+    return least;
+#endif
 }
 
 /* Squared distance of a row to a centre. */
@@ -211,11 +226,25 @@ static void assign_by_products(const clustering *on, const float *low, int64_t f
     }
 }
 
+/* Have the bounds of a row that will be looked at read from memory, where they lie far apart. */
+INLINE void fetch_bounds(const clustering *on, int64_t i)
+{
+    const float *bounds = on->bounds + i * on->places;
+    const float *groups = on->groups + i * on->group_places;
+    float reach = reach_of(on->own[i]);
+    for (int64_t g0 = 0; g0 < on->group_places; g0 += GROUP) {
+        uint64_t open = below(groups + g0, on->group_total + g0, reach);
+        for (; open; open &= open - 1)
+            __builtin_prefetch(bounds + GROUP * (g0 + lowest_bit(open)), 1);
+    }
+}
+
 /* In every eighth row, how many pairs must be looked at. */
 static int64_t count_open(const clustering *on, int64_t first, int64_t last)
 {
     int64_t hits = 0;
     for (int64_t i = first; i < last; i += SAMPLE) {
+        if (i + SAMPLE * AHEAD < last) fetch_bounds(on, i + SAMPLE * AHEAD);
         const float *bounds = on->bounds + i * on->places;
         const float *groups = on->groups + i * on->group_places;
         float reach = reach_of(on->own[i]);
@@ -267,6 +296,7 @@ static void assign_within_group(const clustering *on, int64_t i, int64_t g)
 static void assign_by_bounds(const clustering *on, int64_t first, int64_t last)
 {
     for (int64_t i = first; i < last; i++) {
+        if (i + AHEAD < last) fetch_bounds(on, i + AHEAD);
         const float *groups = on->groups + i * on->group_places;
         for (int64_t g0 = 0; g0 < on->group_places; g0 += GROUP) {
             uint64_t open = below(groups + g0, on->group_total + g0, reach_of(on->own[i]));

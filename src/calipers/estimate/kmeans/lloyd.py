@@ -125,7 +125,7 @@ class LocalSteps:
         self.found = Assignments(
             np.full(n, -1, np.int32),
             np.full(n, np.inf),
-            np.empty((kept, places), np.float32),
+            _lines_of_cache(kept, places),
             np.full((kept, -(-places // VECTOR_LENGTH**2) * VECTOR_LENGTH), np.inf, np.float32),
         )
         self._counted = np.full(n, -1, np.int32)  # the labels that are in the sums
@@ -229,6 +229,16 @@ class LocalSteps:
         """Share n rows among threads, where `each` is how much work a row is."""
         pieces = _pieces(n * each, 4 * self._workers.threads)
         list(self._workers.map(work, panel_spans(n, -(-n // pieces))))
+
+
+LINE = 64  # bytes that come from memory together
+
+
+def _lines_of_cache(rows: int, columns: int) -> Floats32:
+    """Room for rows whose every 16 numbers lie in one line of the cache."""
+    room = np.empty(4 * rows * columns + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + 4 * rows * columns].view(np.float32).reshape(rows, columns)
 
 
 _NO_BOUNDS = np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
