@@ -138,7 +138,7 @@ class _DeviceSteps(LocalSteps):
         cuts = [*np.searchsorted(pairs[0], starts).tolist(), len(pairs[0])]
 
         def work(part: Span) -> None:
-            settle_listed(rows, pairs, *part, assigned, centres)
+            settle_listed(rows, pairs, part, assigned, centres)
 
         list(self._pool.map(work, pairwise(cuts)))
 

@@ -7,8 +7,8 @@ ratios of densities, and :func:`whiten` their whitened form.
 The axes are eigenvectors of the scatter matrix, no more of them than are asked for. Of rows that
 are not scaled to length one, a few that lie far out are left out of it
 (:mod:`calipers.estimate.far_rows`), or the axes would point to them alone. For float32
-rows the matrix and the coordinates are made by :mod:`calipers.numeric.simd`, which is faster than
-many a BLAS. No result depends on the number of threads.
+rows the matrix and the coordinates are made by kernels of our own (``native/axes.c``), which are
+faster than many a BLAS. No result depends on the number of threads.
 
 Ratios of densities need few dimensions (Pillutla et al., JMLR 2023, algorithm 2 and section 7.3.1:
 5 or 10 principal components, fewer than 50 in any case). Neither step moves the true ratio as long
@@ -34,12 +34,12 @@ from calipers.errors import InputError
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.moments import STEP, Moments
 from calipers.estimate.products import products_for
+from calipers.numeric import native
 from calipers.numeric.arrays import Matrix
-from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.kept import content, kept
 from calipers.numeric.scratch import scratch
-from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
+from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, limit_threads, workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole
@@ -61,7 +61,7 @@ def scatter_about(
     ----------
     sets
         Rows, shapes ``(n_s, d)``, all float32 or all float64. Of float32 rows the products are
-        added in float32, 512 at a time.
+        added in float32, 256 at a time.
     centre
         Shape ``(d,)``.
     factors
@@ -104,14 +104,18 @@ def _add_panels(
     rows: Float32Matrix, centre: Matrix, factor: float, workers: Workers, scatter: Matrix
 ) -> None:
     count = -(-rows.shape[1] // PANEL)
+    rows, middle = np.ascontiguousarray(rows), centre.astype(np.float32)
     panels = np.zeros((count, len(rows), PANEL), np.float32)
-    middle = centre.astype(np.float32)
     list(
         workers.map(
             lambda part: _lay_columns(rows, middle, *part, panels), spans(len(rows), ROWS_PER_PIECE)
         )
     )
-    list(workers.map(lambda one: _add_products(panels, one, factor, scatter), range(count)))
+    list(
+        workers.map(
+            lambda one: _add_products(panels, one, factor, FLOAT32_ROWS, scatter), range(count)
+        )
+    )
     list(workers.map(lambda one: _mirror(scatter, one * PANEL), range(count)))
 
 
@@ -134,10 +138,14 @@ def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) 
         return elsewhere.coordinates(points, centre, axes)
     out: Float32Matrix = scratch((len(points), axes.shape[1]), np.float32)
     if points.dtype == np.float32:
-        middle, panels = centre.astype(np.float32), _axis_panels(axes)
+        middle, panels, d = centre.astype(np.float32), _axis_panels(axes), len(axes)
 
         def work(span: Span) -> None:
-            _project(points, middle, span[0], span[1], panels, out)
+            part, room = (
+                np.ascontiguousarray(points[slice(*span)]),
+                np.zeros((PANEL, d), np.float32),
+            )
+            _project(part, middle, panels, room, out[slice(*span)])
     else:
 
         def work(span: Span) -> None:
@@ -156,74 +164,39 @@ def _axis_panels(axes: Matrix) -> Float32Matrix:
     return panels
 
 
-@kernel
-def _lay_columns(points: Any, centre: Any, first: int, last: int, panels: Any) -> None:
-    d = points.shape[1]
-    for i in range(first, last):
-        for panel in range(panels.shape[0]):
-            start = panel * PANEL
-            for t in range(min(PANEL, d - start)):
-                panels[panel, i, t] = points[i, start + t] - centre[start + t]
+_lay_columns = native.kernel(
+    "lay_columns",
+    "points f4[n, d]",
+    "centre f4[d]",
+    "first int",
+    "last int",
+    "panels f4[panel_count, n, 48] out",
+)
+_add_products = native.kernel(
+    "add_column_products",
+    "panels f4[panel_count, n, 48]",
+    "one int",
+    "factor float",
+    "float32_rows int",
+    "scatter f8[d, d] out",
+)
+_project = native.kernel(
+    "project_rows",
+    "points f4[n, d]",
+    "centre f4[d]",
+    "panels f4[panel_count, d, 48]",
+    "room f4[48, d] out",
+    "out f4[n, q] out",
+)
 
 
-@kernel
-def _add_products(panels: Any, one: int, factor: float, scatter: Any) -> None:
-    """Products of all columns of one panel with those of itself and the later ones."""
-    products = np.empty((PANEL, PANEL), np.float32)
-    for start in range(0, panels.shape[1], FLOAT32_ROWS):
-        depth = min(FLOAT32_ROWS, panels.shape[1] - start)
-        for other in range(one, panels.shape[0]):
-            _multiply(panels, one, other, start, depth, products)
-            _add_tile(products, one * PANEL, other * PANEL, factor, scatter)
-
-
-@inlined
-def _multiply(panels: Any, one: int, other: int, start: int, depth: int, products: Any) -> None:
-    products[:] = 0
-    places = panels.shape[1]
-    left = address(panels) + np.uintp(4 * PANEL * (one * places + start))
-    right = address(panels) + np.uintp(4 * PANEL * (other * places + start))
-    for c in range(0, PANEL, WIDTH):
-        for r in range(0, PANEL, HEIGHT):
-            multiply_patch(
-                left + np.uintp(4 * r),
-                right + np.uintp(4 * c),
-                depth,
-                address(products) + np.uintp(4 * (r * PANEL + c)),
-            )
-
-
-@inlined
-def _add_tile(products: Any, row0: int, column0: int, factor: float, scatter: Any) -> None:
-    d = scatter.shape[0]
-    for r in range(min(PANEL, d - row0)):
-        for c in range(min(PANEL, d - column0)):
-            scatter[row0 + r, column0 + c] += factor * np.float64(products[r, c])
-
-
-@kernel
-def _mirror(scatter: Any, first: int) -> None:
+def _mirror(scatter: Matrix, first: int) -> None:
     """Copy what lies above the diagonal below it, in some of the rows."""
-    for r in range(first, min(first + PANEL, scatter.shape[0])):
-        for c in range(r):
-            scatter[r, c] = scatter[c, r]
-
-
-@kernel
-def _project(points: Any, centre: Any, first: int, last: int, panels: Any, out: Any) -> None:
-    d, q = points.shape[1], out.shape[1]
-    rows = np.zeros((PANEL, d), np.float32)
-    products = np.empty((PANEL, PANEL), np.float32)
-    for i0 in range(first, last, PANEL):
-        count = min(PANEL, last - i0)
-        for r in range(count):
-            for t in range(d):
-                rows[r, t] = points[i0 + r, t] - centre[t]
-        for panel in range(panels.shape[0]):
-            multiply_block(rows, 0, panels, panel, products)
-            for r in range(count):
-                for c in range(min(PANEL, q - panel * PANEL)):
-                    out[i0 + r, panel * PANEL + c] = products[r, c]
+    last = min(first + PANEL, len(scatter))
+    scatter[first:last, :first] = scatter[:first, first:last].T
+    square = scatter[first:last, first:last]
+    below = np.tril_indices(len(square), -1)
+    square[below] = square.T[below]
 
 
 # Where variance lies on fewer effective axes than this share, few axes will do
@@ -519,7 +492,8 @@ def unit_rows(points: Points, pool: Workers | None = None) -> Points:
     scaled: Points = scratch(points.shape, points.dtype)
 
     def work(span: Span) -> None:
-        _scale_rows(points, span[0], span[1], scaled)
+        part, out = np.ascontiguousarray(points[slice(*span)]), scaled[slice(*span)]
+        _scale_rows(part, *((None, out) if out.dtype == np.float64 else (out, None)))
 
     list((pool or Workers.alone()).map(work, spans(len(points))))
     return scaled
@@ -544,30 +518,12 @@ def joint_axes(
     return union.mean, axes, explained
 
 
-@kernel
-def _scale_rows(points: Any, first: int, last: int, scaled: Any) -> None:
-    for i in range(first, last):
-        factor, length = 1.0, np.sqrt(squared_length(points, i, 1.0))
-        if length < 1e-140:  # the squares underflow
-            factor = 0.0
-            for t in range(points.shape[1]):
-                factor = max(factor, abs(np.float64(points[i, t])))
-            factor = factor if factor > 0 else 1.0
-            length = np.sqrt(squared_length(points, i, factor))
-        length = length if length > 0 else 1.0
-        for t in range(points.shape[1]):
-            scaled[i, t] = points[i, t] / factor / length
-
-
-@summation
-def squared_length(points: Any, i: int, unit: float) -> float:
-    """Sum of squares of a row's numbers in some unit, in float64."""
-    total = 0.0
-    for t in range(points.shape[1]):
-        value = np.float64(points[i, t]) / unit
-        total += value * value
-    return total
-
+_scale_rows = native.kernel(
+    "scale_rows",
+    "points reals[n, d]",
+    "narrow f4[n, d] out optional",
+    "wide f8[n, d] out optional",
+)
 
 NO_SPREAD = "all rows of both sets are equal: there is no density to speak of"
 

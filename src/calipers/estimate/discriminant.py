@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.prompt_strata import PromptStrata
 from calipers.lazy import lazily
+from calipers.numeric import native
 from calipers.numeric.arrays import Flags, Floats, Indices
-from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.scratch import scratch
@@ -474,18 +474,4 @@ def area(scores: Floats, labels: Flags) -> Floats:
     return areas
 
 
-@kernel
-def _areas(ordered: Any, areas: Any) -> None:
-    for i in range(ordered.shape[0]):
-        places, wins, below, above = ordered.shape[1], 0.0, 0, 0
-        j = 0
-        while j < places:
-            value, ones, zeros = ordered[i, j] | 1, 0, 0
-            while j < places and (ordered[i, j] | 1) == value:
-                ones += ordered[i, j] & 1
-                zeros += 1 - (ordered[i, j] & 1)
-                j += 1
-            wins += ones * (below + 0.5 * zeros)
-            below += zeros
-            above += ones
-        areas[i] = wins / (above * below)
+_areas = native.kernel("roc_areas", "ordered i8[count, places]", "areas f8[count] out")

@@ -12,14 +12,13 @@ row, found in memory O(n).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.numeric.compile import kernel
-from calipers.numeric.distances import FLOOR, Sieve, fill_panels, squared_distance
-from calipers.numeric.simd import PANEL, Thresholds, lowest_bit, multiply_panels, sift
+from calipers.numeric import native
+from calipers.numeric.distances import Sieve, fill_panels
+from calipers.numeric.simd import Thresholds
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import BLOCK, Span, panel_spans
 
@@ -64,80 +63,31 @@ def kth_squared(
 def _kth_of(points: Sieve, rows: Span, k: int) -> NDArray[np.float64]:
     """Keep at most 2 k candidates of each row; the k nearest among them are never dropped."""
     count = rows[1] - rows[0]
-    found = np.full((count, 2 * k), np.inf)
+    squared, filled = np.full((count, 2 * k), np.inf), np.zeros(count, np.int64)
     open_to_all = fill_panels(np.full(count, np.inf, np.float32), 0.0)
     thresholds = Thresholds.of(points.low[rows[0] : rows[0] + len(open_to_all)], open_to_all)
     # Only the limits of the rows count here: each pair is seen from both of its sides
     columns = Thresholds.shut(points.low)
-    _collect(
-        points.panels, points.points, thresholds, columns, rows[0], points.half_scale, found, k
-    )
-    nearest: NDArray[np.float64] = np.partition(found, k - 1, axis=1)[:, k - 1]
+    spans = thresholds, columns, rows[0]
+    _collect(points.panels, points.points, *spans, points.half_scale, k, squared, filled)
+    nearest: NDArray[np.float64] = np.partition(squared, k - 1, axis=1)[:, k - 1]
     return nearest
 
 
-@kernel
-def _collect(
-    panels: Any,
-    points: Any,
-    rows: Any,
-    columns: Any,
-    row0: int,
-    half_scale: float,
-    found: Any,
-    k: int,
-) -> None:
-    products = np.empty((PANEL, PANEL), np.float32)
-    passing = np.empty(PANEL, np.uint64)
-    filled = np.zeros(found.shape[0], np.int64)
-    for column in range(0, columns.low.shape[0], PANEL):
-        for row in range(0, rows.low.shape[0], PANEL):
-            multiply_panels(panels, (row0 + row) // PANEL, panels, column // PANEL, products)
-            if sift(products, rows, columns, row, column, passing) == 0:
-                continue
-            for r in range(row, row + PANEL):
-                bits = passing[r - row]
-                while bits:
-                    c = column + lowest_bit(bits)
-                    bits &= bits - np.uint64(1)
-                    bound = rows.low[r] + columns.low[c] - products[r - row, c - column]
-                    if bound < rows.limit[r] and row0 + r != c:
-                        found[r, filled[r]] = squared_distance(points, row0 + r, points, c)
-                        filled[r] += 1
-                        if filled[r] == 2 * k:
-                            last = _drop_farther(found[r], k)
-                            filled[r] = k
-                            # Rounded up, so that no row that could still be nearer falls through
-                            reach = last * half_scale * (1 + 2.0**-22) + FLOOR
-                            rows.limit[r] = min(rows.limit[r], np.float32(reach))
+native.record("thresholds", "low f4[n]", "limit f4[n] out", "gain f4[n] out", "reach f4[n]")
 
-
-@kernel
-def _drop_farther(squared: Any, k: int) -> float:
-    """Move the k smallest to the front, forget the others, and return the largest that stays.
-
-    Hoare's selection: NumPy's own takes five seconds to compile.
-    """
-    low, high = 0, squared.shape[0] - 1
-    while low < high:
-        pivot, left, right = squared[(low + high) // 2], low, high
-        while left <= right:
-            while squared[left] < pivot:
-                left += 1
-            while squared[right] > pivot:
-                right -= 1
-            if left <= right:
-                squared[left], squared[right] = squared[right], squared[left]
-                left += 1
-                right -= 1
-        if k - 1 <= right:
-            high = right
-        elif k - 1 >= left:
-            low = left
-        else:
-            break
-    squared[k:] = np.inf
-    return float(squared[k - 1])
+_collect = native.kernel(
+    "collect_nearest",
+    "panels f4[panel_count, d, 48]",
+    "points reals[n, d]",
+    "rows thresholds",
+    "columns thresholds",
+    "row0 int",
+    "half_scale float",
+    "k int",
+    "squared f8[count, room] out",
+    "filled i8[count] out",
+)
 
 
 @dataclass(frozen=True)
@@ -249,35 +199,24 @@ def kernel_sums(
         sums = np.zeros((rows[1] - rows[0], weights.shape[1]))
         limit = places.limits(np.full(len(sums), bandwidth**2))
         thresholds = Thresholds.of(places.low[rows[0] : rows[0] + len(limit)], limit)
-        sides = (places.panels, points.panels, places.points, points.points)
-        _add(sides, thresholds, columns, rows[0], bandwidth, weights, sums)
+        sides = places.panels, points.panels, places.points, points.points
+        _add(*sides, thresholds, columns, rows[0], bandwidth, weights, sums)
         return sums
 
     with workers(threads) as pool:
         return np.concatenate(list(pool.map(work, panel_spans(len(places.points), block))))
 
 
-@kernel
-def _add(
-    sides: Any, rows: Any, columns: Any, row0: int, bandwidth: float, weights: Any, sums: Any
-) -> None:
-    left_panels, right_panels, places, points = sides
-    products = np.empty((PANEL, PANEL), np.float32)
-    passing = np.empty(PANEL, np.uint64)
-    for column in range(0, columns.low.shape[0], PANEL):
-        for row in range(0, rows.low.shape[0], PANEL):
-            multiply_panels(
-                left_panels, (row0 + row) // PANEL, right_panels, column // PANEL, products
-            )
-            if sift(products, rows, columns, row, column, passing) == 0:
-                continue
-            for r in range(row, row + PANEL):
-                bits = passing[r - row]
-                while bits:
-                    c = column + lowest_bit(bits)
-                    bits &= bits - np.uint64(1)
-                    distance = np.sqrt(squared_distance(places, row0 + r, points, c))
-                    if distance < bandwidth:
-                        height = np.cos(0.5 * np.pi * distance / bandwidth)
-                        for t in range(weights.shape[1]):
-                            sums[r, t] += height * weights[c, t]
+_add = native.kernel(
+    "add_kernels",
+    "place_panels f4[place_panel_count, d, 48]",
+    "point_panels f4[point_panel_count, d, 48]",
+    "places reals[m, d]",
+    "points reals[n, d]",
+    "rows thresholds",
+    "columns thresholds",
+    "row0 int",
+    "bandwidth float",
+    "weights f8[n, repeats]",
+    "sums f8[count, repeats] out",
+)

@@ -36,8 +36,8 @@ from calipers.estimate.axes import check_two_rows, leading_axes, scale_alike
 from calipers.estimate.balanced_neighbours import PAPER_K, balanced_count
 from calipers.estimate.knn.nearest import nearest_neighbours
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats
-from calipers.numeric.compile import kernel
 from calipers.numeric.distances import sieves
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, spans
@@ -47,8 +47,7 @@ Bandwidth = float | Literal["balloon", "scott"]
 
 LEAST = 0.1
 NARROWEST, WIDEST = 1e-100, 1e100  # their squares, and gaps over them, are floats
-ROWS, COLUMNS = 64, 512
-NEGLIGIBLE = -45.0  # e^-45 of the largest term: a million such change no bit that is kept
+ROWS = 64
 
 
 def kde_ratios(
@@ -113,11 +112,13 @@ def log_density(
     own
         Whether both are one set; then a row does not count for itself.
     """
-    columns, sharpness = np.ascontiguousarray(points.T), 0.5 / width**2
+    places, columns = np.ascontiguousarray(places), np.ascontiguousarray(points.T)
+    sharpness = 0.5 / width**2
 
     def work(span: Span) -> Floats:
+        part = slice(*span)
         sums = np.empty(span[1] - span[0])
-        _log_sums(places, columns, sharpness, span[0], own, sums)
+        _log_sums(places[part], columns, sharpness[part], span[0], own, sums)
         return sums
 
     with workers(threads) as pool:
@@ -126,31 +127,15 @@ def log_density(
     return logs
 
 
-@kernel
-def _log_sums(places: Any, columns: Any, sharpness: Any, first: int, own: bool, sums: Any) -> None:
-    exponents = np.empty(COLUMNS)
-    for i in range(sums.shape[0]):
-        largest, total = -np.inf, 0.0
-        for start in range(0, columns.shape[1], COLUMNS):
-            count = min(COLUMNS, columns.shape[1] - start)
-            exponents[:] = 0.0
-            for t in range(columns.shape[0]):
-                at = places[first + i, t]
-                for j in range(count):
-                    gap = columns[t, start + j] - at
-                    exponents[j] -= sharpness[first + i] * gap * gap
-            if own and start <= first + i < start + count:
-                exponents[first + i - start] = -np.inf
-            highest = largest
-            for j in range(count):
-                highest = max(highest, exponents[j])
-            if highest > largest:
-                total *= np.exp(largest - highest)
-                largest = highest
-            for j in range(count):
-                if exponents[j] - largest > NEGLIGIBLE:
-                    total += np.exp(exponents[j] - largest)
-        sums[i] = largest + np.log(total)
+_log_sums = native.kernel(
+    "log_kernel_sums",
+    "places f8[count, d]",
+    "columns f8[d, n]",
+    "sharpness f8[count]",
+    "first int",
+    "own bool",
+    "sums f8[count] out",
+)
 
 
 def _widths(sets: tuple[Floats, Floats], bandwidth: Bandwidth, threads: int | None) -> list[Floats]:

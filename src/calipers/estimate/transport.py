@@ -22,14 +22,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import CalipersError, require
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Indices
-from calipers.numeric.compile import kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import spans
 
@@ -114,6 +113,8 @@ def _certify(p: Floats, q: Floats, costs: Floats, cost: float, u: Floats) -> Non
         )
 
 
+Columns = NDArray[np.int32]
+
 KEPT = 24  # columns that a row bids among before it looks at all of them again
 AUCTION_ROUNDS = 4
 RAISE_DIVISOR = 20.0
@@ -135,14 +136,14 @@ def assign(costs: NDArray[np.float64]) -> NDArray[np.intp]:
     """
     from scipy.optimize import linear_sum_assignment  # brings half of SciPy
 
-    prices = _prices(costs)
+    prices = _prices(np.ascontiguousarray(costs))
     costs += prices
     costs -= costs.min(axis=1, keepdims=True)
     columns: NDArray[np.intp] = linear_sum_assignment(costs)[1]
     return columns
 
 
-def _prices(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _prices(costs: Floats) -> Floats:
     """Nearly optimal prices of the columns, shape ``(n,)``."""
     n = len(costs)
     prices, listed = np.zeros(n), min(KEPT, n - 1)
@@ -163,66 +164,35 @@ def _spread(costs: NDArray[np.float64]) -> float:
     return largest * float(np.std(costs / largest)) if largest > 0 else 0.0
 
 
-@kernel
 def _auction(
-    costs: Any, prices: Any, raise_by: float, near: Any, beyond: Any, most_bids: int
+    costs: Floats, prices: Floats, raise_by: float, near: Columns, beyond: Floats, most_bids: int
 ) -> int:
     """Let every row buy a column; return how many bids that took.
 
     Prices only rise, so a row's `near` columns decide as long as its second best among them is
     no dearer than `beyond`, the cheapest of all others when it last looked at them.
     """
-    n = len(prices)
-    owner, waiting, left = np.full(n, -1, np.int32), np.arange(n)[::-1].copy(), n
-    room, bids = np.empty(n), 0
-    while left > 0 and bids < most_bids:
-        left -= 1
-        row = waiting[left]
-        bids += 1
-        best, value, second = _two_best(costs, prices, near, row)
-        if second > beyond[row]:
-            _nearest_columns(costs, prices, row, room, near, beyond)
-            best, value, second = _two_best(costs, prices, near, row)
-        prices[best] += second - value + raise_by
-        if owner[best] >= 0:
-            waiting[left] = owner[best]
-            left += 1
-        owner[best] = row
-    return bids
+    n, listed = near.shape
+    sales = np.empty(n, np.int64), np.empty(n, np.int64)
+    room = np.empty(n), np.empty(listed + 1), np.empty(listed + 1, np.int32)
+    return int(_let_bid(costs, prices, raise_by, near, beyond, most_bids, *sales, *room))
 
 
-@kernel
-def _two_best(costs: Any, prices: Any, near: Any, row: int) -> tuple[int, float, float]:
-    """The cheapest of a row's near columns, its cost with the price, and that of the next."""
-    best, value, second = -1, np.inf, np.inf
-    for place in range(near.shape[1]):
-        column = near[row, place]
-        cost = costs[row, column] + prices[column]
-        if cost < value:
-            best, value, second = column, cost, value
-        elif cost < second:
-            second = cost
-    return best, value, second
-
-
-@kernel
-def _nearest_columns(costs: Any, prices: Any, row: int, room: Any, near: Any, beyond: Any) -> None:
-    """Find the cheapest columns of a row among all, and the cheapest of those left out."""
-    capacity, filled = near.shape[1], 0
-    values, columns = np.empty(capacity + 1), np.empty(capacity + 1, np.int32)
-    for column in range(len(prices)):
-        room[column] = costs[row, column] + prices[column]
-    for column in range(len(prices)):
-        if filled > capacity and room[column] >= values[capacity]:
-            continue
-        place = min(filled, capacity)
-        while place > 0 and values[place - 1] > room[column]:
-            values[place], columns[place] = values[place - 1], columns[place - 1]
-            place -= 1
-        values[place], columns[place] = room[column], column
-        filled = min(filled + 1, capacity + 1)
-    near[row, :] = columns[:capacity]
-    beyond[row] = values[capacity]
+_let_bid = native.kernel(
+    "auction",
+    "costs f8[n, n]",
+    "prices f8[n] out",
+    "raise_by float",
+    "near i4[n, listed] out",
+    "beyond f8[n] out",
+    "most_bids int",
+    "owner i8[n] out",
+    "waiting i8[n] out",
+    "room f8[n] out",
+    "values f8[listed_and_one] out",
+    "columns i4[listed_and_one] out",
+    returns="int",
+)
 
 
 TOLERANCE = 1e-9  # mass that may be out of place
@@ -505,7 +475,7 @@ def stop_overs(
     Both of shape ``(k, k)``.
     """
     prices, stops = np.full(costs.shape, np.inf), np.zeros(costs.shape, np.int32)
-    from_, to = weight * costs, (1 - weight) * costs
+    from_, to = (np.ascontiguousarray(share * costs) for share in (weight, 1 - weight))
 
     def work(span: tuple[int, int]) -> None:
         rows = slice(*span)
@@ -517,12 +487,10 @@ def stop_overs(
     return prices, stops
 
 
-@kernel
-def _lower(from_: Any, to: Any, prices: Any, stops: Any) -> None:
-    for i in range(from_.shape[0]):
-        for stop in range(to.shape[0]):
-            for j in range(to.shape[1]):
-                price = from_[i, stop] + to[stop, j]
-                if price < prices[i, j]:
-                    prices[i, j] = price
-                    stops[i, j] = stop
+_lower = native.kernel(
+    "lower_prices",
+    "from_ f8[count, cells]",
+    "to f8[cells, cells]",
+    "prices f8[count, cells] out",
+    "stops i4[count, cells] out",
+)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.kmeans.kernels import filled
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats32
-from calipers.numeric.compile import kernel
 from calipers.numeric.distances import slack
 from calipers.numeric.simd import PANEL, VECTOR_LENGTH
 
@@ -54,7 +54,12 @@ def place_centres(values: Floats32, before: Centres | None, count: int) -> Centr
     )
     laid.values[:count] = values
     share = 0.5 * (1 - slack(values.shape[1]))
-    _lay_centres(laid, laid if before is None else before, count, share)
+    old = laid if before is None else before
+    moved = laid.drift, laid.total, laid.group_total
+    _lay_centres(
+        *(laid.values, old.values, old.total, old.group_total, count, share),
+        *(laid.low, laid.panels, *moved),
+    )
     return laid
 
 
@@ -63,23 +68,17 @@ def unmoved(centres: Centres) -> Centres:
     return centres._replace(drift=np.zeros_like(centres.drift))
 
 
-@kernel
-def _lay_centres(laid: Any, before: Any, count: int, share: float) -> None:
-    up = np.float32(1 + 2.0**-22)
-    for c in range(count):
-        squared, moved = 0.0, 0.0
-        for t in range(laid.values.shape[1]):
-            value = np.float64(laid.values[c, t])
-            laid.panels[c // PANEL, t, c % PANEL] = laid.values[c, t]
-            squared += value * value
-            moved += (value - np.float64(before.values[c, t])) ** 2
-        laid.low[c] = share * squared
-        laid.drift[c] = np.sqrt(moved)
-        laid.total[c] = (before.total[c] + np.float32(laid.drift[c])) * up
-    for c in range(0, count, VECTOR_LENGTH):
-        farthest = 0.0  # a loop: the maximum of an array compiles ten times as long
-        for other in range(c, min(c + VECTOR_LENGTH, laid.drift.shape[0])):
-            farthest = max(farthest, laid.drift[other])
-        laid.group_total[c // VECTOR_LENGTH] = (
-            before.group_total[c // VECTOR_LENGTH] + np.float32(farthest)
-        ) * up
+_lay_centres = native.kernel(
+    "lay_centres",
+    "values f4[places, depth]",
+    "before f4[places, depth]",
+    "before_total f4[places]",
+    "before_group_total f4[groups]",
+    "count int",
+    "share float",
+    "low f4[places] out",
+    "panels f4[panel_count, depth, 48] out",
+    "drift f8[places] out",
+    "total f4[places] out",
+    "group_total f4[groups] out",
+)

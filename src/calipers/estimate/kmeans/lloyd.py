@@ -77,10 +77,8 @@ def add_rows(
     columns: Span,
 ) -> int:
     """Bring sums from the labels that are in them to others; return how many rows differ."""
-    both = counted, labels
-    return int(
-        shift_sums(table.rows, *both, table.weights, table.unit, sums.rows, sums.mass, *columns)
-    )
+    both, shares = (counted, labels), (table.weights, table.unit)
+    return shift_sums(table.rows, *both, *shares, sums.rows, sums.mass, columns)
 
 
 def _draw(table: ClusterRows, centres: int, seed: int) -> NDArray[np.int64]:
@@ -127,7 +125,7 @@ class LocalSteps:
         self.found = Assignments(
             np.full(n, -1, np.int32),
             np.full(n, np.inf),
-            np.empty((kept, places), np.float32),
+            _lines_of_cache(kept, places),
             np.full((kept, -(-places // VECTOR_LENGTH**2) * VECTOR_LENGTH), np.inf, np.float32),
         )
         self._counted = np.full(n, -1, np.int32)  # the labels that are in the sums
@@ -200,7 +198,7 @@ class LocalSteps:
         """
 
         def work(part: Span) -> None:
-            assign(rows, low, part[0], part[1], found, centres, DENSE)
+            assign(rows, low, part, found, centres, DENSE)
 
         self._for_all(work, len(found.labels), len(centres.low))
 
@@ -209,7 +207,7 @@ class LocalSteps:
         table = self._table
 
         def work(part: Span) -> None:
-            measure_own(table.rows, self.labels, centres.values, self.own, *part)
+            measure_own(table.rows, self.labels, centres.values, self.own, part)
 
         self._for_all(work, table.n, table.rows.shape[1])
 
@@ -231,6 +229,16 @@ class LocalSteps:
         """Share n rows among threads, where `each` is how much work a row is."""
         pieces = _pieces(n * each, 4 * self._workers.threads)
         list(self._workers.map(work, panel_spans(n, -(-n // pieces))))
+
+
+LINE = 64  # bytes that come from memory together
+
+
+def _lines_of_cache(rows: int, columns: int) -> Floats32:
+    """Room for rows whose every 16 numbers lie in one line of the cache."""
+    room = np.empty(4 * rows * columns + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + 4 * rows * columns].view(np.float32).reshape(rows, columns)
 
 
 _NO_BOUNDS = np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
