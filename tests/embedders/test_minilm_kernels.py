@@ -188,7 +188,7 @@ def test_what_would_be_read_out_of_place_is_refused(tokens, starts, says):
 @pytest.mark.parametrize("shape", [(2, 1, WIDTH - 1), (2, 2, WIDTH)])
 def test_means_of_another_shape_are_refused(shape):
     tokens, starts = np.zeros(5, np.int32), np.array([0, 5])
-    with pytest.raises(ValueError, match="means|all of the tokens"):
+    with pytest.raises(ValueError, match="means are of another shape"):
         put_mean_states(tokens, starts, WEIGHTS, DEPTHS, np.empty(shape, np.float32))
 
 
