@@ -10,6 +10,7 @@
 
 #define ROWS 8    /* tokens that are multiplied at a time: a multiple of every patch's height */
 #define DEPTH 128 /* inputs of a dense layer that are multiplied at a time */
+#define FEW 64    /* rows for which weights are read so seldom that all inputs are multiplied at once */
 #define HEAD 32   /* numbers of a head */
 #define EPSILON 1e-12
 
@@ -106,15 +107,15 @@ static void dense(const float *rows, int64_t stride, int64_t count, const float 
                   const float *bias, int64_t panels, int64_t depth, bool bend, float *sums,
                   float *results)
 {
-    int64_t width = PANEL * panels;
+    int64_t width = PANEL * panels, part = count > FEW ? DEPTH : depth;
     for (int64_t panel = 0; panel < panels; panel++) {
         const float *right = weights + panel * depth * PANEL;
         for (int64_t row = 0; row < count; row++)
             memcpy(sums + row * PANEL, bias + panel * PANEL, sizeof(float) * PANEL);
-        for (int64_t step = 0; step < depth; step += DEPTH)
+        for (int64_t step = 0; step < depth; step += part)
             for (int64_t row = 0; row < count; row += ROWS)
                 multiply_rows(rows + row * stride + step, stride, ROWS, right + step * PANEL,
-                              smaller(DEPTH, depth - step), sums + row * PANEL);
+                              smaller(part, depth - step), sums + row * PANEL);
         for (int64_t row = 0; row < count; row++)
             for (int64_t c = 0; c < PANEL; c += LANES) {
                 lanes sum = lanes_at(sums + row * PANEL + c);

@@ -85,7 +85,8 @@ def test_numbers_of_any_length_end_where_the_text_ends(length):
     digits = bytes(rng.choice(list(b"0123456789"), length).tolist())
     numbers = [digits, b"." + digits, b"-0." + digits, digits[:3] + b"." + digits]
     for number in numbers:
-        expected = np.array(float(number)).astype(np.float32)
+        with np.errstate(over="ignore"):
+            expected = np.array(float(number)).astype(np.float32)
         vectors, done = read([b"a " + number], 1)
         assert done[0] == np.isfinite(expected)
         assert not done[0] or vectors[0, 0] == expected
