@@ -51,22 +51,20 @@ INLINE lanes spread(float value)
 #endif
 }
 
-/* x * y + z, rounded once. */
-INLINE lanes multiply_add(lanes x, lanes y, lanes z)
+#if !defined(__FMA__) && !defined(__ARM_NEON)
+typedef VECTOR(double, LANES) doubles;
+
+INLINE doubles products(lanes x, lanes y)
 {
-#if defined(__AVX512F__)
-    return (lanes)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z);
-#elif defined(__FMA__)
-    return (lanes)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
-#elif defined(__ARM_NEON)
-    return (lanes)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
-#else
-    /* No such instruction: the product is exact in float64; its sum is rounded to odd there, so that
-       rounding it again to float32 rounds once. */
-    typedef VECTOR(double, LANES) doubles;
+    return __builtin_convertvector(x, doubles) * __builtin_convertvector(y, doubles);
+}
+
+/* x * y + z where no instruction gives it: the sum is rounded to odd in float64, so that rounding it
+   again to float32 rounds once. */
+static __attribute__((noinline, cold)) lanes rounded_once(lanes x, lanes y, lanes z)
+{
     typedef VECTOR(int64_t, LANES) words;
-    doubles a = __builtin_convertvector(x, doubles) * __builtin_convertvector(y, doubles);
-    doubles b = __builtin_convertvector(z, doubles);
+    doubles a = products(x, y), b = __builtin_convertvector(z, doubles);
     doubles sum = a + b, part = sum - a;
     doubles rest = (a - (sum - part)) + (b - part);
     words bits = (words)sum;
@@ -77,6 +75,35 @@ INLINE lanes multiply_add(lanes x, lanes y, lanes z)
     words step = (same & 1) - (~same & 1);
     bits += inexact & even & step;
     return __builtin_convertvector((doubles)bits, lanes);
+}
+#endif
+
+/* x * y + z, rounded once. */
+INLINE lanes multiply_add(lanes x, lanes y, lanes z)
+{
+#if defined(__AVX512F__)
+    return (lanes)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z);
+#elif defined(__FMA__)
+    return (lanes)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
+#elif defined(__ARM_NEON)
+    return (lanes)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
+#else
+    /* No such instruction: the product is exact in float64. Rounding its sum with z again is right
+       but where that lies halfway between two numbers of float32, or is too small for all digits. */
+    doubles sum = products(x, y) + __builtin_convertvector(z, doubles);
+#if defined(__SSE2__)
+    __m128 pairs[2];
+    memcpy(pairs, &sum, sizeof(pairs));
+    __m128i low = _mm_castps_si128(_mm_shuffle_ps(pairs[0], pairs[1], 0x88));
+    __m128i high = _mm_castps_si128(_mm_shuffle_ps(pairs[0], pairs[1], 0xdd));
+    high = _mm_and_si128(high, _mm_set1_epi32(0x7fffffff));
+    low = _mm_and_si128(low, _mm_set1_epi32(0x1fffffff));
+    __m128i small = _mm_and_si128(_mm_cmpgt_epi32(high, _mm_setzero_si128()),
+                                  _mm_cmplt_epi32(high, _mm_set1_epi32(0x38100000)));
+    __m128i odd = _mm_or_si128(_mm_cmpeq_epi32(low, _mm_set1_epi32(0x10000000)), small);
+    if (__builtin_expect(!_mm_movemask_epi8(odd), 1)) return __builtin_convertvector(sum, lanes);
+#endif
+    return rounded_once(x, y, z);
 #endif
 }
 

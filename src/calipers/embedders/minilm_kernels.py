@@ -12,19 +12,18 @@ after the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats32
-from calipers.numeric.compile import fused, kernel, summation
-from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_rows
+from calipers.numeric.simd import PANEL
 
-ROWS = 8  # tokens that are multiplied at a time: a multiple of every patch's height
+ROWS = 8  # tokens that are multiplied at a time
 BLOCK = 512  # tokens that pass a dense layer together, so that its weights are not read too often
-DEPTH = 128  # inputs of a dense layer that are multiplied at a time
 HEAD = 32  # numbers of a head; all weights of this module have this size
-EPSILON = 1e-12
 
 
 class EncoderWeights(NamedTuple):
@@ -60,7 +59,16 @@ class EncoderWeights(NamedTuple):
 
     @classmethod
     def of(cls, tensors: Mapping[str, Floats32], layers: int) -> EncoderWeights:
-        """Lay out the weights of the first layers, named as transformers names them."""
+        """Lay out the weights of the first layers, named as transformers names them.
+
+        Raises
+        ------
+        ValueError
+            If the width is not one of whole heads and panels.
+        """
+        width = tensors["embeddings.LayerNorm.weight"].shape[0]
+        if width % HEAD or width % PANEL:
+            raise ValueError(f"the encoder's width {width} is no multiple of {HEAD} and {PANEL}")
 
         def dense(*parts: str) -> tuple[Floats32, Floats32]:
             names = [[f"encoder.layer.{i}.{part}" for part in parts] for i in range(layers)]
@@ -106,255 +114,137 @@ def _in_panels(weights: Floats32) -> Floats32:
     return np.ascontiguousarray(panels.swapaxes(2, 3))
 
 
-@kernel
-def put_mean_states(tokens: Any, starts: Any, weights: Any, depths: Any, means: Any) -> None:
+class EncoderRoom(NamedTuple):
+    """Where the encoder works on a batch, all float32.
+
+    Attributes
+    ----------
+    states, projected
+        Of all tokens, in whole groups of `ROWS` that are multiplied together, (rows, d) and
+        (rows + ROWS, 3d): so many are read behind the last text.
+    added, hidden, sums
+        Of the tokens that pass the dense layers together, (block, d), (block, h) and (block, 48).
+    keys, values, scores, shares
+        Of one text in whole panels of keys, (panels, 32, 48), (panels, 48, 48), (panels, 8, 48) and
+        (8, panels, 48).
+    """
+
+    states: Floats32
+    projected: Floats32
+    added: Floats32
+    hidden: Floats32
+    sums: Floats32
+    keys: Floats32
+    values: Floats32
+    scores: Floats32
+    shares: Floats32
+
+    @classmethod
+    def of(cls, weights: EncoderWeights, tokens: int, longest: int) -> EncoderRoom:
+        """Take room for so many tokens, and so many in the longest text."""
+        width, hidden = weights.words.shape[1], weights.widen_bias.shape[1]
+        rows = -(-tokens // ROWS) * ROWS
+        block, panels = min(rows, BLOCK), -(-longest // PANEL)
+        shapes = {
+            "states": (rows, width),
+            "projected": (rows + ROWS, 3 * width),
+            "added": (block, width),
+            "hidden": (block, hidden),
+            "sums": (block, PANEL),
+            "keys": (panels, HEAD, PANEL),
+            "values": (panels, PANEL, PANEL),
+            "scores": (panels, ROWS, PANEL),
+            "shares": (ROWS, panels, PANEL),
+        }
+        return cls(**{name: np.empty(shape, np.float32) for name, shape in shapes.items()})
+
+
+_weights = native.record(
+    "encoder_weights",
+    "words f4[vocabulary, d]",
+    "positions f4[places, d]",
+    "norm f4[2, d]",
+    "project f4[layers, project_panels, d, 48]",
+    "merge f4[layers, merge_panels, d, 48]",
+    "widen f4[layers, widen_panels, d, 48]",
+    "narrow f4[layers, merge_panels, h, 48]",
+    "project_bias f4[layers, width]",
+    "merge_bias f4[layers, d]",
+    "widen_bias f4[layers, h]",
+    "narrow_bias f4[layers, d]",
+    "norms f4[layers, 2, 2, d]",
+)
+_room = native.record(
+    "encoder_room",
+    "states f4[rows, d] out",
+    "projected f4[projected_rows, width] out",
+    "added f4[block, d] out",
+    "hidden f4[block, h] out",
+    "sums f4[block, 48] out",
+    "keys f4[panels, 32, 48] out",
+    "values f4[panels, 48, 48] out",
+    "scores f4[panels, 8, 48] out",
+    "shares f4[8, panels, 48] out",
+)
+_mean_states = native.kernel(
+    "minilm_mean_states",
+    "tokens i4[count]",
+    "starts i8[ends]",
+    "weights encoder_weights",
+    "depths i8[views]",
+    "room encoder_room",
+    "means f4[views, texts, d] out",
+)
+_functions = native.kernel(
+    "minilm_functions", "x f4[n]", "exponentials f4[n] out", "gelus f4[n] out"
+)
+
+
+def put_mean_states(
+    tokens: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    weights: EncoderWeights,
+    depths: NDArray[np.int64],
+    means: Floats32,
+) -> None:
     """Mean over the tokens of each text of the states after some layers.
 
     Parameters
     ----------
     tokens
-        Ids of all texts end to end, integers of shape (T,).
+        Ids of all texts end to end, int32 of shape (T,).
     starts
-        Where each text begins, and the end of the last, integers of shape (texts + 1,); every
-        text has a token.
+        Where each text begins, and the end of the last, int64 of shape (texts + 1,); every text
+        has a token.
     weights
         Those of all layers.
     depths
-        The layers whose states are wanted, from 1 to L, integers of shape (views,).
+        The layers whose states are wanted, from 1 to L, int64 of shape (views,).
     means
         Takes the means, float32 of shape (views, texts, d).
+
+    Raises
+    ------
+    ValueError
+        If a token has no embedding, a text is empty or longer than there are places, the texts
+        are not all of the tokens, or the means are for others.
     """
-    width = weights.words.shape[1]
-    room = (tokens.shape[0] + ROWS - 1) // ROWS * ROWS
-    states = np.zeros((room, width), np.float32)
-    projected = np.zeros((room + ROWS, 3 * width), np.float32)  # so many are read behind a text
-    added = np.empty((BLOCK, width), np.float32)
-    hidden = np.empty((BLOCK, weights.widen_bias.shape[1]), np.float32)
-    _look_up(tokens, starts, weights, states)
-    for i in range(weights.project.shape[0]):
-        for row in range(0, room, BLOCK):
-            end = min(room, row + BLOCK)
-            _dense(
-                states[row:end],
-                weights.project[i],
-                weights.project_bias[i],
-                False,
-                projected[row:end],
-            )
-        _attend(projected, starts)
-        for row in range(0, room, BLOCK):
-            end = min(room, row + BLOCK)
-            own, new, wide = states[row:end], added[: end - row], hidden[: end - row]
-            _dense(projected[row:end], weights.merge[i], weights.merge_bias[i], False, new)
-            _add_norm(own, new, weights.norms[i, 0])
-            _dense(own, weights.widen[i], weights.widen_bias[i], True, wide)
-            _dense(wide, weights.narrow[i], weights.narrow_bias[i], False, new)
-            _add_norm(own, new, weights.norms[i, 1])
-        for view in range(depths.shape[0]):
-            if depths[view] == i + 1:
-                _pool(states, starts, means[view])
+    lengths = np.diff(starts)
+    ends = starts[:1].tolist(), starts[-1:].tolist()
+    if ends != ([0], [len(tokens)]) or means.shape[1:] != (len(lengths), weights.words.shape[1]):
+        raise ValueError("the texts are not all of the tokens, or means are of another shape")
+    if not len(lengths):
+        return
+    if lengths.min() < 1 or lengths.max() > len(weights.positions):
+        raise ValueError(f"a text has no token, or more than {len(weights.positions)}")
+    if tokens.min() < 0 or tokens.max() >= len(weights.words):
+        raise ValueError(f"a token is not one of {len(weights.words)}")
+    room = EncoderRoom.of(weights, len(tokens), int(lengths.max()))
+    _mean_states(tokens, starts, weights, depths, room, means)
 
 
-@kernel
-def _look_up(tokens: Any, starts: Any, weights: Any, states: Any) -> None:
-    for text in range(starts.shape[0] - 1):
-        for row in range(starts[text], starts[text + 1]):
-            token, place = tokens[row], row - starts[text]
-            for c in range(states.shape[1]):
-                states[row, c] = weights.words[token, c] + weights.positions[place, c]
-    _norm(states, weights.norm)
-
-
-@kernel
-def _multiply(left: Any, stride: int, right: Any, depth: int, sums: Any) -> None:
-    """Add to (8, 48) sums the products of 8 rows with a panel; all but sizes are addresses."""
-    for r in range(0, ROWS, HEIGHT):
-        for c in range(0, PANEL, WIDTH):
-            multiply_rows(
-                left + np.uintp(4 * stride * r),
-                stride,
-                right + np.uintp(4 * c),
-                depth,
-                sums + np.uintp(4 * (r * PANEL + c)),
-            )
-
-
-@fused
-def _exp(x: Any) -> Any:
-    """The exponential of what is not positive; below -87 that of -87."""
-    x = max(x, np.float32(-87.0))
-    # Adding and taking away 1.5 * 2^23 rounds to a whole number
-    n = (x * np.float32(1.44269504) + np.float32(12582912.0)) - np.float32(12582912.0)
-    f = (x - n * np.float32(0.693359375)) + n * np.float32(2.12194440e-4)
-    p = np.float32(1.9875691500e-4)
-    p = p * f + np.float32(1.3981999507e-3)
-    p = p * f + np.float32(8.3334519073e-3)
-    p = p * f + np.float32(4.1665795894e-2)
-    p = p * f + np.float32(1.6666665459e-1)
-    p = p * f + np.float32(5.0000001201e-1)
-    p = (p * f) * f + f + np.float32(1.0)
-    return p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
-
-
-@fused
-def _gelu(x: Any) -> Any:
-    """x times the normal distribution function, whose tail is the density times a ratio."""
-    t = abs(x)
-    p = np.float32(0.0119592955)
-    p = p * t + np.float32(0.0965733476)
-    p = p * t + np.float32(0.319161429)
-    p = p * t + np.float32(0.499999959)
-    q = np.float32(0.0300144101)
-    q = q * t + np.float32(0.241217857)
-    q = q * t + np.float32(0.839087547)
-    q = q * t + np.float32(1.4362055)
-    q = q * t + np.float32(1.0)
-    tail = np.divide(_exp(np.float32(-0.5) * (t * t)) * p, q)
-    return max(x, np.float32(0.0)) - t * tail
-
-
-@kernel
-def _dense(rows: Any, panels: Any, bias: Any, gelu: bool, found: Any) -> None:
-    """Rows, of which the first numbers are read, times the weights in panels, plus the bias."""
-    depth, stride = panels.shape[1], rows.shape[1]
-    sums = np.empty((BLOCK, PANEL), np.float32)
-    for panel in range(panels.shape[0]):
-        column = panel * PANEL
-        for row in range(rows.shape[0]):
-            for c in range(PANEL):
-                sums[row, c] = bias[column + c]
-        for step in range(0, depth, DEPTH):
-            right = address(panels) + np.uintp(4 * (panel * depth + step) * PANEL)
-            for row in range(0, rows.shape[0], ROWS):
-                _multiply(
-                    address(rows) + np.uintp(4 * (row * stride + step)),
-                    stride,
-                    right,
-                    min(DEPTH, depth - step),
-                    address(sums) + np.uintp(4 * row * PANEL),
-                )
-        for row in range(rows.shape[0]):
-            if gelu:
-                for c in range(PANEL):
-                    found[row, column + c] = _gelu(sums[row, c])
-            else:
-                for c in range(PANEL):
-                    found[row, column + c] = sums[row, c]
-
-
-@kernel
-def _attend(projected: Any, starts: Any) -> None:
-    """Let the tokens of each text look at each other; what they see replaces their queries."""
-    longest = 0
-    for text in range(starts.shape[0] - 1):
-        longest = max(longest, starts[text + 1] - starts[text])
-    most = (longest + PANEL - 1) // PANEL
-    keys = np.zeros((most, HEAD, PANEL), np.float32)
-    values = np.zeros((most * PANEL, PANEL), np.float32)
-    for row in range(values.shape[0]):
-        values[row, HEAD] = 1  # so that the sum of the weights stands behind what they weigh
-    scores = np.empty((most, ROWS, PANEL), np.float32)
-    shares = np.empty((ROWS, most * PANEL), np.float32)
-    seen = np.empty((ROWS, PANEL), np.float32)
-    for text in range(starts.shape[0] - 1):
-        start, length = starts[text], starts[text + 1] - starts[text]
-        panels = (length + PANEL - 1) // PANEL
-        for head in range(0, projected.shape[1] // 3, HEAD):
-            _lay_out(projected, start, length, head, keys, values)
-            for row in range(0, length, ROWS):
-                query = address(projected) + np.uintp(
-                    4 * ((start + row) * projected.shape[1] + head)
-                )
-                for panel in range(panels):
-                    for r in range(ROWS):
-                        for c in range(PANEL):
-                            hidden = panel * PANEL + c >= length
-                            scores[panel, r, c] = -np.inf if hidden else 0.0
-                    _multiply(
-                        query,
-                        projected.shape[1],
-                        address(keys) + np.uintp(4 * panel * HEAD * PANEL),
-                        keys.shape[1],
-                        address(scores) + np.uintp(4 * panel * ROWS * PANEL),
-                    )
-                _weigh(scores, panels, shares)
-                for r in range(ROWS):
-                    for c in range(PANEL):
-                        seen[r, c] = 0
-                _multiply(address(shares), shares.shape[1], address(values), length, address(seen))
-                for r in range(min(ROWS, length - row)):
-                    scale = np.divide(np.float32(1.0), seen[r, HEAD])
-                    for c in range(HEAD):
-                        projected[start + row + r, head + c] = seen[r, c] * scale
-
-
-@kernel
-def _lay_out(projected: Any, start: int, length: int, head: int, keys: Any, values: Any) -> None:
-    """Lay out the keys and values of one head; what only fills a panel stays as it is."""
-    width = projected.shape[1] // 3
-    for row in range(length):
-        panel, place = row // PANEL, row % PANEL
-        for c in range(HEAD):
-            keys[panel, c, place] = projected[start + row, width + head + c]
-        for c in range(HEAD):
-            values[row, c] = projected[start + row, 2 * width + head + c]
-
-
-@kernel
-def _weigh(scores: Any, panels: int, shares: Any) -> None:
-    """Scores to the weights of a softmax, which need not add up to 1, row by row."""
-    scale = np.float32(1 / np.sqrt(HEAD))
-    top = np.empty(PANEL, np.float32)
-    for r in range(ROWS):
-        for c in range(PANEL):
-            top[c] = scores[0, r, c]
-        for panel in range(1, panels):
-            for c in range(PANEL):
-                top[c] = max(top[c], scores[panel, r, c])
-        for half in (24, 12, 6, 3):
-            for c in range(half):
-                top[c] = max(top[c], top[half + c])
-        highest = max(top[0], top[1], top[2])
-        for panel in range(panels):
-            for c in range(PANEL):
-                lower = (scores[panel, r, c] - highest) * scale
-                shares[r, panel * PANEL + c] = _exp(lower)
-
-
-@summation
-def _norm(states: Any, norm: Any) -> None:
-    """Give each row the mean 0 and the variance 1, then scale and shift it, in place."""
-    width = states.shape[1]
-    for row in range(states.shape[0]):
-        total = 0.0
-        for c in range(width):
-            total += states[row, c]
-        mean = total / width
-        total = 0.0
-        for c in range(width):
-            total += (states[row, c] - mean) ** 2
-        scale = 1 / np.sqrt(total / width + EPSILON)
-        for c in range(width):
-            unit = np.float32((states[row, c] - mean) * scale)
-            states[row, c] = unit * norm[0, c] + norm[1, c]
-
-
-@kernel
-def _add_norm(states: Any, added: Any, norm: Any) -> None:
-    for row in range(states.shape[0]):
-        for c in range(states.shape[1]):
-            states[row, c] += added[row, c]
-    _norm(states, norm)
-
-
-@kernel
-def _pool(states: Any, starts: Any, pooled: Any) -> None:
-    total = np.empty(states.shape[1], np.float64)
-    for text in range(starts.shape[0] - 1):
-        for c in range(states.shape[1]):
-            total[c] = 0
-        for row in range(starts[text], starts[text + 1]):
-            for c in range(states.shape[1]):
-                total[c] += states[row, c]
-        for c in range(states.shape[1]):
-            pooled[text, c] = total[c] / (starts[text + 1] - starts[text])
+def exponential_and_gelu(x: Floats32) -> tuple[Floats32, Floats32]:
+    """The encoder's exponential, of what is not positive, and its GELU, number by number."""
+    exponentials, gelus = np.empty_like(x), np.empty_like(x)
+    _functions(x, exponentials, gelus)
+    return exponentials, gelus

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
-from calipers.numeric.compile import inlined, kernel
+from calipers.numeric import native
 from calipers.numeric.threads import available_threads
 
 EXPECTED = (
@@ -272,106 +272,62 @@ def _read_part(
 ) -> list[str]:
     """Fill in the vectors of some lines, the first of which has the number `line`."""
     first, last = span
-    # Where every line begins, where its word ends, and whether its numbers are read
-    starts, stops = np.empty((2, len(vectors) + 1), np.int64)
-    done = np.empty(len(vectors), np.bool_)
-    _read_plainly(np.frombuffer(block, np.uint8)[first:last], vectors, starts, stops, done)
+    starts, stops, done = read_plainly(np.frombuffer(block, np.uint8)[first:last], vectors)
     begins = (starts + first).tolist()
-    words = [block[i:j] for i, j in zip(begins, (stops[:-1] + first).tolist(), strict=False)]
+    words = [block[i:j] for i, j in zip(begins, (stops + first).tolist(), strict=False)]
     for row in np.flatnonzero(~done).tolist():
         content = block[begins[row] : begins[row + 1] - 1]
         words[row] = _read_carefully(content, vectors[row], f"{name}: line {line + row:,}")
     return list(map(_decode, words))
 
 
-_TAB, _FEED, _RETURN, _SPACE, _PLUS, _MINUS, _DOT, _ZERO, _E = map(ord, "\t\n\r +-.0e")
-
 _POWERS = np.array([float(f"1e{exponent}") for exponent in range(309)])
 
-_DIGITS = 19
-"""Digits that an integer of 64 bits surely holds; what stands behind them is too small to count."""
+_read_lines = native.kernel(
+    "read_word_lines",
+    "text u1[size]",
+    "powers f8[309]",
+    "vectors f4[count, width] out",
+    "starts i8[ends] out",
+    "stops i8[ends] out",
+    "done b1[count] out",
+    returns="bool",
+)
 
-_UNSURE = 2.0**-48
-"""More than the relative error of a float64 made of such an integer and a power of ten."""
 
-
-@kernel
-def _read_plainly(
-    lines: NDArray[np.uint8],
-    vectors: NDArray[np.float32],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    done: NDArray[np.bool_],
-) -> None:
+def read_plainly(
+    text: NDArray[np.uint8], vectors: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Read lines that are a word and its numbers, with a space or tab between them.
 
     A number is written where it is certain how the exact one is rounded to float32. Other lines are
     left to Python.
+
+    Parameters
+    ----------
+    text
+        Bytes of whole lines.
+    vectors
+        Takes the numbers, float32 of shape (lines, d).
+
+    Returns
+    -------
+    tuple
+        Where each line begins and the end of the last, int64 of shape (lines + 1,); where each
+        word ends, (lines,); and whether a line's numbers are read.
+
+    Raises
+    ------
+    ValueError
+        If there are not so many lines, or the last has no line break.
     """
-    count, width = vectors.shape
-    at = 0
-    for row in range(count):
-        starts[row] = at
-        while lines[at] not in (_SPACE, _TAB, _FEED):
-            at += 1
-        stops[row] = at
-        fine = True
-        for column in range(width):
-            if lines[at] != _SPACE and lines[at] != _TAB:
-                fine = False
-                break
-            at, exact, fine = _number(lines, at + 1)
-            low, high = np.float32(exact * (1 - _UNSURE)), np.float32(exact * (1 + _UNSURE))
-            fine = fine and low == high and np.isfinite(low)
-            if not fine:
-                break
-            vectors[row, column] = low
-        if fine:
-            at += lines[at] == _SPACE
-            at += lines[at] == _RETURN
-        done[row] = fine and lines[at] == _FEED
-        while lines[at] != _FEED:
-            at += 1
-        at += 1
-    starts[count] = at
-
-
-@inlined
-def _number(text: NDArray[np.uint8], at: int) -> tuple[int, float, bool]:
-    """Read a decimal number; tell where it ends, its value, and whether it is one."""
-    negative = text[at] == _MINUS
-    at += negative or text[at] == _PLUS
-    whole = np.uint64(0)
-    power, digits, some, behind = 0, 0, False, False
-    while True:
-        digit = int(text[at]) - _ZERO
-        if 0 <= digit <= 9:
-            some = True
-            if digits < _DIGITS:
-                whole = whole * np.uint64(10) + np.uint64(digit)
-                digits += int(whole > 0)
-                power -= behind
-            else:
-                power += not behind
-        elif text[at] == _DOT and not behind:
-            behind = True
-        else:
-            break
-        at += 1
-    if some and (text[at] | 32) == _E:
-        at += 1
-        down = text[at] == _MINUS
-        at += down or text[at] == _PLUS
-        exponent, some = 0, False
-        while 0 <= int(text[at]) - _ZERO <= 9 and exponent < 10_000:
-            exponent = 10 * exponent + int(text[at]) - _ZERO
-            some = True
-            at += 1
-        power += -exponent if down else exponent
-    if not some or abs(power) >= len(_POWERS):
-        return at, 0.0, False
-    value = whole / _POWERS[-power] if power < 0 else whole * _POWERS[power]
-    return at, -value if negative else value, True
+    starts, stops = np.empty((2, len(vectors) + 1), np.int64)
+    done = np.empty(len(vectors), np.bool_)
+    if text[-1:].tobytes() not in (b"\n", b"") or not _read_lines(
+        text, _POWERS, vectors, starts, stops, done
+    ):
+        raise ValueError(f"the text is not {len(vectors)} whole lines")
+    return starts, stops[:-1], done
 
 
 def _read_carefully(line: bytes, vector: NDArray[np.float32], where: str) -> bytes:
