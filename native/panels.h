@@ -80,17 +80,39 @@ INLINE lanes multiply_add(lanes x, lanes y, lanes z)
 #endif
 }
 
-/* A bit for each lane that is set. */
-INLINE uint64_t mask_of(lane_bits set)
+/* Which lanes hold: a mask where the processor has masks, else all bits of a lane. */
+#if defined(__AVX512F__)
+typedef __mmask16 lane_mask;
+INLINE lane_mask below(lanes x, lanes y)
+{
+    return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_LT_OQ);
+}
+#else
+typedef lane_bits lane_mask;
+INLINE lane_mask below(lanes x, lanes y) { return x < y; }
+#endif
+
+/* A bit for each lane that holds. */
+INLINE uint64_t bits_of(lane_mask set)
 {
 #if defined(__AVX512F__)
-    return (uint64_t)_mm512_test_epi32_mask((__m512i)set, (__m512i)set);
+    return (uint64_t)set;
 #elif defined(__AVX2__)
     return (uint64_t)(uint32_t)_mm256_movemask_ps((__m256)set);
 #elif defined(__SSE2__)
     return (uint64_t)(uint32_t)_mm_movemask_ps((__m128)set);
 #else
     return (uint64_t)((set[0] & 1) | (set[1] & 2) | (set[2] & 4) | (set[3] & 8));
+#endif
+}
+
+/* A bit for each lane that is set. */
+INLINE uint64_t mask_of(lane_bits set)
+{
+#if defined(__AVX512F__)
+    return (uint64_t)_mm512_test_epi32_mask((__m512i)set, (__m512i)set);
+#else
+    return bits_of(set);
 #endif
 }
 
@@ -151,10 +173,8 @@ typedef struct {
     int64_t n;
 } thresholds;
 
-/* Mark the pairs of two panels that pass, a bit for each column in the word of its row; return how
-   many rows have one. row0 and column0 are the places of the panels in the thresholds. */
-INLINE int64_t sift(const float *products, const thresholds *rows, const thresholds *columns,
-                    int64_t row0, int64_t column0, uint64_t *passing)
+INLINE int64_t sift_by(const float *products, const thresholds *rows, const thresholds *columns,
+                       int64_t row0, int64_t column0, uint64_t *passing, bool by_gain)
 {
     int64_t count = 0;
     for (int64_t r = 0; r < PANEL; r++) {
@@ -164,15 +184,32 @@ INLINE int64_t sift(const float *products, const thresholds *rows, const thresho
         for (int64_t c = 0; c < PANEL; c += LANES) {
             int64_t column = column0 + c;
             lanes bound = (low + lanes_at(columns->low + column)) - lanes_at(products + r * PANEL + c);
-            lane_bits pass = (bound < limit) | (bound < lanes_at(columns->limit + column))
-                | (bound * lanes_at(columns->gain + column) < reach)
-                | (bound * gain < lanes_at(columns->reach + column));
-            mask |= mask_of(pass) << c;
+            lane_mask pass = below(bound, limit) | below(bound, lanes_at(columns->limit + column));
+            if (by_gain)
+                pass |= below(bound * lanes_at(columns->gain + column), reach)
+                    | below(bound * gain, lanes_at(columns->reach + column));
+            mask |= bits_of(pass) << c;
         }
         passing[r] = mask;
         count += mask != 0;
     }
     return count;
+}
+
+/* Mark the pairs of two panels that pass, a bit for each column in the word of its row; return how
+   many rows have one. row0 and column0 are the places of the panels in the thresholds. */
+INLINE int64_t sift(const float *products, const thresholds *rows, const thresholds *columns,
+                    int64_t row0, int64_t column0, uint64_t *passing)
+{
+    return sift_by(products, rows, columns, row0, column0, passing, true);
+}
+
+/* The same by limits alone, where gain is 0 and reach negative throughout. */
+INLINE int64_t sift_by_limits(const float *products, const thresholds *rows,
+                              const thresholds *columns, int64_t row0, int64_t column0,
+                              uint64_t *passing)
+{
+    return sift_by(products, rows, columns, row0, column0, passing, false);
 }
 
 INLINE int64_t lowest_bit(uint64_t mask) { return __builtin_ctzll(mask); }
