@@ -448,7 +448,7 @@ typedef struct {
     const thresholds *rows, *columns;
     const tile_balls *owners, *others;
     const ball_counts *of_rows, *of_columns;
-    double half_scale, gap;
+    double half_scale, whole_scale, gap; /* whole_scale = 1 / half_scale, a power of 2 */
     int64_t k, d;
     bool closed, by_gain;
 } tile;
@@ -460,8 +460,8 @@ INLINE void enter_pair(const tile *in, int64_t r, int64_t c, float sums, float b
     const ball_counts *of_rows = in->of_rows, *of_columns = in->of_columns;
     const thresholds *rows = in->rows, *columns = in->columns;
     int64_t i = owners->start + r, j = others->start + c;
-    double low = ((double)bound - FLOOR) / in->half_scale;
-    double high = ((double)bound + in->gap * (double)sums + FLOOR) / in->half_scale;
+    double low = ((double)bound - FLOOR) * in->whole_scale;
+    double high = ((double)bound + in->gap * (double)sums + FLOOR) * in->whole_scale;
     /* Counts of both balls, settled in float64 where a radius lies within the doubt */
     double squared = low;
     bool settled = false;
@@ -517,8 +517,8 @@ API void scan_pairs(const float *row_panels, const float *column_panels, const r
 {
     (void)row_count, (void)column_count;
     bool by_gain = any_reach(rows) || any_reach(columns);
-    tile in = {left,       right, rows, columns, owners, others, of_rows, of_columns,
-               half_scale, gap,   k,    d,       closed, by_gain};
+    tile in = {left,       right,          rows, columns, owners, others, of_rows, of_columns,
+               half_scale, 1 / half_scale, gap,  k,       d,      closed, by_gain};
     float products[PANEL * PANEL];
     uint64_t passing[PANEL];
     for (int64_t pair = 0; pair < count; pair++) {

@@ -116,16 +116,17 @@ INLINE uint64_t mask_of(lane_bits set)
 #endif
 }
 
-/* Add to a patch of sums, PANEL apart, the products of HEIGHT rows with WIDTH columns of a panel.
-   Row r of step s stands at left[r * row_step + s * depth_step]. */
-INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_step,
-                           const float *right, int64_t depth, float *sums)
+/* Put into a patch of sums, PANEL apart, the products of HEIGHT rows with WIDTH columns of a panel,
+   or add them to it. Row r of step s stands at left[r * row_step + s * depth_step]. */
+INLINE void put_patch(const float *left, int64_t row_step, int64_t depth_step, const float *right,
+                      int64_t depth, float *sums, bool add)
 {
     lanes patch[HEIGHT][VECTORS];
 #pragma GCC unroll 8
     for (int r = 0; r < HEIGHT; r++)
 #pragma GCC unroll 3
-        for (int v = 0; v < VECTORS; v++) patch[r][v] = lanes_at(sums + r * PANEL + v * LANES);
+        for (int v = 0; v < VECTORS; v++)
+            patch[r][v] = add ? lanes_at(sums + r * PANEL + v * LANES) : (lanes){0};
     for (int64_t s = 0; s < depth; s++) {
         lanes columns[VECTORS];
 #pragma GCC unroll 3
@@ -144,13 +145,18 @@ INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_st
         for (int v = 0; v < VECTORS; v++) *(lanes *)(sums + r * PANEL + v * LANES) = patch[r][v];
 }
 
+INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_step,
+                           const float *right, int64_t depth, float *sums)
+{
+    put_patch(left, row_step, depth_step, right, depth, sums, true);
+}
+
 /* Products of all rows of one panel with all rows of another, into (48, 48). */
 INLINE void multiply_panels(const float *left, const float *right, int64_t depth, float *products)
 {
-    memset(products, 0, sizeof(float) * PANEL * PANEL);
     for (int64_t c = 0; c < PANEL; c += WIDTH)
         for (int64_t r = 0; r < PANEL; r += HEIGHT)
-            multiply_patch(left + r, 1, PANEL, right + c, depth, products + r * PANEL + c);
+            put_patch(left + r, 1, PANEL, right + c, depth, products + r * PANEL + c, false);
 }
 
 /* Add to (count, 48) sums the products of `count` rows, `stride` numbers apart, with a panel;
