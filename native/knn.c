@@ -179,6 +179,8 @@ API void settle_candidates(const reals *points, const reals *others, double half
     for (int64_t row = 0; row < rows; row++, squared += k, index += k) {
         for (int64_t place = 0; place < kept; place++) {
             int64_t other = which[row * kept + place];
+            int64_t next = row * kept + place + 1; /* also the first of the next row */
+            if (next < rows * kept && which[next] >= 0) fetch_row(others, which[next], d);
             if (other >= 0)
                 insert(squared, index, k, squared_distance(points, start + row, others, other, d),
                        other);

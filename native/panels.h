@@ -51,18 +51,11 @@ INLINE lanes spread(float value)
 #endif
 }
 
-/* x * y + z, rounded once. */
-INLINE lanes multiply_add(lanes x, lanes y, lanes z)
+#if !defined(__AVX512F__) && !defined(__FMA__) && !defined(__ARM_NEON)
+/* x * y + z, rounded once, where no instruction does it. The product is exact in float64; its sum is
+   rounded to odd there, so that rounding it again to float32 rounds once. */
+static __attribute__((noinline, unused)) lanes multiply_add_by_odd(lanes x, lanes y, lanes z)
 {
-#if defined(__AVX512F__)
-    return (lanes)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z);
-#elif defined(__FMA__)
-    return (lanes)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
-#elif defined(__ARM_NEON)
-    return (lanes)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
-#else
-    /* No such instruction: the product is exact in float64; its sum is rounded to odd there, so that
-       rounding it again to float32 rounds once. */
     typedef VECTOR(double, LANES) doubles;
     typedef VECTOR(int64_t, LANES) words;
     doubles a = __builtin_convertvector(x, doubles) * __builtin_convertvector(y, doubles);
@@ -77,6 +70,43 @@ INLINE lanes multiply_add(lanes x, lanes y, lanes z)
     words step = (same & 1) - (~same & 1);
     bits += inexact & even & step;
     return __builtin_convertvector((doubles)bits, lanes);
+}
+#endif
+
+#if !defined(__FMA__) && defined(__SSE2__)
+/* Which sums in float64 may lie halfway between two float32 numbers, where a second rounding may
+   go wrong: normal ones whose lowest 29 bits say so, and all that are subnormal in float32. */
+INLINE __m128i halfway(__m128d sum)
+{
+    __m128i bits = _mm_castpd_si128(sum);
+    __m128i tail = _mm_and_si128(bits, _mm_set1_epi64x(0x1fffffff));
+    __m128i middle = _mm_cmpeq_epi32(tail, _mm_set1_epi64x(0x10000000));
+    middle = _mm_and_si128(middle, _mm_set1_epi64x(0xffffffff));
+    __m128i high = _mm_and_si128(bits, _mm_set1_epi64x(0x7fffffff00000000));
+    __m128i small = _mm_cmpgt_epi32(_mm_set1_epi64x(0x3810000000000000), high);
+    return _mm_or_si128(middle, _mm_and_si128(small, _mm_cmpgt_epi32(high, _mm_setzero_si128())));
+}
+#endif
+
+/* x * y + z, rounded once. */
+INLINE lanes multiply_add(lanes x, lanes y, lanes z)
+{
+#if defined(__AVX512F__)
+    return (lanes)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z);
+#elif defined(__FMA__)
+    return (lanes)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
+#elif defined(__ARM_NEON)
+    return (lanes)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
+#elif defined(__SSE2__)
+    __m128 a = (__m128)x, b = (__m128)y, c = (__m128)z;
+    __m128d low = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
+    a = _mm_movehl_ps(a, a), b = _mm_movehl_ps(b, b), c = _mm_movehl_ps(c, c);
+    __m128d high = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
+    if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(halfway(low), halfway(high))), 0))
+        return multiply_add_by_odd(x, y, z);
+    return (lanes)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+#else
+    return multiply_add_by_odd(x, y, z);
 #endif
 }
 
