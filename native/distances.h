@@ -50,4 +50,12 @@ INLINE double squared_distance(const reals *x, int64_t i, const reals *y, int64_
     return squared_gap_fd((const float *)y->data + j * d, (const double *)x->data + i * d, d);
 }
 
+/* Bring the start of a row nearer that is measured soon. */
+INLINE void fetch_row(const reals *x, int64_t i, int64_t d)
+{
+    const char *row = (const char *)x->data + i * d * (x->wide ? 8 : 4);
+    int64_t bytes = smaller(d * (x->wide ? 8 : 4), 2048);
+    for (int64_t place = 0; place < bytes; place += 64) __builtin_prefetch(row + place);
+}
+
 #endif

@@ -51,20 +51,15 @@ INLINE lanes spread(float value)
 #endif
 }
 
-#if !defined(__FMA__) && !defined(__ARM_NEON)
-typedef VECTOR(double, LANES) doubles;
-
-INLINE doubles products(lanes x, lanes y)
+#if !defined(__AVX512F__) && !defined(__FMA__) && !defined(__ARM_NEON)
+/* x * y + z, rounded once, where no instruction does it. The product is exact in float64; its sum is
+   rounded to odd there, so that rounding it again to float32 rounds once. */
+static __attribute__((noinline, unused)) lanes multiply_add_by_odd(lanes x, lanes y, lanes z)
 {
-    return __builtin_convertvector(x, doubles) * __builtin_convertvector(y, doubles);
-}
-
-/* x * y + z where no instruction gives it: the sum is rounded to odd in float64, so that rounding it
-   again to float32 rounds once. */
-static __attribute__((noinline, cold)) lanes rounded_once(lanes x, lanes y, lanes z)
-{
+    typedef VECTOR(double, LANES) doubles;
     typedef VECTOR(int64_t, LANES) words;
-    doubles a = products(x, y), b = __builtin_convertvector(z, doubles);
+    doubles a = __builtin_convertvector(x, doubles) * __builtin_convertvector(y, doubles);
+    doubles b = __builtin_convertvector(z, doubles);
     doubles sum = a + b, part = sum - a;
     doubles rest = (a - (sum - part)) + (b - part);
     words bits = (words)sum;
@@ -78,6 +73,21 @@ static __attribute__((noinline, cold)) lanes rounded_once(lanes x, lanes y, lane
 }
 #endif
 
+#if !defined(__FMA__) && defined(__SSE2__)
+/* Which sums in float64 may lie halfway between two float32 numbers, where a second rounding may
+   go wrong: normal ones whose lowest 29 bits say so, and all that are subnormal in float32. */
+INLINE __m128i halfway(__m128d sum)
+{
+    __m128i bits = _mm_castpd_si128(sum);
+    __m128i tail = _mm_and_si128(bits, _mm_set1_epi64x(0x1fffffff));
+    __m128i middle = _mm_cmpeq_epi32(tail, _mm_set1_epi64x(0x10000000));
+    middle = _mm_and_si128(middle, _mm_set1_epi64x(0xffffffff));
+    __m128i high = _mm_and_si128(bits, _mm_set1_epi64x(0x7fffffff00000000));
+    __m128i small = _mm_cmpgt_epi32(_mm_set1_epi64x(0x3810000000000000), high);
+    return _mm_or_si128(middle, _mm_and_si128(small, _mm_cmpgt_epi32(high, _mm_setzero_si128())));
+}
+#endif
+
 /* x * y + z, rounded once. */
 INLINE lanes multiply_add(lanes x, lanes y, lanes z)
 {
@@ -87,31 +97,36 @@ INLINE lanes multiply_add(lanes x, lanes y, lanes z)
     return (lanes)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z);
 #elif defined(__ARM_NEON)
     return (lanes)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
+#elif defined(__SSE2__)
+    __m128 a = (__m128)x, b = (__m128)y, c = (__m128)z;
+    __m128d low = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
+    a = _mm_movehl_ps(a, a), b = _mm_movehl_ps(b, b), c = _mm_movehl_ps(c, c);
+    __m128d high = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
+    if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(halfway(low), halfway(high))), 0))
+        return multiply_add_by_odd(x, y, z);
+    return (lanes)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 #else
-    /* No such instruction: the product is exact in float64. Rounding its sum with z again is right
-       but where that lies halfway between two numbers of float32, or is too small for all digits. */
-    doubles sum = products(x, y) + __builtin_convertvector(z, doubles);
-#if defined(__SSE2__)
-    __m128 pairs[2];
-    memcpy(pairs, &sum, sizeof(pairs));
-    __m128i low = _mm_castps_si128(_mm_shuffle_ps(pairs[0], pairs[1], 0x88));
-    __m128i high = _mm_castps_si128(_mm_shuffle_ps(pairs[0], pairs[1], 0xdd));
-    high = _mm_and_si128(high, _mm_set1_epi32(0x7fffffff));
-    low = _mm_and_si128(low, _mm_set1_epi32(0x1fffffff));
-    __m128i small = _mm_and_si128(_mm_cmpgt_epi32(high, _mm_setzero_si128()),
-                                  _mm_cmplt_epi32(high, _mm_set1_epi32(0x38100000)));
-    __m128i odd = _mm_or_si128(_mm_cmpeq_epi32(low, _mm_set1_epi32(0x10000000)), small);
-    if (__builtin_expect(!_mm_movemask_epi8(odd), 1)) return __builtin_convertvector(sum, lanes);
-#endif
-    return rounded_once(x, y, z);
+    return multiply_add_by_odd(x, y, z);
 #endif
 }
 
-/* A bit for each lane that is set. */
-INLINE uint64_t mask_of(lane_bits set)
+/* Which lanes hold: a mask where the processor has masks, else all bits of a lane. */
+#if defined(__AVX512F__)
+typedef __mmask16 lane_mask;
+INLINE lane_mask below(lanes x, lanes y)
+{
+    return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_LT_OQ);
+}
+#else
+typedef lane_bits lane_mask;
+INLINE lane_mask below(lanes x, lanes y) { return x < y; }
+#endif
+
+/* A bit for each lane that holds. */
+INLINE uint64_t bits_of(lane_mask set)
 {
 #if defined(__AVX512F__)
-    return (uint64_t)_mm512_test_epi32_mask((__m512i)set, (__m512i)set);
+    return (uint64_t)set;
 #elif defined(__AVX2__)
     return (uint64_t)(uint32_t)_mm256_movemask_ps((__m256)set);
 #elif defined(__SSE2__)
@@ -121,16 +136,27 @@ INLINE uint64_t mask_of(lane_bits set)
 #endif
 }
 
-/* Add to a patch of sums, PANEL apart, the products of HEIGHT rows with WIDTH columns of a panel.
-   Row r of step s stands at left[r * row_step + s * depth_step]. */
-INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_step,
-                           const float *right, int64_t depth, float *sums)
+/* A bit for each lane that is set. */
+INLINE uint64_t mask_of(lane_bits set)
+{
+#if defined(__AVX512F__)
+    return (uint64_t)_mm512_test_epi32_mask((__m512i)set, (__m512i)set);
+#else
+    return bits_of(set);
+#endif
+}
+
+/* Put into a patch of sums, PANEL apart, the products of HEIGHT rows with WIDTH columns of a panel,
+   or add them to it. Row r of step s stands at left[r * row_step + s * depth_step]. */
+INLINE void put_patch(const float *left, int64_t row_step, int64_t depth_step, const float *right,
+                      int64_t depth, float *sums, bool add)
 {
     lanes patch[HEIGHT][VECTORS];
 #pragma GCC unroll 8
     for (int r = 0; r < HEIGHT; r++)
 #pragma GCC unroll 3
-        for (int v = 0; v < VECTORS; v++) patch[r][v] = lanes_at(sums + r * PANEL + v * LANES);
+        for (int v = 0; v < VECTORS; v++)
+            patch[r][v] = add ? lanes_at(sums + r * PANEL + v * LANES) : (lanes){0};
     for (int64_t s = 0; s < depth; s++) {
         lanes columns[VECTORS];
 #pragma GCC unroll 3
@@ -149,13 +175,18 @@ INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_st
         for (int v = 0; v < VECTORS; v++) *(lanes *)(sums + r * PANEL + v * LANES) = patch[r][v];
 }
 
+INLINE void multiply_patch(const float *left, int64_t row_step, int64_t depth_step,
+                           const float *right, int64_t depth, float *sums)
+{
+    put_patch(left, row_step, depth_step, right, depth, sums, true);
+}
+
 /* Products of all rows of one panel with all rows of another, into (48, 48). */
 INLINE void multiply_panels(const float *left, const float *right, int64_t depth, float *products)
 {
-    memset(products, 0, sizeof(float) * PANEL * PANEL);
     for (int64_t c = 0; c < PANEL; c += WIDTH)
         for (int64_t r = 0; r < PANEL; r += HEIGHT)
-            multiply_patch(left + r, 1, PANEL, right + c, depth, products + r * PANEL + c);
+            put_patch(left + r, 1, PANEL, right + c, depth, products + r * PANEL + c, false);
 }
 
 /* Add to (count, 48) sums the products of `count` rows, `stride` numbers apart, with a panel;
@@ -178,10 +209,8 @@ typedef struct {
     int64_t n;
 } thresholds;
 
-/* Mark the pairs of two panels that pass, a bit for each column in the word of its row; return how
-   many rows have one. row0 and column0 are the places of the panels in the thresholds. */
-INLINE int64_t sift(const float *products, const thresholds *rows, const thresholds *columns,
-                    int64_t row0, int64_t column0, uint64_t *passing)
+INLINE int64_t sift_by(const float *products, const thresholds *rows, const thresholds *columns,
+                       int64_t row0, int64_t column0, uint64_t *passing, bool by_gain)
 {
     int64_t count = 0;
     for (int64_t r = 0; r < PANEL; r++) {
@@ -191,15 +220,32 @@ INLINE int64_t sift(const float *products, const thresholds *rows, const thresho
         for (int64_t c = 0; c < PANEL; c += LANES) {
             int64_t column = column0 + c;
             lanes bound = (low + lanes_at(columns->low + column)) - lanes_at(products + r * PANEL + c);
-            lane_bits pass = (bound < limit) | (bound < lanes_at(columns->limit + column))
-                | (bound * lanes_at(columns->gain + column) < reach)
-                | (bound * gain < lanes_at(columns->reach + column));
-            mask |= mask_of(pass) << c;
+            lane_mask pass = below(bound, limit) | below(bound, lanes_at(columns->limit + column));
+            if (by_gain)
+                pass |= below(bound * lanes_at(columns->gain + column), reach)
+                    | below(bound * gain, lanes_at(columns->reach + column));
+            mask |= bits_of(pass) << c;
         }
         passing[r] = mask;
         count += mask != 0;
     }
     return count;
+}
+
+/* Mark the pairs of two panels that pass, a bit for each column in the word of its row; return how
+   many rows have one. row0 and column0 are the places of the panels in the thresholds. */
+INLINE int64_t sift(const float *products, const thresholds *rows, const thresholds *columns,
+                    int64_t row0, int64_t column0, uint64_t *passing)
+{
+    return sift_by(products, rows, columns, row0, column0, passing, true);
+}
+
+/* The same by limits alone, where gain is 0 and reach negative throughout. */
+INLINE int64_t sift_by_limits(const float *products, const thresholds *rows,
+                              const thresholds *columns, int64_t row0, int64_t column0,
+                              uint64_t *passing)
+{
+    return sift_by(products, rows, columns, row0, column0, passing, false);
 }
 
 INLINE int64_t lowest_bit(uint64_t mask) { return __builtin_ctzll(mask); }

@@ -19,7 +19,7 @@ from calipers.estimate.knn.nearest import (
     settle,
 )
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.distances import sieve_limits, sieves, squared_distance
+from calipers.numeric.distances import sieve_limits, sieves, squared_of_pairs
 from calipers.numeric.threads import available_threads, workers
 from calipers.numeric.tiles import panel_spans, spans, triangle
 from calipers.numeric.validation import check_points
@@ -228,10 +228,12 @@ def test_the_distance_is_symmetric_to_the_bit_and_the_same_in_every_kernel(rng, 
     (points,) = sieves(rows)
     nearest = nearest_neighbours(points, k=59)
     for i in range(60):
-        for squared, j in zip(nearest.squared[i], nearest.index[i], strict=True):
-            assert (
-                squared_distance(rows, i, rows, j) == squared_distance(rows, j, rows, i) == squared
-            )
+        others, same = nearest.index[i], np.full(59, i)
+        for squared in (
+            squared_of_pairs(rows, same, rows, others),
+            squared_of_pairs(rows, others, rows, same),
+        ):
+            np.testing.assert_array_equal(squared, nearest.squared[i])
 
 
 @pytest.mark.parametrize(

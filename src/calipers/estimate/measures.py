@@ -19,15 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.lazy import lazily
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats
-from calipers.numeric.compile import kernel
-from calipers.numeric.distances import Points, squared_distance
+from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import RowSets
 from calipers.numeric.scratch import scratch
 from calipers.numeric.tiles import Span, spans
 
 NEAR = 1e-3
 """Share of |x|² + |y|² below which a squared distance from products loses digits."""
+
+settle_products = native.kernel(
+    "settle_products",
+    "tile f8[n, m] out",
+    "x reals[n, d]",
+    "x_squares f8[n]",
+    "y reals[m, d]",
+    "y_squares f8[m]",
+    "near float",
+)
 
 
 @dataclass(frozen=True)
@@ -85,19 +95,8 @@ def centred(reference: Points, generated: Points) -> tuple[CentredRows, CentredR
 def squared_distances(left: CentredRows, right: CentredRows) -> Floats:
     """Squared distances of all pairs in float64, shape ``(n, m)``."""
     tile: Floats = left.points @ right.points.T
-    _settle(tile, left.given, left.squares, right.given, right.squares)
+    settle_products(tile, left.given, left.squares, right.given, right.squares, NEAR)
     return tile
-
-
-@kernel
-def _settle(tile: Any, x: Any, x_squares: Any, y: Any, y_squares: Any) -> None:
-    """Turn products into squared distances, and sum up anew those that lose digits."""
-    for i in range(tile.shape[0]):
-        for j in range(tile.shape[1]):
-            lengths = x_squares[i] + y_squares[j]
-            tile[i, j] = lengths - 2.0 * tile[i, j]
-            if tile[i, j] < NEAR * lengths:
-                tile[i, j] = squared_distance(x, i, y, j)
 
 
 class Measure(Protocol):

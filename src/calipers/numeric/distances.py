@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.lazy import lazily
-from calipers.numeric.compile import kernel, summation
+from calipers.numeric import native
+from calipers.numeric.arrays import Floats, Longs
+from calipers.numeric.compile import summation
 from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, workers
@@ -29,6 +31,26 @@ Sides = tuple[Points, Points]
 
 UNIT = 2.0**-24  # unit roundoff of float32
 FLOOR = 1e-32  # far above what bounds lose to underflow, also where float32 knows no subnormals
+
+sum_rows = native.kernel("sum_rows", "points reals[n, d]", "sums f8[d] out")
+farthest = native.kernel("farthest", "points reals[n, d]", "centre f8[d]", returns="float")
+lay_out_panels = native.kernel(
+    "lay_out_panels",
+    "points reals[n, d]",
+    "centre f8[d]",
+    "scale float",
+    "share float",
+    "panels f4[count, d, 48] out",
+    "low f4[n] out",
+)
+measure_pairs = native.kernel(
+    "measure_pairs",
+    "points reals[n, d]",
+    "rows i8[count]",
+    "others reals[m, d]",
+    "columns i8[count]",
+    "squared f8[count] out",
+)
 
 
 @summation
@@ -42,6 +64,14 @@ def squared_distance(x: Any, i: int, y: Any, j: int) -> float:
         difference = np.float64(x[i, t]) - np.float64(y[j, t])
         total += difference * difference
     return total
+
+
+def squared_of_pairs(points: Points, rows: Longs, others: Points, columns: Longs) -> Floats:
+    """The exact squared distances of listed pairs, a row of `points` and one of `others` each."""
+    squared = np.empty(len(rows))
+    rows, columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
+    measure_pairs(points, rows, others, columns, squared)
+    return squared
 
 
 @dataclass(frozen=True)
@@ -148,14 +178,19 @@ def slack(d: int) -> float:
 
 def column_sums(points: Points, pool: Workers) -> NDArray[np.float64]:
     """Sums of all columns in float64, whatever the number of threads."""
-    parts = list(pool.map(lambda span: _sum_rows(points[slice(*span)]), panel_spans(len(points))))
-    total: NDArray[np.float64] = np.sum(parts, axis=0)
+
+    def work(span: Span) -> Floats:
+        sums = np.empty(points.shape[1])
+        sum_rows(points[slice(*span)], sums)
+        return sums
+
+    total: Floats = np.sum(list(pool.map(work, panel_spans(len(points)))), axis=0)
     return total
 
 
 def _largest_deviation(points: Points, centre: NDArray[np.float64], pool: Workers) -> float:
     spans = panel_spans(len(points))
-    return max(pool.map(lambda span: float(_farthest(points[slice(*span)], centre)), spans))
+    return float(max(pool.map(lambda span: farthest(points[slice(*span)], centre), spans)))
 
 
 def _sieve(points: Points, centre: NDArray[np.float64], scale: float, pool: Workers) -> Sieve:
@@ -166,40 +201,8 @@ def _sieve(points: Points, centre: NDArray[np.float64], scale: float, pool: Work
 
     def work(span: Span) -> None:
         rows, first = slice(*span), span[0] // PANEL
-        _lay_out(points[rows], centre, scale, share, panels[first:], low[rows])
+        lay_out_panels(points[rows], centre, scale, share, panels[first:], low[rows])
 
     for _ in pool.map(work, panel_spans(len(points))):
         pass
     return Sieve(points, panels, low, 0.5 * scale * scale)
-
-
-@kernel
-def _sum_rows(points: Any) -> Any:
-    total = np.zeros(points.shape[1])
-    for row in range(points.shape[0]):
-        for t in range(points.shape[1]):
-            total[t] += points[row, t]
-    return total
-
-
-@kernel
-def _farthest(points: Any, centre: Any) -> float:
-    """Largest absolute deviation from the centre in any column."""
-    largest = 0.0
-    for row in range(points.shape[0]):
-        for t in range(points.shape[1]):
-            largest = max(largest, abs(points[row, t] - centre[t]))
-    return largest
-
-
-@kernel
-def _lay_out(points: Any, centre: Any, scale: float, share: float, panels: Any, low: Any) -> None:
-    """Centre and scale rows into their panels, and bound half their squared lengths from below."""
-    for row in range(points.shape[0]):
-        panel, place = row // PANEL, row % PANEL
-        squared = 0.0
-        for t in range(points.shape[1]):
-            value = (np.float64(points[row, t]) - centre[t]) * scale
-            panels[panel, t, place] = value
-            squared += value * value
-        low[row] = share * squared

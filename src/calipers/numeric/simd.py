@@ -22,6 +22,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from calipers.numeric import native
 from calipers.numeric.arrays import Floats32
 from calipers.numeric.compile import inlined
 
@@ -310,6 +311,8 @@ def vector_min(typingctx: Any, values: Any, less: Any) -> Any:
 
     return types.float32(types.uintp, types.uintp), generate
 
+
+native.record("thresholds", "low f4[n]", "limit f4[n] out", "gain f4[n] out", "reach f4[n]")
 
 STRIP = 2**17  # numbers of float32 that fill half a megabyte
 

@@ -37,10 +37,10 @@ class CommonBalls(NamedTuple):
         Half the squared lengths, float32, infinite for rows that only fill a panel.
     scale
         Factor from half a squared distance of the sieve to a squared distance.
-    inverses
+    inverse_rows, inverse_columns
         Factors from half a squared distance to its ratio to the squared radius, with the rows as
         owners and with the columns as owners.
-    squared
+    squared_rows, squared_columns
         Those two squared radii.
     missed_rows, missed_columns
         Products of the ratios, for the rows and for the columns as guests, float64: only those
@@ -51,8 +51,10 @@ class CommonBalls(NamedTuple):
     half_rows: NDArray[np.float32]
     half_columns: NDArray[np.float32]
     scale: float
-    inverses: tuple[np.float32, np.float32]
-    squared: tuple[float, float]
+    inverse_rows: np.float32
+    inverse_columns: np.float32
+    squared_rows: float
+    squared_columns: float
     missed_rows: NDArray[np.float64]
     missed_columns: NDArray[np.float64]
 
@@ -68,8 +70,9 @@ class CommonBalls(NamedTuple):
             left,
             right,
             1 / half_scale,
-            (_inverse(radii[0], half_scale), _inverse(radii[1], half_scale)),
-            radii,
+            _inverse(radii[0], half_scale),
+            _inverse(radii[1], half_scale),
+            *radii,
             np.ones(len(left)),
             np.ones(len(right)),
         )
@@ -229,13 +232,18 @@ def count_tile(
     )
     left, right = reference.points, generated.points
     scan_pairs(
-        (left.panels, right.panels),
-        (left.points, right.points),
+        left.panels,
+        right.panels,
+        left.points,
+        right.points,
         patches(n, m, left.panels),
-        thresholds,
-        balls,
-        found,
-        (left.half_scale, left.gap, reference.k, closed),
+        *thresholds,
+        *balls,
+        *found,
+        left.half_scale,
+        left.gap,
+        reference.k,
+        closed,
         spread,
     )
     found[0].missed[:] = spread.missed_columns[:m]

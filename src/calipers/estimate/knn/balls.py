@@ -139,7 +139,8 @@ def radii_of(
     """
     n = len(nearest.squared)
     without = scratch((n, blocks.count), np.float64)
-    short = radii_without_blocks(nearest.squared, nearest.index, blocks.labels, k, without)
+    labels = blocks.labels
+    short = radii_without_blocks(nearest.squared, nearest.index, labels, labels, k, without)
     codes = np.zeros(n, np.uint64) if blocks.halves is None else blocks.halves
     halves = scratch((n, blocks.halvings), np.float64)
     short += radii_of_halves(nearest.squared, nearest.index, codes, k, halves)
@@ -154,7 +155,7 @@ def radii_of(
         smaller = np.where(own <= median_radius(squared, supports.smaller), own, -1.0)
     largest = np.maximum(squared[:, -1], without.max(axis=1, initial=0.0))
     largest = np.maximum(largest, halves.max(axis=1, initial=0.0))
-    radii = Radii(squared, without, largest, capped, smaller, blocks.labels, halves, codes)
+    radii = Radii(squared, without, largest, capped, smaller, labels, halves, codes)
     return radii, int(short)
 
 

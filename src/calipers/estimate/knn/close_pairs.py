@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calipers.estimate.knn.kernels import squared_of_pairs
 from calipers.numeric.arrays import Floats, Longs
-from calipers.numeric.distances import Sieve
+from calipers.numeric.distances import Sieve, squared_of_pairs
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans
 
@@ -42,8 +41,6 @@ def close_pairs(
         bounds = low + others.low[columns] - lines @ others.take(columns).T
         place, column = np.nonzero((bounds < near_row) | (bounds < near_other[columns]))
         column += span[0]
-        squared = np.empty(len(place))
-        squared_of_pairs(rows.points, chosen[place], others.points, column, squared)
-        return place, column, squared
+        return place, column, squared_of_pairs(rows.points, chosen[place], others.points, column)
 
     yield from pool.map(look, panel_spans(len(others.points)))

@@ -50,10 +50,14 @@ def search_again(
     limit = rows.limits(farthest)
     limit[len(farthest) :] = -np.inf
     search_open(
-        (rows.panels, others.panels, rows.points, others.points),
+        rows.panels,
+        others.panels,
+        rows.points,
+        others.points,
         Thresholds.of(rows.low[span[0] : span[0] + len(limit)], limit),
         Thresholds.shut(others.low),  # the limits of rows alone count
-        (squared, index),
+        squared,
+        index,
         span[0],
         same_set,
     )
@@ -129,9 +133,12 @@ def settle(
         open_nearest = nearest.squared[part], nearest.index[part]
         still_open = np.zeros(span[1] - span[0], np.bool_)
         settle_candidates(
-            (rows.points, others.points, rows.half_scale),
-            (candidates.bound[part], candidates.which[part]),
-            open_nearest,
+            rows.points,
+            others.points,
+            rows.half_scale,
+            candidates.bound[part],
+            candidates.which[part],
+            *open_nearest,
             span[0],
             still_open,
         )
@@ -234,7 +241,7 @@ def nearest_in_tile(
     pairs = patches(row1 - row0, column1 - column0, panels[0])
     if same_set:
         pairs = pairs[row0 + pairs[:, 0] <= column0 + pairs[:, 1]]
-    scan_nearest(panels, pairs, rows, columns, (row0, column0), same_set, left, right)
+    scan_nearest(*panels, pairs, rows, columns, row0, column0, same_set, left, right)
     return left, right
 
 

@@ -54,7 +54,7 @@ class SettledCounts:
         """
         squared, index = self.nearest.squared, self.nearest.index
         without = np.empty((len(squared), owners.radii.without.shape[1]))
-        radii_without_blocks(squared, index, owners.radii.labels, owners.k, without)
+        radii_without_blocks(squared, index, owners.radii.labels, None, owners.k, without)
         return squared[:, owners.k - 1], without
 
 

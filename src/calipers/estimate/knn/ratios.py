@@ -34,12 +34,21 @@ from calipers.estimate.axes import leading_axes
 from calipers.estimate.balanced_neighbours import PAPER_K, balanced_count
 from calipers.estimate.knn.nearest import Nearest, nearest_neighbours
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
+from calipers.numeric import native
 from calipers.numeric.arrays import Longs
-from calipers.numeric.compile import kernel
-from calipers.numeric.distances import Points, sieves, squared_distance
+from calipers.numeric.distances import Points, sieves
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole
+
+count_within = native.kernel(
+    "count_within",
+    "all reals[n, d]",
+    "first int",
+    "rows i8[count]",
+    "squared_radius f8[count]",
+    "counts i8[count, 2] out",
+)
 
 
 def knn_ratios(
@@ -152,19 +161,9 @@ def _within(
 
     def work(span: Span) -> None:
         part = slice(*span)
-        _count(union, n, tied[part], nearest.squared[tied[part], k - 1], counts[part])
+        count_within(union, n, tied[part], nearest.squared[tied[part], k - 1], counts[part])
 
     with workers(threads) as pool:
         for _ in pool.map(work, spans(len(tied), 64)):
             pass
     return counts
-
-
-@kernel
-def _count(union: Any, n: int, rows: Any, squared_radius: Any, counts: Any) -> None:
-    for i in range(rows.shape[0]):
-        for other in range(union.shape[0]):
-            if other == rows[i]:
-                continue
-            if squared_distance(union, rows[i], union, other) <= squared_radius[i]:
-                counts[i, 0 if other < n else 1] += 1

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.knn.ball_counts import BallCounts
 from calipers.estimate.knn.balls import BallSide
-from calipers.estimate.knn.kernels import count_listed, squared_of_pairs
+from calipers.estimate.knn.kernels import count_listed
 from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import SettledCounts
 from calipers.numeric.arrays import Ints, Longs
+from calipers.numeric.distances import squared_of_pairs
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -135,8 +136,7 @@ def capped_without_mates(counts: Ints, side: BallSide, labels: Longs, *, closed:
     for rows, columns in _pairs(labels, labels):
         counted = looked[rows] & (rows != columns)
         owners, guests = rows[counted], columns[counted]
-        squared = np.empty(len(owners))
-        squared_of_pairs(points, owners, points, guests, squared)
+        squared = squared_of_pairs(points, owners, points, guests)
         np.subtract.at(counts, guests[_holds(capped[owners], squared, closed=closed)], 1)
     return counts
 
