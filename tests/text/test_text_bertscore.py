@@ -248,7 +248,6 @@ def test_where_all_rows_are_alike_a_shuffled_baseline_has_no_scale():
 
 
 def test_a_corpus_gives_its_texts():
-    pytest.importorskip("nltk")
     texts, others = tokenise(TEXTS, OTHERS)
     assert np.array_equal(score(texts, others), score(TEXTS, OTHERS))
 

@@ -236,11 +236,10 @@ def test_an_unknown_tokenizer_is_found_before_files_are_read():
         measure_texts("no.jsonl", tokenizer="whitespac")
 
 
-def test_without_nltk_the_way_around_is_named(monkeypatch):
-    for module in ("nltk", "nltk.tokenize"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"calipers\[nltk\].*whitespace"):
-        measure_texts(DULL)
+def test_a_tokenizer_that_is_missing_is_named_with_the_way_around(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    with pytest.raises(MissingExtraError, match=r"calipers\[bleu\].*default tokenizer, nltk"):
+        measure_texts("no.jsonl", tokenizer="intl")
 
 
 def test_every_step_is_told():
@@ -548,7 +547,6 @@ def comparison():
 
 
 def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
-    pytest.importorskip("nltk")
     from calipers.results import SystemResult
 
     inputs, about = comparison
