@@ -19,6 +19,7 @@ from calipers.commands.metrics.cli import _completed
 from calipers.commands.text.options import TextOptions
 from calipers.options.option import options_of
 from calipers.text.tokenizers import NAMES
+from extras import need
 
 HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")
          for b in ("bird", "fish") for c in ("mill", "lake", "hill")]  # fmt: skip
@@ -100,7 +101,7 @@ def test_the_training_set(calipers, files):
 
 
 def test_rows_beside_their_references(calipers, files):
-    pytest.importorskip("sacrebleu")
+    need("sacrebleu")
     job = ("text", "a.jsonl", "-r", "a.jsonl", "--aligned", "--metrics", "bleu", *files)
     assert data_of(calipers(*job, "--json", "-"))["systems"][0]["scores"]["bleu"][
         "value"

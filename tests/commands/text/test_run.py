@@ -28,6 +28,7 @@ from calipers.samples import SampleSet, read_samples
 from calipers.text.vendi import MOST_DENSE
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import confidence_interval
+from extras import need
 
 
 def text_table(result, *, width=100):
@@ -121,7 +122,7 @@ def test_the_training_set_is_whole_and_the_reference_tells_what_is_usual():
 
 
 def test_aligned_texts_stay_with_their_references_when_cut():
-    pytest.importorskip("sacrebleu")
+    need("sacrebleu")
     references = [f"sentence number {n} of the very same text" for n in range(40)]
     found = run(
         {"copy": [*references]}, ["bleu"], reference=references, aligned=True, max_samples=15
