@@ -1,27 +1,108 @@
-"""Where an optional package is missing, its modules are left out of the search for doctests."""
+"""What all tests and the examples in docstrings share: which of them run, and what was left out.
 
-from importlib.util import find_spec
+``pytest`` alone runs all but the slow tests, a file at a time in as many processes as there are
+processors; ``pytest --slow`` runs them too. Whatever names files, marks or words runs what it
+names, in one process. The last lines say what was left out, and which extras it needs.
+"""
 
-NEEDS_TORCH = [
-    *(
-        f"src/calipers/embedders/states/{name}.py"
-        for name in ("bert", "dense", "packed", "transformer", "transformer_states")
-    ),
-    *(f"src/calipers/embedders/vision/{name}.py" for name in ("tower", "vision")),
-    *(
-        f"src/calipers/language_model/{name}.py"
-        for name in ("causal_decoding", "causal_scoring", "processors", "stepwise")
-    ),
-]
+from __future__ import annotations
 
-NEEDS_TRAINERS = {
-    "src/calipers/integrations/writing.py": "torch",
-    "src/calipers/integrations/transformers.py": "transformers",
-    "src/calipers/integrations/trl.py": "transformers",
-    "src/calipers/integrations/lightning.py": "lightning",
-}
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
-MAKERS = ["tests/data/inspect/make_logs.py", "tests/data/lm_eval/make_log.py"]  # run by hand
+import pytest
 
-collect_ignore = MAKERS if find_spec("torch") else [*MAKERS, *NEEDS_TORCH]
-collect_ignore += [path for path, needed in NEEDS_TRAINERS.items() if not find_spec(needed)]
+from extras import REASON, need_all  # tests/helpers
+
+collect_ignore = ["tests/data/inspect/make_logs.py", "tests/data/lm_eval/make_log.py"]  # by hand
+
+PROCESSES = 8
+"""The most that are used unasked; each takes up to 2 GB."""
+
+SLOW = pytest.StashKey[int]()
+"""How many slow tests were left out."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Leave the slow tests out and use all processors, where nothing else was asked for."""
+    option = config.option
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    if not (option.slow or option.markexpr or option.keyword):
+        option.markexpr = "not slow"
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return  # one of the processes: it starts none
+    if getattr(option, "numprocesses", 0) is None and not option.usepdb:  # xdist is there, unasked
+        option.numprocesses = min(_processors(), PROCESSES)
+        option.dist = "loadfile"
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # beside others, waiting awake is slow
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.markexpr == "not slow":
+        config.stash[SLOW] = sum(item.get_closest_marker("slow") is not None for item in items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Skip the examples of a module of ours that imports what an extra brings."""
+    if type(collector).__name__ == "DoctestModule":
+        collector.collect = need_all(collector.collect)  # type: ignore[method-assign]
+    return (yield)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a process of xdist: hand on what it counted
+        session.config.workeroutput["slow"] = session.config.stash.get(SLOW, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    if "slow" in getattr(node, "workeroutput", {}):
+        node.config.stash[SLOW] = node.workeroutput["slow"]  # each collects all tests
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Sum up what was left out, and why."""
+    files, tests = Counter[str](), Counter[str]()
+    for report in terminalreporter.stats.get("skipped", []):
+        needed = _needed(report)
+        if needed:
+            (files if isinstance(report, pytest.CollectReport) else tests)[needed] += 1
+    parts = [
+        f"{' and '.join(filter(None, amounts))} for want of {needed}"
+        for needed, _ in (files + tests).most_common()
+        for amounts in [(_amount(files[needed], "file"), _amount(tests[needed], "test"))]
+    ]
+    if slow := config.stash.get(SLOW, 0):
+        parts.append(f"{_amount(slow, 'slow test')} (pytest --slow)")
+    if parts:
+        terminalreporter.write_line("Not run:")
+    for part in parts:
+        terminalreporter.write_line(f"  {part}")
+
+
+def _needed(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """What a test, or a file, was skipped for want of; nothing where it was for another reason."""
+    reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else ""
+    _, found, needed = reason.partition(f"Skipped: {REASON}")
+    return needed if found else ""
+
+
+def _amount(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' if count > 1 else ''}" if count else ""

@@ -16,6 +16,7 @@ import pytest
 from calipers.assets import CARRIED, MINILM, PLOTLY, Asset
 from calipers.embedders import minilm
 from calipers.errors import MissingExtraError
+from extras import need
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSET = Asset(name="one", package="some_published", place="deep/files", wheel="some-published==1")
@@ -155,9 +156,8 @@ def test_a_file_with_another_hash_is_refused(hook, tmp_path):
 @pytest.mark.slow
 def test_the_command_of_an_extra_needs_no_index():
     """Where Calipers is installed, pip takes its extras from there, wherever it came from."""
-    found = importlib.util.find_spec("datasketch")
-    if found is None or importlib.util.find_spec("pip") is None:
-        pytest.skip("needs pip and an extra that is installed")
+    need("datasketch")
+    need("pip")
     process = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--no-index", "--dry-run", "calipers[duplicates]"],
         capture_output=True,

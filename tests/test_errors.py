@@ -45,6 +45,34 @@ def test_require_lets_a_fault_inside_the_package_through(
     assert "half_installed" not in sys.modules
 
 
+def test_a_torchvision_of_another_torch_is_named_and_not_what_transformers_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for a torchvision with CUDA beside a torch without, which breaks every model."""
+    for name, code in {
+        "torch": "",
+        "torchvision": "raise RuntimeError('operator torchvision::nms does not exist\\nmore')",
+        "transformers": "",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(code)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        about = tmp_path / f"{name}-0.28.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.28.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MissingExtraError) as caught:
+        require("transformers", extra="models", purpose="the model 'gpt2'")
+    assert str(caught.value) == (
+        "the model 'gpt2' cannot be loaded: torchvision 0.28.0 and torch 0.28.0 do not fit "
+        "together (operator torchvision::nms does not exist). Calipers needs no torchvision: pip "
+        "uninstall torchvision; or install the torchvision of this torch, from the same index"
+    )
+    (tmp_path / "torchvision.py").write_text("fits = True")
+    assert require("transformers", extra="models", purpose="the model 'gpt2'").__file__ == str(
+        tmp_path / "transformers.py"
+    )
+
+
 def test_a_misspelt_name_gets_the_nearest_ones() -> None:
     error = unknown_name("metric", "precison", ["recall", "precision", "mauve"])
     assert isinstance(error, InputError)

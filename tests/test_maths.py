@@ -50,6 +50,7 @@ from calipers.uncertainty.limits import LimitEstimate
 from calipers.uncertainty.over_prompts import mean_over_prompts
 from calipers.uncertainty.spread import Component, Spread, confidence_interval
 from calipers.uncertainty.two_sample import TwoSample
+from extras import need
 
 X = np.random.default_rng(0).normal(size=(14, 2)).astype(np.float32).astype(float)
 Y = np.random.default_rng(1).normal(0.4, 1.3, size=(11, 2)).astype(np.float32).astype(float)
@@ -460,7 +461,7 @@ def barycentred(p, q, prices, weight):
 
 @pytest.mark.slow  # POT takes two seconds to be imported
 def test_transport():
-    pytest.importorskip("ot")
+    need("ot")
     means = np.random.default_rng(3).normal(size=(len(P), 2))
     prices = distances(means, means) ** 2
     linear = transport_frontier(P, Q, prices, grid=5)
@@ -534,7 +535,7 @@ def test_texts_distinct(n):
 
 
 def test_texts_bleu():
-    pytest.importorskip("sacrebleu")
+    need("sacrebleu")
     texts = ["the cat sat on the mat today", "a dog ran in the park"]
     references = [
         ["the cat sat on a mat", "today the cat sat on the mat and slept"],

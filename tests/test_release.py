@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import calipers
+from extras import need
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -20,7 +21,7 @@ CONDA = {"matplotlib": "matplotlib-base"}
 
 
 def read_yaml(name: str) -> Any:
-    return pytest.importorskip("yaml").safe_load((ROOT / name).read_text())
+    return need("yaml").safe_load((ROOT / name).read_text())
 
 
 def test_versions_agree() -> None:

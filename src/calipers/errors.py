@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 
@@ -44,8 +45,11 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     Raises
     ------
     MissingExtraError
-        If the package is not installed.
+        If the package is not installed, or it is one that loads models and cannot, because the
+        torchvision beside it is not of the torch that is installed.
     """
+    if module.partition(".")[0] in LOADERS:
+        _check_torchvision(purpose)
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -55,6 +59,34 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
             f"{purpose} needs the package {module!r}, which is not installed. "
             f"Install it with: pip install 'calipers[{extra}]'"
         ) from error
+
+
+LOADERS = ("transformers", "sentence_transformers")
+"""Packages that import torchvision for nearly every model, where it is installed."""
+
+
+def _check_torchvision(purpose: str) -> None:
+    """Refuse to load a model beside a torchvision that was made for another torch."""
+    if not (importlib.util.find_spec("torchvision") and importlib.util.find_spec("torch")):
+        return
+    try:
+        importlib.import_module("torchvision")
+    except Exception as error:  # whatever a library that was linked to another one raises
+        pair = " and ".join(f"{name} {_version(name)}" for name in ("torchvision", "torch"))
+        raise MissingExtraError(
+            f"{purpose} cannot be loaded: {pair} do not fit together ({first_line(error)}). "
+            "Calipers needs no torchvision: pip uninstall torchvision; or install the torchvision "
+            "of this torch, from the same index"
+        ) from error
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of unknown version"
 
 
 def first_line(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """A real browser for the HTML report; nothing that it says or asks for goes unseen.
 
-Without a browser or without playwright these tests skip, unless ``CALIPERS_REQUIRE_BROWSER`` is 1:
-then they fail. ``CALIPERS_BROWSER`` names the browser where it is not found by itself.
+Without a browser or without playwright these tests skip, unless ``CALIPERS_REQUIRE_ALL`` is 1: then
+they fail. ``CALIPERS_BROWSER`` names the browser where it is not found by itself.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from extras import lack, need
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
@@ -48,19 +50,11 @@ def _annotation_helpers() -> None:
         _beside("../annotation/annotation_helpers")
 
 
-def _missing(what: str) -> None:
-    """Skip, or fail where a browser is demanded."""
-    if os.environ.get("CALIPERS_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"CALIPERS_REQUIRE_BROWSER is 1, and there is no {what}")
-    pytest.skip(f"no {what}")
-
-
 def _executable() -> str:
     named = os.environ.get("CALIPERS_BROWSER")
     found = shutil.which(named) if named else next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        _missing(f"browser: {named or ', '.join(BROWSERS)} not found")
-    assert found is not None
+        lack("a browser", named or " or ".join(BROWSERS))
     return found
 
 
@@ -70,12 +64,9 @@ _annotation_helpers()
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """One browser for all tests."""
-    if importlib.util.find_spec("playwright") is None:
-        _missing("playwright")
+    api = need("playwright.sync_api")
     executable = _executable()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
+    with api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=executable, args=QUIET)
         yield started
         started.close()

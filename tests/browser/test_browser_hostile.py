@@ -9,6 +9,7 @@ import pytest
 from calipers.report.render.html import html
 from calipers.report.render.markdown import markdown
 from calipers.report.scored import summary
+from extras import need
 from hand_made import comparison_of
 
 pytestmark = pytest.mark.slow
@@ -262,7 +263,7 @@ def named(data, names):
 
 
 def as_markdown(data):
-    parser = pytest.importorskip("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
+    parser = need("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
     return parser.render(
         markdown(summary(comparison_of(data)))
     )  # with raw HTML, as a lenient viewer renders it

@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from calipers.cli import app
+from extras import need
 
-fsspec = pytest.importorskip("fsspec")
+fsspec = need("fsspec")
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def memory():
 @pytest.mark.slow
 def test_both_sides_may_lie_behind_an_address(memory, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    pa = pytest.importorskip("pyarrow")
+    pa = need("pyarrow")
     import pyarrow.parquet as pq
 
     for name in ("ref", "a"):

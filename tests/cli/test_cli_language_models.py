@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from extras import need
+
 CHAT = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
@@ -30,8 +32,8 @@ TEXTS = [
 @pytest.fixture(scope="session")
 def models(tmp_path_factory) -> Path:
     """Tiny models with random weights: folders by name."""
-    pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
+    need("torch")
+    transformers = need("transformers")
     path = Path(__file__).parents[1] / "language_model" / "causal_zoo.py"
     spec = importlib.util.spec_from_file_location("causal_zoo", path)
     zoo = importlib.util.module_from_spec(spec)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from extras import need
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -73,6 +75,6 @@ def test_what_cannot_be_run_here_is_kept(script, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_page_is_current(script):
-    pytest.importorskip("bert_score")
+    need("bert_score")
     (page,) = script.pages(["bert-score"])
     assert script.current(page, {}) == page.read_text("utf-8")

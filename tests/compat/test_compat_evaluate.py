@@ -8,6 +8,7 @@ import pytest
 import calipers
 from calipers.compat.evaluate import Evaluation, load
 from calipers.errors import InputError
+from extras import need
 
 WHO = ["A cat", "The old dog", "My sister", "One bus", "The river"]
 DOES = ["sleeps", "waits", "turns", "is quiet"]
@@ -47,7 +48,7 @@ def test_vectors_have_intervals(rng):
 
 @pytest.mark.slow
 def test_aligned_texts_take_references_alone_or_in_lists():
-    sacrebleu = pytest.importorskip("sacrebleu")
+    sacrebleu = need("sacrebleu")
     texts, references = HUMAN[:9], HUMAN[1:10]
     found = load("bleu").compute(predictions=texts, references=references)
     listed = load("bleu").compute(predictions=texts, references=[[one] for one in references])
@@ -124,7 +125,7 @@ def test_unknown_names_are_refused(name, message):
     ],
 )
 def test_bad_input_is_refused(name, given, message):
-    pytest.importorskip("sacrebleu")
+    need("sacrebleu")
     with pytest.raises((InputError, TypeError)) as caught:
         load(name).compute(**given)
     assert message in str(caught.value)
@@ -137,7 +138,7 @@ def test_one_text_is_no_batch():
 
 @pytest.mark.slow
 def test_it_stands_in_combine():
-    evaluate = pytest.importorskip("evaluate")
+    evaluate = need("evaluate")
     parts = [load("precision", embedder="tfidf", level=None), load("distinct")]
     both = evaluate.combine(parts)
     found = both.compute(predictions=CATS, references=HUMAN)
@@ -154,8 +155,8 @@ def test_it_stands_in_combine():
 
 @pytest.mark.slow
 def test_it_stands_in_the_compute_metrics_of_a_trainer(tmp_path):
-    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    pytest.importorskip("accelerate")
+    torch, transformers = need("torch"), need("transformers")
+    need("accelerate")
     words = sorted({word for text in HUMAN for word in text.split()})
     config = transformers.GPT2Config(vocab_size=len(words), n_embd=8, n_layer=1, n_head=1)
     rows = [{"input_ids": [words.index(word) for word in text.split()][:3]} for text in HUMAN]

@@ -8,13 +8,14 @@ import pytest
 from calipers.compat.faiss_cells import _split, faiss_cells
 from calipers.compat.mauve import MauveResult, compute_mauve
 from calipers.errors import InputError
+from extras import need
 
 SCORES = ("mauve", "mauve_star", "frontier_integral", "frontier_integral_star", "divergence_curve")
 
 
 @pytest.fixture
 def peer():
-    return pytest.importorskip("mauve")
+    return need("mauve")
 
 
 def topics(rng, n, m, d, dtype="float64"):
@@ -103,7 +104,7 @@ def test_equal_histograms_score_one(rng):
 
 
 def test_cells_are_those_of_faiss(rng):
-    faiss = pytest.importorskip("faiss")
+    faiss = need("faiss")
     for n, d, cells, rounds in [
         (500, 9, 40, 500),
         (900, 4, 3, 500),
@@ -141,8 +142,8 @@ WORDS = ["</s>", "<unk>", "a", "bird", "sings", "in", "the", "morning", "and", "
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A tiny GPT-2 with random weights; mauve-text asks for "gpt2" in its name."""
-    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    tokenizers = pytest.importorskip("tokenizers")
+    torch, transformers = need("torch"), need("transformers")
+    tokenizers = need("tokenizers")
     folder = tmp_path_factory.mktemp("gpt2-tiny")
     torch.manual_seed(0)
     config = transformers.GPT2Config(
@@ -165,7 +166,7 @@ def sentences(rng, count, words):
 
 @pytest.mark.slow
 def test_texts_and_tokens_score_as_in_mauve_text(peer, rng, model, monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     monkeypatch.setenv("DISABLE_TQDM", "1")
     p, q = sentences(rng, 60, 11), ["", *sentences(rng, 50, 8)]
     options = {"featurize_model_name": model, "num_buckets": 6, "batch_size": 4}
@@ -199,7 +200,7 @@ def test_token_ids_beyond_the_model_are_refused(model):
 
 @pytest.mark.slow
 def test_a_model_that_is_not_on_disk_is_refused():
-    pytest.importorskip("transformers")
+    need("transformers")
     with pytest.raises(InputError, match="gpt2-large"):
         compute_mauve(p_text=["a b"], q_text=["c d"])
 

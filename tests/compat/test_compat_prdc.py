@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from calipers.compat.prdc import compute_prdc
 from calipers.errors import InputError
+from extras import need
 
 
 def theirs(real, fake, k):
-    prdc = pytest.importorskip("prdc")
+    prdc = need("prdc")
     with contextlib.redirect_stdout(io.StringIO()):  # it prints the sizes
         return prdc.compute_prdc(real, fake, nearest_k=k)
 

@@ -9,6 +9,7 @@ import pytest
 from calipers.embedders import load_embedder, minilm
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.numeric.threads import limit_threads
+from extras import need
 
 try:
     FOLDER = minilm.find_model()
@@ -46,12 +47,12 @@ def batch(embedder):
 
 @pytest.fixture(scope="module")
 def dense():
-    return pytest.importorskip("calipers.embedders.states.dense")
+    return need("calipers.embedders.states.dense")
 
 
 def in_torch():
     """The embedder as torch computes it in float32 on the processor."""
-    pytest.importorskip("torch")
+    need("torch")
     embedder = load_embedder("minilm", device="cpu")
     embedder._encoder = minilm.TorchEncoder("cpu", "float32")
     return embedder
@@ -59,7 +60,7 @@ def in_torch():
 
 @pytest.fixture(scope="module")
 def peer():
-    sentence_transformers = pytest.importorskip("sentence_transformers")
+    sentence_transformers = need("sentence_transformers")
     return sentence_transformers.SentenceTransformer(str(FOLDER), device="cpu")
 
 
@@ -73,7 +74,7 @@ def test_meaning_is_what_sentence_transformers_gives(batch, peer):
 
 
 def test_form_is_the_mean_over_tokens_after_layer_4(batch, peer):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     for row in (0, 2, 3, 4, 5, 8, 20):
         tokens = peer.tokenizer(
             TEXTS[row], truncation=True, max_length=256, padding=False, return_tensors="pt"
@@ -193,13 +194,13 @@ def test_torch_need_not_be_installed():
 
 
 def test_the_identity_is_what_it_was_when_torch_computed_all_vectors(embedder):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     pins = {**embedder.signature, **minilm.POOLING, **minilm.SHA256, "torch": torch.__version__}
     assert embedder.identity == "|".join(f"{key}:{pin}" for key, pin in pins.items())
 
 
 def test_a_graphics_card_takes_torch(monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     asked = []
 
     def encoder(device, dtype, batch_size):
@@ -215,7 +216,7 @@ def test_a_graphics_card_takes_torch(monkeypatch):
 
 
 def test_a_driver_without_a_graphics_card_changes_nothing(monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     monkeypatch.setattr(minilm, "may_compute_on_gpu", lambda device: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
@@ -231,7 +232,7 @@ def test_torchs_own_products_give_the_same_vectors(batch, dense, monkeypatch):
 
 @pytest.mark.parametrize("trouble", [AttributeError, RuntimeError])
 def test_a_build_without_onednn_is_noticed(trouble, dense, monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
 
     def fail(*args, **kwargs):
         raise trouble
@@ -241,7 +242,7 @@ def test_a_build_without_onednn_is_noticed(trouble, dense, monkeypatch):
 
 
 def test_an_operator_that_computes_something_else_is_not_trusted(dense, monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     product = dense._onednn_product
     monkeypatch.setattr(dense, "_onednn_product", lambda *a, **k: product(*a, **k) * 1.01)
     assert dense._onednn_agrees.__wrapped__(torch.float32) is False

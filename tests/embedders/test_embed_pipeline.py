@@ -42,6 +42,7 @@ from calipers.embedders.states.batches import plan_batches
 from calipers.embedders.vectors import write_vectors
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.samples import SampleSet, read_samples
+from extras import need
 
 
 class Watch:
@@ -591,7 +592,7 @@ TEXTS = [f"{'word ' * (i % 7)}text {i}" for i in range(600)]
 
 @pytest.fixture(scope="module")
 def both():
-    pytest.importorskip("torch")
+    need("torch")
     try:
         find_model()
     except MissingExtraError:
@@ -684,7 +685,7 @@ def test_a_killed_program_leaves_no_processes_behind(how):
 
 @pytest.mark.slow
 def test_the_threads_that_are_allowed_are_shared(both, monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     seen = []
     monkeypatch.setattr(processes, "ProcessPoolExecutor", lambda *a, **k: seen.append(k))
     monkeypatch.setattr(torch, "get_num_threads", lambda: 6)

@@ -31,9 +31,10 @@ from calipers.samples import SampleSet
 from calipers.service import address, client
 from calipers.service.address import Key
 from calipers.service.refusal import AnswerError
+from extras import need
 from services import SECRET, Service, begun, changed, running, says, well
 
-pytest.importorskip("httpx")
+need("httpx")
 pytestmark = pytest.mark.usefixtures("no_keys")
 
 WIDTH = 6

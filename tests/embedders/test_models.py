@@ -26,6 +26,7 @@ from calipers.embedders.models.tensors import read_header
 from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.states import pretrained as memory
 from calipers.errors import CalipersError, InputError, MissingExtraError
+from extras import need
 from services import running
 
 
@@ -224,7 +225,7 @@ def test_models_of_images_are_told_from_those_of_texts(kind, files, expected, tm
     ],
 )
 def test_a_slip_is_not_looked_for_on_the_hub(name, meant, monkeypatch, tmp_path):
-    constants = pytest.importorskip("huggingface_hub.constants")
+    constants = need("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(models, "find_model", None)
     with pytest.raises(InputError) as error:
@@ -400,9 +401,9 @@ def test_a_missing_file_is_named(tmp_path):
         minilm.read_verified(tmp_path, "model.safetensors")
 
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
+torch = need("torch")
+transformers = need("transformers")
+tokenizers = need("tokenizers")
 TEXTS = ["", "one", "a longer text of a few words"]
 
 
@@ -463,7 +464,6 @@ def test_texts_and_images_each_have_their_embedder(text_model, image_model):
         12,
     )
     assert texts.embed(TEXTS).views["meaning"].shape == (3, 16)
-    pytest.importorskip("PIL")
     images = load_embedder(str(image_model), device="cpu")
     grey = np.full((20, 30, 3), 99, np.uint8)
     assert images.views == ("image",)
@@ -471,7 +471,6 @@ def test_texts_and_images_each_have_their_embedder(text_model, image_model):
 
 
 def test_options_without_a_meaning_are_refused(text_model, image_model):
-    pytest.importorskip("PIL")
     with pytest.raises(InputError, match="does not take the option 'size'"):
         load_embedder(str(text_model), size=3)
     for option in ({"max_length": 4}, {"prefix": "a"}):
@@ -516,7 +515,7 @@ def test_a_device_that_is_not_there_is_named(text_model):
 
 
 def test_the_code_of_a_sentence_model_is_run_only_if_asked(text_model, tmp_path):
-    pytest.importorskip("sentence_transformers")
+    need("sentence_transformers")
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "mine.py").write_text(
@@ -541,8 +540,8 @@ def test_the_code_of_a_sentence_model_is_run_only_if_asked(text_model, tmp_path)
     assert found.views["meaning"].tolist() == [[1.0], [3.0]]
 
 
-huggingface_hub = pytest.importorskip("huggingface_hub")
-file_download = pytest.importorskip("huggingface_hub.file_download")
+huggingface_hub = need("huggingface_hub")
+file_download = need("huggingface_hub.file_download")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 

@@ -31,6 +31,7 @@ from calipers.embedders.reading import (
     word_spans,
 )
 from calipers.samples import SampleSet
+from extras import need
 
 TELUGU = "ముసలివాడు స్నేహితుడు పటం."
 AMHARIC = "ሰላም ለዓለም ዛሬ"
@@ -207,8 +208,8 @@ def test_what_one_part_does_not_tell_nobody_knows(stub, tmp_path):
 
 # Other tokenizers --------------------------------------------------------------------------------
 
-tokenizers = pytest.importorskip("tokenizers")
-transformers = pytest.importorskip("transformers")
+tokenizers = need("tokenizers")
+transformers = need("transformers")
 
 
 def fast(made, **options):
@@ -298,7 +299,7 @@ def test_token_ids_are_words():
 
 # Models in folders -------------------------------------------------------------------------------
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 
 @pytest.fixture(scope="module")
@@ -344,7 +345,7 @@ def test_saved_vectors_remember_what_was_read(bert, tmp_path):
 
 
 def test_the_library_of_sentence_transformers_tells(tmp_path):
-    library = pytest.importorskip("sentence_transformers")
+    library = need("sentence_transformers")
     from sentence_transformers import models as parts
     from sentence_transformers.models.tokenizer import WhitespaceTokenizer
 

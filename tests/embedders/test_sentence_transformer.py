@@ -13,14 +13,15 @@ from calipers.embedders.models.find import find_model
 from calipers.embedders.models.model_files import read_modules
 from calipers.embedders.options import EmbedderOptions
 from calipers.errors import InputError, MissingExtraError
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-library = pytest.importorskip("sentence_transformers")
-read_plan = pytest.importorskip("calipers.embedders.models.sentence_plan").read_plan
-read_dense = pytest.importorskip("calipers.embedders.models.sentence_plan").read_dense
-parts = pytest.importorskip("sentence_transformers.models")
+torch = need("torch")
+transformers = need("transformers")
+tokenizers = need("tokenizers")
+library = need("sentence_transformers")
+read_plan = need("calipers.embedders.models.sentence_plan").read_plan
+read_dense = need("calipers.embedders.models.sentence_plan").read_dense
+parts = need("sentence_transformers.models")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # about older names of arguments
 TEXTS = [

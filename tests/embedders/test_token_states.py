@@ -12,10 +12,11 @@ from calipers.embedders.states.pooling import choose_layer
 from calipers.embedders.states.token_states import load_token_encoder
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.text import bert_score
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
+torch = need("torch")
+transformers = need("transformers")
+tokenizers = need("tokenizers")
 try:
     MINILM = minilm.find_model()
 except MissingExtraError:

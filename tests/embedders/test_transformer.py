@@ -7,9 +7,11 @@ import shutil
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
+from extras import need
+
+torch = need("torch")
+transformers = need("transformers")
+tokenizers = need("tokenizers")
 
 from calipers.embedders import embed  # noqa: E402
 from calipers.embedders.models.find import FoundModel  # noqa: E402

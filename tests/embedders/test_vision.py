@@ -1,6 +1,8 @@
 """Vision models against plain transformers code, Inception by a stand-in, and raw pixels."""
 
 import hashlib
+import importlib
+import inspect
 import json
 import pickle
 import shutil
@@ -22,11 +24,12 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.samples import SampleSet
 from calipers.samples import images as sample_images
 from calipers.samples.images import ImageArrays
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-vision = pytest.importorskip("calipers.embedders.vision.vision")
-FoundModel = pytest.importorskip("calipers.embedders.models.find").FoundModel
+torch = need("torch")
+transformers = need("transformers")
+vision = need("calipers.embedders.vision.vision")
+FoundModel = need("calipers.embedders.models.find").FoundModel
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
 SIZES |= {"intermediate_size": 64, "image_size": 32, "patch_size": 8, "initializer_range": 0.5}
@@ -475,11 +478,11 @@ def weights(tmp_path):
 @pytest.fixture
 def fidelity(monkeypatch, tmp_path):
     package = types.ModuleType("torch_fidelity")
-    package.__version__ = "9.9"
     module = types.ModuleType("torch_fidelity.feature_extractor_inceptionv3")
     module.URL_INCEPTION_V3, module.FeatureExtractorInceptionV3 = ADDRESS, Network
     monkeypatch.setitem(sys.modules, package.__name__, package)
     monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("calipers.embedders.vision.inception.version", lambda name: "9.9")
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
     monkeypatch.delenv("CALIPERS_INCEPTION", raising=False)
 
@@ -588,8 +591,28 @@ def test_a_named_file_must_be_there(fidelity, monkeypatch, tmp_path):
 
 def test_without_torch_fidelity_the_command_that_brings_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch_fidelity", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[inception\]'"):
+    with pytest.raises(MissingExtraError, match="pip install --no-deps torch-fidelity"):
         load_embedder("inception")
+
+
+def test_torch_fidelity_is_used_without_its_torchvision(weights, tmp_path, monkeypatch):
+    """The package imports torchvision, which may be missing or broken; its network does not."""
+    folder = tmp_path / "site" / "torch_fidelity"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise RuntimeError('torchvision is broken')")
+    (folder / "helpers.py").write_text("import torch\n")
+    (folder / "feature_extractor_inceptionv3.py").write_text(
+        "from torch_fidelity.helpers import torch\n"
+        f"URL_INCEPTION_V3 = {ADDRESS!r}\n\n\n{inspect.getsource(Network)}\n"
+        "FeatureExtractorInceptionV3 = Network\n"
+    )
+    monkeypatch.syspath_prepend(folder.parent)
+    monkeypatch.setenv("CALIPERS_INCEPTION", str(weights))
+    embedder = load_embedder("inception", device="cpu")
+    assert embedder.embed([np.zeros((5, 5, 3), np.uint8)]).views["image"].shape == (1, 2048)
+    assert not [name for name in sys.modules if name.startswith("torch_fidelity")]
+    with pytest.raises(RuntimeError, match="torchvision is broken"):  # as without Calipers
+        importlib.import_module("torch_fidelity")
 
 
 def test_texts_are_no_images(named):
@@ -723,8 +746,8 @@ def test_pixels_hold_few_images(counted):
 
 
 def test_a_vision_model_holds_few_images(counted, tmp_path):
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
+    torch = need("torch")
+    transformers = need("transformers")
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
     sizes |= {"intermediate_size": 8, "image_size": 16, "patch_size": 8}
     torch.manual_seed(0)

@@ -19,8 +19,9 @@ from calipers.estimate.knn.passes import passes_on
 from calipers.metrics.knn_support import density_score, precision_score, recall_score
 from calipers.numeric.blocks import Blocks
 from calipers.uncertainty.search_quality import measure_search
+from extras import need
 
-pytest.importorskip("usearch")
+need("usearch")
 
 EXACT = ("radii", "held", "inside", "own_nearest", "nearest", "distance", "capped", "capped_own")
 SIDES = ("reference", "generated")

@@ -17,6 +17,7 @@ from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.quantise import joint_cells
+from extras import need
 
 _spec = importlib.util.spec_from_file_location(
     "same_cells", Path(__file__).with_name("same_cells.py")
@@ -335,7 +336,7 @@ def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
 
 
 def test_object_storage_through_fsspec(rng):
-    pytest.importorskip("fsspec")
+    need("fsspec")
     with rounds_in("memory://cells", run=by_others) as rounds:
         same.check_equal(topics(rng), rounds, **FEW)
 

@@ -27,6 +27,7 @@ from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
 from calipers.estimate.knn.passes import passes_on
 from calipers.numeric.blocks import Blocks
+from extras import need
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,7 +47,7 @@ NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": F
 @pytest.fixture(scope="module")
 def nodes():
     """A cluster of three nodes, each with a processor and the smallest store that Ray allows."""
-    ray = pytest.importorskip("ray")
+    ray = need("ray")
     from ray.cluster_utils import Cluster
 
     place = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets allow short names only
@@ -126,7 +127,7 @@ def test_counts_in_float64_by_cosine(nodes, rng, tmp_path):
 
 
 def test_counts_through_object_storage(nodes, rng, tmp_path):
-    pytest.importorskip("fsspec")
+    need("fsspec")
     before = set(Path(tempfile.gettempdir()).glob("calipers-*"))
     place = f"file://{tmp_path}/work"
     with passes_on_ray(place) as passes:
@@ -406,7 +407,7 @@ def test_a_driver_that_was_stopped_goes_on(nodes, rng, tmp_path, own_tmp, own_wo
 
 def test_a_folder_that_nodes_do_not_see(nodes):
     """Storage in memory is that of each process alone."""
-    pytest.importorskip("fsspec")
+    need("fsspec")
     with (
         pytest.raises(InputError, match="memory://work"),
         ray_cluster(None, WorkFolder("memory://work")),

@@ -14,11 +14,12 @@ from calipers.engine import ray_start
 from calipers.engine.ray_cluster import NodeReport, check_nodes, own_versions, ray_cluster
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError, MissingExtraError
+from extras import need
 
 
 @pytest.fixture
 def ray():
-    return pytest.importorskip("ray")
+    return need("ray")
 
 
 @pytest.fixture(autouse=True)

@@ -36,6 +36,7 @@ from calipers.engine.ray_embedding import (
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
 from calipers.samples import SampleSet
+from extras import need
 
 TEXTS = [f"text {i} é🦉" for i in range(2 * 1024 + 300)]
 
@@ -145,7 +146,7 @@ def test_what_a_pool_embeds_is_what_is_embedded_here(samples, tmp_path, monkeypa
 @pytest.mark.parametrize("place", ["work", "memory://calipers-embedding"])
 @pytest.mark.parametrize("kept", [True, False])
 def test_another_folder_is_left_empty(samples, tmp_path, monkeypatch, place, kept):
-    pytest.importorskip("fsspec")
+    need("fsspec")
     model, pool = Letters(tmp_path), Pool(monkeypatch)
     folder = place if "://" in place else tmp_path / place
     cache = Cache(tmp_path / "cache") if kept else None
@@ -262,7 +263,7 @@ def test_a_full_disk_is_a_sentence(samples, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_pickled_is_refused(tmp_path):
-    pytest.importorskip("ray")
+    need("ray")
     model = Letters(tmp_path)
     check_sendable(model)
     check_sendable(EmbedderChoice("minilm"))
@@ -317,8 +318,8 @@ def test_processes_and_actors_exclude_each_other():
 
 @pytest.fixture(scope="module")
 def cluster():
-    ray = pytest.importorskip("ray")
-    pytest.importorskip("ray.data")
+    ray = need("ray")
+    need("ray.data")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     ray.init(
         address="local",

@@ -14,6 +14,7 @@ from calipers.engine.ray_cluster import ray_cluster
 from calipers.engine.work_folder import WorkFolder
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.quantise import joint_cells
+from extras import need
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ FEW = {"cells": 30, "restarts": 1, "max_iterations": 5}
 @pytest.fixture(scope="module")
 def two_workers():
     """Ray on this machine, with two processors and a small store."""
-    ray = pytest.importorskip("ray")
+    ray = need("ray")
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     place = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets allow short names only
     ray.init(

@@ -16,6 +16,7 @@ from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
 from calipers.estimate.knn.passes import passes_on
 from calipers.numeric.blocks import Blocks
+from extras import need
 
 _spec = importlib.util.spec_from_file_location(
     "same_counts", Path(__file__).with_name("same_counts.py")
@@ -259,7 +260,7 @@ def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
 def test_a_worker_that_comes_too_late_leaves_nothing(rng, tmp_path, remote):
     """One that nobody waits for may go on to its end after the run is over."""
     if remote:
-        pytest.importorskip("fsspec")
+        need("fsspec")
     place, made = "memory://late" if remote else str(tmp_path / "work"), []
 
     def run(waiting):
@@ -286,7 +287,7 @@ def test_a_folder_that_cannot_be_written(rng, tmp_path):
 
 
 def test_object_storage_through_fsspec(rng, tmp_path):
-    pytest.importorskip("fsspec")
+    need("fsspec")
     sets = gaussians(rng)
     place = "memory://work"
     with passes_in(place) as passes:

@@ -14,8 +14,9 @@ from calipers.engine.torch_kmeans import TorchRounds
 from calipers.errors import InputError
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.quantise import quantise
+from extras import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 _spec = importlib.util.spec_from_file_location(
     "same_cells", Path(__file__).with_name("same_cells.py")

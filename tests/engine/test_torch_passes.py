@@ -15,8 +15,9 @@ from calipers.errors import InputError
 from calipers.estimate import Supports, neighbourhoods
 from calipers.estimate.knn.passes import passes_on
 from calipers.numeric.blocks import Blocks
+from extras import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 _spec = importlib.util.spec_from_file_location(
     "same_counts", Path(__file__).with_name("same_counts.py")

@@ -21,8 +21,9 @@ from calipers.metrics.mmd import mmd_replicates
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.threads import Workers
 from calipers.uncertainty.two_sample_mmd import mmd_test
+from extras import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 
 MEASURES = [Gaussian(1.7), Cubic(5), Euclidean()]
 

@@ -9,6 +9,7 @@ import pytest
 from calipers.engine.locks import hold, hold_new
 from calipers.engine.work_folder import SHOWN, WorkFolder
 from calipers.errors import InputError
+from extras import need
 
 pytest.importorskip("fcntl")
 ROWS = np.arange(60, dtype=np.float32).reshape(12, 5)
@@ -17,7 +18,7 @@ ROWS = np.arange(60, dtype=np.float32).reshape(12, 5)
 @pytest.fixture(params=["disk", "storage"])
 def folder(request, tmp_path):
     if request.param == "storage":
-        pytest.importorskip("fsspec")
+        need("fsspec")
     place = tmp_path / "work" if request.param == "disk" else f"memory:/{tmp_path}"
     folder = WorkFolder(str(place))
     yield folder
@@ -65,7 +66,7 @@ def test_what_is_not_there_is_told_alike_on_disk_and_in_storage(folder):
 
 
 def test_workers_of_a_machine_fetch_a_file_once(tmp_path, monkeypatch):
-    memory = pytest.importorskip("fsspec.implementations.memory")
+    memory = need("fsspec.implementations.memory")
     folder, fetched = WorkFolder(f"memory:/{tmp_path}"), []
     folder.write_array("rows/a.npy", ROWS)
     get = memory.MemoryFileSystem.get_file
@@ -96,7 +97,7 @@ def test_workers_of_a_machine_fetch_a_file_once(tmp_path, monkeypatch):
 
 
 def test_a_machine_without_room_for_copies_says_where_they_would_lie(tmp_path, monkeypatch):
-    memory = pytest.importorskip("fsspec.implementations.memory")
+    memory = need("fsspec.implementations.memory")
     folder = WorkFolder(f"memory:/{tmp_path}")
     folder.write_array("rows/a.npy", ROWS)
 

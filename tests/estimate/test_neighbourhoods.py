@@ -23,6 +23,7 @@ from calipers.numeric.distances import sieve_limits, sieves, squared_of_pairs
 from calipers.numeric.threads import available_threads, workers
 from calipers.numeric.tiles import panel_spans, spans, triangle
 from calipers.numeric.validation import check_points
+from extras import need
 
 _spec = importlib.util.spec_from_file_location(
     "brute_force", Path(__file__).with_name("brute_force.py")
@@ -411,7 +412,7 @@ def test_a_hair_closer_is_closer_also_once_the_limit_is_tight():
 
 
 def test_tensors_come_without_gradients_and_half_precision_once():
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     rows = torch.linspace(0, 1, 12).reshape(4, 3)
     for tensor in (rows, rows.requires_grad_(), rows.bfloat16(), rows.half()):
         taken = check_points(tensor, "x")

@@ -16,6 +16,7 @@ from calipers.estimate.transport import (
     transport_cost,
     transport_plan,
 )
+from extras import need
 
 
 def least(costs):
@@ -85,7 +86,7 @@ def test_two_cells_by_hand():
 
 
 def test_entropic_plan_as_pot_finds_it(cells):
-    ot = pytest.importorskip("ot")
+    ot = need("ot")
     p, q, costs = cells
     inner = np.ix_(p > 0, q > 0)
     for epsilon in (0.2, 1.0, 5.0):
@@ -149,7 +150,7 @@ def by_linear_programme(p, q, costs):
 
 
 def test_a_solver_that_stops_early_gives_no_value(cells, monkeypatch):
-    ot = pytest.importorskip("ot")
+    ot = need("ot")
     stopped = {"warning": "numItermax reached before optimality."}
     monkeypatch.setattr(ot, "emd", lambda p, q, costs, **_: (np.outer(p, q), stopped))
     with pytest.raises(NoPlanError, match="numItermax"):
@@ -201,7 +202,7 @@ def test_a_cell_half_way_is_the_barycentre():
 
 @pytest.mark.parametrize("weight", [0.3, 0.5])
 def test_entropic_barycentre_as_pot_finds_it(cells, weight):
-    ot = pytest.importorskip("ot")
+    ot = need("ot")
     p, q = ((side + 0.1) / (side + 0.1).sum() for side in cells[:2])  # its logarithms take no 0
     costs, weights = cells[2], np.array([weight, 1 - weight])
     middle = ot.bregman.barycenter(

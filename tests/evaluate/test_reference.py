@@ -21,6 +21,7 @@ from calipers.evaluate import noise_floor
 from calipers.evaluate.cautions.confounders import ReferenceTexts
 from calipers.options.comparison import CompareOptions
 from calipers.options.reference import ReferenceOptions
+from extras import need
 
 WORDS = ["stone", "river", "cloud", "engine", "lamp", "paper", "tiger", "wheel", "garden", "mirror"]
 OPTIONS = {"metrics": ["precision", "recall", "mauve_star"], "cache": False, "threads": 1}
@@ -318,7 +319,7 @@ def test_embeddings_of_different_making_are_refused(sides):
 
 
 def frames(texts):
-    pandas = pytest.importorskip("pandas")
+    pandas = need("pandas")
     return pandas.DataFrame({"id": range(len(texts)), "completion": texts})
 
 
@@ -327,7 +328,7 @@ def columns(texts):
 
 
 def datasets(texts):
-    return pytest.importorskip("datasets").Dataset.from_dict({"completion": texts, "n": texts})
+    return need("datasets").Dataset.from_dict({"completion": texts, "n": texts})
 
 
 def dicts(texts):
@@ -352,7 +353,7 @@ def test_every_function_reads_what_a_person_holds(sides, form):
 
 def test_the_splits_of_a_dataset_are_systems(sides):
     texts, generated = sides
-    library = pytest.importorskip("datasets")
+    library = need("datasets")
     splits = library.DatasetDict({name: datasets(each) for name, each in generated.items()})
     found = calipers.compare(texts, splits, embedder=Counting(), **OPTIONS)
     assert [system.name for system in found] == ["good", "poor"]

@@ -172,11 +172,10 @@ def test_what_measuring_texts_brings_up_is_warned_of(sides):
     assert not any("texts are few" in each for each in found["same"].warnings)
 
 
-def test_a_tokenizer_that_is_missing_is_told_before_the_long_work(sides, monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk", None)
-    monkeypatch.setitem(sys.modules, "nltk.tokenize", None)
-    with pytest.raises(MissingExtraError, match=r"calipers\[nltk\]"):
-        compare(*sides, embedder="no such embedder", metrics="precision,text.self_bleu")
+def test_a_package_that_is_missing_is_named_before_the_long_work(sides, monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasketch", None)
+    with pytest.raises(MissingExtraError, match=r"calipers\[duplicates\]"):
+        compare(*sides, embedder="no such embedder", metrics="precision,text.near_duplicates")
 
 
 def test_statistics_of_one_set_are_signed_by_the_rows_they_are_read_from(sides):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import calipers
+from extras import need
 
-pytest.importorskip("sentence_transformers")
+need("sentence_transformers")
 
 WORLD, SPORTS, BUSINESS, SCIENCE = "1234"
 SIZE = 500

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from extras import need
+
 WORDS = ["stone", "river", "cloud", "engine", "lamp", "paper", "tiger", "wheel", "garden", "mirror"]
 
 
@@ -20,9 +22,9 @@ def tiny():
 
 
 def tiny_model():
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    tokenizers = pytest.importorskip("tokenizers")
+    torch = need("torch")
+    transformers = need("transformers")
+    tokenizers = need("tokenizers")
     vocabulary = {word: place for place, word in enumerate(["<s>", "</s>", *WORDS])}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<s>"))
     made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()

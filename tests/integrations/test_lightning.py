@@ -9,9 +9,10 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.integrations.training import CollapseWarning
+from extras import need
 
-torch = pytest.importorskip("torch")
-lightning = pytest.importorskip("lightning.pytorch")
+torch = need("torch")
+lightning = need("lightning.pytorch")
 
 from calipers.integrations.lightning import DistributionCallback  # noqa: E402
 from calipers.integrations.writing import continuations  # noqa: E402
@@ -56,7 +57,7 @@ def watching(tiny, human, prompts, **options):
 
 @pytest.mark.slow
 def test_all_loggers_get_scores_with_intervals(tiny, human, prompts, tmp_path):
-    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = need("tensorboard.backend.event_processing.event_accumulator")
     loggers = lightning.loggers
     both = loggers.CSVLogger(tmp_path, "csv"), loggers.TensorBoardLogger(tmp_path, "events")
     callback = watching(tiny, human, prompts)

@@ -18,9 +18,10 @@ from calipers.embedders import Embedder, EncodedBatch
 from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
 from calipers.integrations.reservoir import priorities, smallest
+from extras import need
 
-torch = pytest.importorskip("torch")
-torchmetrics = pytest.importorskip("torchmetrics")
+torch = need("torch")
+torchmetrics = need("torchmetrics")
 
 from calipers.integrations.torchmetrics import (  # noqa: E402
     FrechetDistance,
@@ -144,7 +145,7 @@ def test_frechet_distance_is_that_of_all_rows_at_once(sides):
 
 
 def test_frechet_distance_is_that_of_torchmetrics(sides):
-    image = pytest.importorskip("torchmetrics.image.fid")
+    image = need("torchmetrics.image.fid")
 
     class Features(torch.nn.Identity):
         num_features = 6

@@ -14,10 +14,11 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.integrations.training import CollapseWarning
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-datasets = pytest.importorskip("datasets")
+torch = need("torch")
+transformers = need("transformers")
+datasets = need("datasets")
 
 from calipers.integrations.transformers import DistributionCallback  # noqa: E402
 from calipers.integrations.writing import continuations, sampling, write  # noqa: E402
@@ -99,7 +100,7 @@ def test_a_model_that_learns_one_text_collapses(tiny, human, prompts, tmp_path):
 
 @pytest.mark.slow
 def test_tensorboard_has_the_scores(tiny, human, prompts, tmp_path, monkeypatch):
-    read = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    read = need("tensorboard.backend.event_processing.event_accumulator")
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "events"))
     trainer = trainer_of(tiny, tmp_path, report_to="tensorboard")
     callback = watched(trainer, human, prompts)
@@ -115,7 +116,7 @@ def test_tensorboard_has_the_scores(tiny, human, prompts, tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_mlflow_has_the_scores(tiny, human, prompts, tmp_path, monkeypatch):
-    mlflow = pytest.importorskip("mlflow")
+    mlflow = need("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"file://{tmp_path / 'runs'}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from calipers.errors import InputError
+from extras import need
 
-pytest.importorskip("torch")
-trl = pytest.importorskip("trl")
-datasets = pytest.importorskip("datasets")
+need("torch")
+trl = need("trl")
+datasets = need("datasets")
 
 from calipers.integrations.trl import (  # noqa: E402
     Completions,

@@ -15,6 +15,7 @@ from calipers.judgements.rubric import (
     read_rubric,
 )
 from calipers.judgements.tables import KNOWN
+from extras import need
 
 TOML = """
 name = "helpful"
@@ -58,7 +59,7 @@ def write(tmp_path):
 @pytest.mark.parametrize(("name", "content"), [("r.toml", TOML), ("r.yaml", YAML), ("r.YML", YAML)])
 def test_both_formats_say_the_same(write, name, content):
     if name != "r.toml":
-        pytest.importorskip("yaml")
+        need("yaml")
     rubric = read_rubric(write(content, name))
     assert (rubric.name, rubric.task, rubric.instructions) == (
         "helpful", "quality", "Rate the answer.",
@@ -156,7 +157,7 @@ def test_a_mistake_is_one_sentence(write, content, words):
     ],
 )
 def test_a_mistake_in_yaml_is_one_sentence_and_runs_nothing(write, content, words):
-    pytest.importorskip("yaml")
+    need("yaml")
     with pytest.raises(InputError) as caught:
         read_rubric(write(content, "own.yaml"))
     assert words in str(caught.value)
@@ -164,7 +165,7 @@ def test_a_mistake_in_yaml_is_one_sentence_and_runs_nothing(write, content, word
 
 
 def test_stars_in_a_text_of_yaml_are_no_aliases(write):
-    pytest.importorskip("yaml")
+    need("yaml")
     text = YAML.replace("text: How safe?", "text: Which is the *better* one?")
     assert read_rubric(write(text, "own.yaml")).questions[1].text == "Which is the *better* one?"
 

@@ -7,9 +7,10 @@ from calipers.embedders.options import EmbedderOptions
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = need("torch")
+transformers = need("transformers")
 
 from calipers.language_model import causal, causal_scoring  # noqa: E402
 from calipers.language_model.causal import load_causal  # noqa: E402

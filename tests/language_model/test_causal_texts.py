@@ -16,9 +16,10 @@ from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
 from calipers.language_model.sampling import invert, uniforms
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = need("torch")
+transformers = need("transformers")
 
 from calipers.language_model import causal, stepwise  # noqa: E402
 from calipers.language_model.causal import load_causal  # noqa: E402

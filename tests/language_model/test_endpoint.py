@@ -32,9 +32,10 @@ from calipers.language_model.models import find_language_model
 from calipers.service import side_by_side
 from calipers.service.address import Key, read_address
 from calipers.service.client import RequestLimitError
+from extras import need
 from services import SECRET, Service, begun, changed, running, says, well
 
-pytest.importorskip("httpx")
+need("httpx")
 pytestmark = pytest.mark.usefixtures("no_keys")
 
 SAMPLE = Decoding.parse("ancestral")

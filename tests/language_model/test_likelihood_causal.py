@@ -10,11 +10,12 @@ import pytest
 from calipers import likelihood
 from calipers.catalogue.likelihoods import LIKELIHOODS
 from calipers.language_model.model import Passage
+from extras import need
 
 
 def distributions(zoo, kind, text):
     """The tokens of a text behind the mark that begins texts, and what is expected at each."""
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     ids = [0, *zoo.tokenizer(kind)(text, add_special_tokens=False)["input_ids"]]
     with torch.inference_mode():
         logits = zoo.plain(kind)(input_ids=torch.tensor([ids])).logits[0].double()

@@ -20,6 +20,7 @@ from calipers.language_model.truncation import (
     tempered,
     truncated,
 )
+from extras import need
 
 TOY = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 
@@ -109,8 +110,8 @@ def test_laws_of_all_rules(name: str, weights: list[float], value: float) -> Non
 
 @pytest.fixture(scope="module")
 def warpers() -> Any:
-    pytest.importorskip("torch")
-    return pytest.importorskip("transformers.generation.logits_process")
+    need("torch")
+    return need("transformers.generation.logits_process")
 
 
 @pytest.mark.slow

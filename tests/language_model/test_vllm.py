@@ -12,9 +12,10 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
 from calipers.language_model.vllm import load_vllm, sample_seed, sampling_parameters
+from extras import need
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+torch = need("torch")
+need("transformers")
 
 
 @dataclass

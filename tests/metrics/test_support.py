@@ -9,6 +9,7 @@ from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics import knn_support
 from calipers.metrics.spheres import sphere_precision_score
 from calipers.numeric import threads as pools
+from extras import need
 
 
 def test_four_points_by_hand():
@@ -29,7 +30,7 @@ def test_four_points_by_hand():
 @pytest.mark.parametrize("k", [1, 3, 5])
 @pytest.mark.parametrize(("n", "m", "d"), [(300, 200, 8), (150, 400, 50)])
 def test_equals_prdc(rng, k, n, m, d):
-    prdc = pytest.importorskip("prdc")
+    prdc = need("prdc")
     reference = rng.standard_normal((n, d))
     generated = rng.standard_normal((m, d)) * 0.9
     theirs = prdc.compute_prdc(reference, generated, nearest_k=k)

@@ -34,6 +34,7 @@ from calipers.metrics.transport import (
     quantised_transport_score,
     sliced_wasserstein,
 )
+from extras import need
 
 MEASURES = {"ot": optimal_transport, "sliced_wasserstein": sliced_wasserstein}
 every = pytest.mark.parametrize("name", MEASURES)
@@ -50,21 +51,21 @@ def test_by_hand():
 
 
 def test_unequal_sizes_by_hand():
-    pytest.importorskip("ot")
+    need("ot")
     # Half of the mass of 0 goes to −1 (½·1), the other half to 3 (½·9)
     assert optimal_transport([[0.0]], [[-1.0], [3.0]]).value == pytest.approx(5)
 
 
 @pytest.mark.parametrize("m", [70, 50, 35])
 def test_as_pot_finds_it(rng, pair, m):
-    ot = pytest.importorskip("ot")
+    ot = need("ot")
     x, y = pair[0], pair[1][:m]
     assert optimal_transport(x, y).value == pytest.approx(ot.emd2([], [], ot.dist(x, y)), rel=1e-10)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e90])
 def test_unequal_sizes_at_any_scale(rng, scale):
-    pytest.importorskip("ot")
+    need("ot")
     x, y = rng.standard_normal((60, 5)), rng.standard_normal((90, 5)) + 0.5
     value = optimal_transport(x, y).value
     scaled = optimal_transport(x * scale, y * scale).value
@@ -73,7 +74,7 @@ def test_unequal_sizes_at_any_scale(rng, scale):
 
 @pytest.mark.parametrize(("far", "known"), [(1e3, True), (1e7, False)])
 def test_far_outliers_are_exact_or_refused(rng, far, known):
-    pytest.importorskip("ot")
+    need("ot")
     x, y = rng.standard_normal((60, 5)), rng.standard_normal((90, 5)) + 0.5
     near = optimal_transport(x[2:], y[3:]).value
     x[:2], y[:3] = far, far
@@ -86,7 +87,7 @@ def test_far_outliers_are_exact_or_refused(rng, far, known):
 
 
 def test_equal_sets_of_unequal_size(rng):
-    pytest.importorskip("ot")
+    need("ot")
     x = rng.standard_normal((60, 5))
     found = optimal_transport(np.repeat(x, 7, axis=0), np.repeat(x, 3, axis=0))
     assert found.value == pytest.approx(0, abs=1e-13)
@@ -109,7 +110,7 @@ def test_one_dimension_is_sorting(rng):
 
 @pytest.mark.parametrize("m", [70, 50, 35, 1])
 def test_sliced_as_pot_finds_it(pair, m):
-    ot = pytest.importorskip("ot")
+    ot = need("ot")
     x, y = pair[0], pair[1][:m]
     directions = np.random.default_rng(3).standard_normal((40, 4))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
@@ -308,7 +309,7 @@ def test_options_reach_the_transport_frontier(sizes_apart):
 
 
 def test_the_score_is_the_area_of_the_frontier(sizes_apart):
-    pytest.importorskip("ot")
+    need("ot")
     cells = quantise(*sizes_apart, buckets=6)
     own = cells_of(*sizes_apart, cells)
     for interpolation in ("linear", "barycentric"):

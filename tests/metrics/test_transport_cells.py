@@ -18,8 +18,9 @@ from calipers.metrics.transport import (
     quantised_transport,
     quantised_transport_score,
 )
+from extras import need
 
-pytest.importorskip("ot")
+need("ot")
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def test_without_pot(pair, monkeypatch):
     assert entropic_transport(*pair).debiased.value > 0
 
 
-pytest.importorskip("ot")
+need("ot")
 
 BOTH = ("mauve_ot", "mauve_ot_barycentric")
 

@@ -30,6 +30,7 @@ from calipers.score import Score
 from calipers.serialise import read
 from calipers.wording.names import clean
 from calipers.wording.numbers import score_text
+from extras import need
 from hand_made import comparison_of
 
 
@@ -127,7 +128,7 @@ def test_text_statistics_with_the_values_of_the_reference():
 
 
 def test_pandas_reads_it(four_sure):
-    pandas = pytest.importorskip("pandas")
+    pandas = need("pandas")
     frame = pandas.read_csv(io.StringIO(csv_of(four_sure), newline=""))
     assert list(frame.columns) == list(COLUMNS)
     assert len(frame) == 32

@@ -19,6 +19,7 @@ from calipers.errors import InputError
 from calipers.results import Comparison
 from calipers.results.inspect_scores import write_records
 from calipers.samples import SampleSet, read_samples
+from extras import lack
 
 LOG = Path(__file__).parent.parent / "data" / "inspect" / "stories.eval"
 VALUES = ["in_support", "density", "realism", "distance", "near_copy"]
@@ -169,12 +170,13 @@ def inspect_python() -> str:
     for python in (os.environ.get("CALIPERS_INSPECT_PYTHON"), sys.executable):
         if (
             python
-            and not subprocess.run(
+            and subprocess.run(
                 [python, "-c", "import inspect_ai"], capture_output=True, check=False
             ).returncode
+            == 0
         ):
             return python
-    pytest.skip("inspect_ai is not installed, and CALIPERS_INSPECT_PYTHON names no Python with it")
+    return lack("inspect_ai in the Python of CALIPERS_INSPECT_PYTHON")
 
 
 def scored(log: Path, *scorer: str) -> Any:

@@ -38,6 +38,7 @@ from calipers.results.sets import Samples
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import plain, read
+from extras import need
 
 ABOUT_SET = SetSummary(
     "human", "human.jsonl", 4, 5, {"mean": 4.5, "median": 4.0}, "ab" * 32, ("short",), {"x": 4}, 3
@@ -515,7 +516,7 @@ def test_rows_of_samples():
 
 
 def test_a_data_frame_of_scores():
-    pytest.importorskip("pandas")
+    need("pandas")
     frame = comparison().to_frame()
     assert list(frame["key"]) == [row["key"] for row in score_rows(comparison())]
     assert frame.loc[frame["key"] == "precision", "value"].item() == 1 / 3
@@ -537,7 +538,7 @@ FRAMES = {
 
 
 def test_every_result_is_a_data_frame_long_or_wide(result):
-    pytest.importorskip("pandas")
+    need("pandas")
     long, wide = result.to_frame(), result.to_frame(wide=True)
     index, column, value = FRAMES[result.kind]
     assert len(long) > 0
@@ -556,7 +557,7 @@ def test_a_result_without_values_of_samples_says_so():
 
 
 def test_metrics_without_a_truth_stand_beside_one_another():
-    pytest.importorskip("pandas")
+    need("pandas")
     alone = replace(ranking(), truths={})
     frame = alone.to_frame()
     assert len(frame) == len(alone.matrix.names) ** 2

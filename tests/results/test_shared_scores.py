@@ -26,6 +26,7 @@ from calipers.results.shared_scores import (
     write_every_eval_ever,
     write_hub_results,
 )
+from extras import lack, need
 
 WHEN = 1_790_000_000.0
 
@@ -135,7 +136,7 @@ def test_wrong_choices(comparison: Comparison) -> None:
 
 
 def test_the_hub_reads_what_is_written(comparison: Comparison, tmp_path: Path) -> None:
-    hub, yaml = pytest.importorskip("huggingface_hub"), pytest.importorskip("yaml")
+    hub, yaml = need("huggingface_hub"), need("yaml")
     if not hasattr(hub, "parse_eval_result_entries"):
         pytest.skip("this huggingface_hub knows no .eval_results")
     entries = hub_results(comparison, benchmark="me/stories", day=date(2026, 11, 24))
@@ -159,7 +160,7 @@ def test_the_hub_reads_what_is_written(comparison: Comparison, tmp_path: Path) -
 def test_any_text_and_number_is_read_back_from_yaml(
     tmp_path_factory: pytest.TempPathFactory, text: str, number: float
 ) -> None:
-    yaml = pytest.importorskip("yaml")
+    yaml = need("yaml")
     path = tmp_path_factory.mktemp("yaml") / "a.yml"
     entries = [{"dataset": {"id": text}, "value": number, "notes": text}] * 2
     write_hub_results(entries, path)
@@ -176,8 +177,8 @@ def test_every_eval_ever_itself_accepts_what_is_written(
 ) -> None:
     folder = os.environ.get(SCHEMA)
     if not folder:
-        pytest.skip(f"{SCHEMA} names no folder with every_eval_ever")
-    jsonschema = pytest.importorskip("jsonschema")
+        lack(f"every_eval_ever in the folder of {SCHEMA}")
+    jsonschema = need("jsonschema")
     path = Path(folder, "every_eval_ever", "schemas", "eval.schema.json")
     schema = json.loads(path.read_text())
     assert schema["version"] == record["schema_version"]

@@ -13,9 +13,10 @@ import pytest
 from calipers.errors import InputError, MissingExtraError
 from calipers.samples import as_sample_set, read_samples
 from calipers.samples.reading import read_systems
+from extras import need
 
-fsspec = pytest.importorskip("fsspec")
-pa = pytest.importorskip("pyarrow")
+fsspec = need("fsspec")
+pa = need("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 LOG = Path(__file__).parent.parent / "data" / "inspect" / "stories.eval"

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from calipers.samples import SampleSet, as_sample_set, read_samples
+from extras import need
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 DATA = Path(__file__).parents[1] / "data"
@@ -63,7 +64,7 @@ def csv_file(folder: Path) -> Any:
 
 
 def parquet(folder: Path) -> Any:
-    pa = pytest.importorskip("pyarrow")
+    pa = need("pyarrow")
     import pyarrow.parquet as pq
 
     pq.write_table(pa.Table.from_pylist(ROWS), folder / "a.parquet")
@@ -71,7 +72,7 @@ def parquet(folder: Path) -> Any:
 
 
 def arrow(folder: Path) -> Any:
-    pa = pytest.importorskip("pyarrow")
+    pa = need("pyarrow")
     import pyarrow.feather as feather
 
     feather.write_feather(pa.Table.from_pylist(ROWS), folder / "a.arrow", "uncompressed")
@@ -79,7 +80,7 @@ def arrow(folder: Path) -> Any:
 
 
 def saved_dataset(folder: Path) -> Any:
-    pytest.importorskip("datasets").Dataset.from_list(ROWS).save_to_disk(folder / "saved")
+    need("datasets").Dataset.from_list(ROWS).save_to_disk(folder / "saved")
     return folder / "saved"
 
 
@@ -95,14 +96,14 @@ def shards(folder: Path) -> Any:
 
 
 def images(folder: Path) -> Any:
-    pillow = pytest.importorskip("PIL.Image")
+    pillow = need("PIL.Image")
     for n in range(3):
         pillow.new("RGB", (4, 4), (n, n, n)).save(folder / f"{n}.png")
     return folder
 
 
 def address(folder: Path) -> Any:
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = need("fsspec")
     storage = fsspec.filesystem("memory")
     storage.makedirs("/formats", exist_ok=True)
     with storage.open("/formats/a.parquet", "wb") as file:
@@ -206,30 +207,30 @@ def test_what_other_tools_write(row: list[str], tmp_path: Path) -> None:
 
 
 def loader() -> Any:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     return torch.utils.data.DataLoader(TEXTS, batch_size=2)
 
 
 HELD: dict[str, Callable[[], list[Any]]] = {
     "lists and generators": lambda: [TEXTS, (text for text in TEXTS), ROWS],
     "pandas": lambda: [
-        pytest.importorskip("pandas").DataFrame(ROWS),
-        pytest.importorskip("pandas").Series(TEXTS),
+        need("pandas").DataFrame(ROWS),
+        need("pandas").Series(TEXTS),
     ],
     "polars": lambda: [
-        pytest.importorskip("polars").DataFrame(ROWS),
-        pytest.importorskip("polars").LazyFrame(ROWS),
-        pytest.importorskip("polars").Series(TEXTS),
+        need("polars").DataFrame(ROWS),
+        need("polars").LazyFrame(ROWS),
+        need("polars").Series(TEXTS),
     ],
     "Arrow": lambda: [
-        pytest.importorskip("pyarrow").Table.from_pylist(ROWS),
-        pytest.importorskip("pyarrow").array(TEXTS),
+        need("pyarrow").Table.from_pylist(ROWS),
+        need("pyarrow").array(TEXTS),
     ],
     "`datasets`": lambda: [
-        pytest.importorskip("datasets").Dataset.from_list(ROWS),
-        pytest.importorskip("datasets").Dataset.from_list(ROWS).to_iterable_dataset(),
+        need("datasets").Dataset.from_list(ROWS),
+        need("datasets").Dataset.from_list(ROWS).to_iterable_dataset(),
     ],
-    "arrays and tensors": lambda: [np.eye(3), pytest.importorskip("torch").eye(3)],
+    "arrays and tensors": lambda: [np.eye(3), need("torch").eye(3)],
     "torch `Dataset`, `DataLoader`": lambda: [loader()],
     "`SampleSet`, embeddings": lambda: [SampleSet.from_texts(TEXTS, name="x")],
 }

@@ -21,6 +21,7 @@ from calipers.samples import SampleSet, as_sample_set, image_files, images, read
 from calipers.samples.image_files import BadImageError, decode_bytes
 from calipers.samples.images import as_rgb
 from calipers.samples.sample_set import CHUNK
+from extras import need
 
 RNG = np.random.default_rng(0)
 COLOUR = RNG.integers(0, 256, (6, 4, 5, 3), dtype=np.uint8)
@@ -73,7 +74,7 @@ def test_channels_may_come_first_where_that_is_clear() -> None:
     np.testing.assert_array_equal(list(images_of(COLOUR.transpose(0, 3, 1, 2))), COLOUR)
     square = RNG.integers(0, 256, (2, 3, 3, 3), dtype=np.uint8)
     np.testing.assert_array_equal(list(images_of(square)), square)
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     tensor = torch.tensor(COLOUR).permute(0, 3, 1, 2)
     np.testing.assert_array_equal(list(as_sample_set(tensor)), COLOUR)
 
@@ -94,7 +95,7 @@ def test_floats_are_rounded_to_256_steps(dtype: str) -> None:
 
 @pytest.mark.slow
 def test_digits_are_images_when_divided_by_16() -> None:
-    digits = pytest.importorskip("sklearn.datasets").load_digits().images
+    digits = need("sklearn.datasets").load_digits().images
     samples = as_sample_set(digits / 16)
     assert (len(samples), samples[0].shape) == (1797, (8, 8, 3))
     np.testing.assert_allclose(samples[5][..., 0], digits[5] / 16 * 255, atol=0.5)
@@ -226,7 +227,7 @@ def test_one_image_is_no_set() -> None:
 
 
 def test_tensors_of_half_precision_and_without_values() -> None:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     assert as_sample_set(torch.ones(2, 4, 4, dtype=torch.bfloat16)).kind == "images"
     with pytest.raises(InputError, match="cannot be read as an array"):
         as_sample_set(torch.ones(2, 4, 4, device="meta"))

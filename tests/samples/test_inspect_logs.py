@@ -20,6 +20,7 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.memory import memory_limit
 from calipers.samples import read_samples
 from calipers.samples.readers.inspect_logs import ZSTD
+from extras import lack, need
 
 LOGS = Path(__file__).parent.parent / "data" / "inspect"
 EVAL, JSON = LOGS / "stories.eval", LOGS / "stories.json"
@@ -238,7 +239,7 @@ def test_other_methods_and_encryption_are_refused(write_eval: Zip) -> None:
 
 def zstd_log(path: Path, content: bytes, size: int | None = None) -> Path:
     """A log whose only sample is packed by zstd in two frames, as large ones of inspect are."""
-    zstandard = pytest.importorskip("zstandard")
+    zstandard = need("zstandard")
     half = len(content) // 2
     pack = zstandard.ZstdCompressor().compress
     packed = pack(content[:half]) + pack(content[half:])
@@ -357,7 +358,7 @@ def test_logs_are_read_as_inspect_itself_reads_them(tmp_path: Path, suffix: str)
     python = os.environ.get("CALIPERS_INSPECT_PYTHON", sys.executable)
     known = subprocess.run([python, "-c", "import inspect_ai"], capture_output=True, check=False)
     if known.returncode:
-        pytest.skip("CALIPERS_INSPECT_PYTHON names no Python with inspect_ai")
+        lack("inspect_ai in the Python of CALIPERS_INSPECT_PYTHON")
     done = subprocess.run(
         [python, "-c", REAL, str(tmp_path), suffix], capture_output=True, text=True, check=False
     )

@@ -12,6 +12,7 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.samples import as_sample_set, read_samples
+from extras import need
 
 Write = Callable[..., Path]
 HARNESS = Path(__file__).parent.parent / "data" / "lm_eval" / "samples_toy.jsonl"
@@ -74,15 +75,15 @@ def test_outputs_of_alpaca_eval(write: Write) -> None:
 def test_prompts_of_alpaca_eval_in_tables(package: str, tmp_path: Path) -> None:
     table: Any
     if package == "parquet":
-        pa = pytest.importorskip("pyarrow")
+        pa = need("pyarrow")
         import pyarrow.parquet as pq
 
         table = tmp_path / "a.parquet"
         pq.write_table(pa.Table.from_pylist(ALPACA), table)
     elif package == "pyarrow":
-        table = pytest.importorskip("pyarrow").Table.from_pylist(ALPACA)
+        table = need("pyarrow").Table.from_pylist(ALPACA)
     else:
-        table = pytest.importorskip(package).DataFrame(ALPACA)
+        table = need(package).DataFrame(ALPACA)
     for label in (None, "dataset"):
         samples = as_sample_set(table, group=label)
         assert list(samples) == ["Answer 0.", "Answer 1.", "Answer 2."]
@@ -135,16 +136,16 @@ def test_a_prompt_without_generations_is_told_of(write_rows: Write) -> None:
 def test_lists_of_texts_in_tables(package: str, tmp_path: Path) -> None:
     table: Any
     if package == "datasets":
-        table = pytest.importorskip("datasets").Dataset.from_list(NOVELTY)
+        table = need("datasets").Dataset.from_list(NOVELTY)
     elif package in ("pyarrow", "parquet"):
-        table = pytest.importorskip("pyarrow").Table.from_pylist(NOVELTY)
+        table = need("pyarrow").Table.from_pylist(NOVELTY)
         if package == "parquet":
             import pyarrow.parquet as pq
 
             pq.write_table(table, tmp_path / "a.parquet")
             table = tmp_path / "a.parquet"
     else:
-        table = pytest.importorskip(package).DataFrame(NOVELTY)
+        table = need(package).DataFrame(NOVELTY)
     samples = as_sample_set(table, cluster="id")
     assert list(samples) == ["a", "b", "a", "c", "d", "e"]
     assert samples.clusters is not None
@@ -231,7 +232,7 @@ def test_samples_of_every_eval_ever(write_rows: Write) -> None:
 
 
 def test_samples_of_every_eval_ever_in_parquet(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
+    pa = need("pyarrow")
     import pyarrow.parquet as pq
 
     rows = [{**evaluated(0, "a", "b"), "answer_attribution": None}]

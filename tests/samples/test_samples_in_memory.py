@@ -10,6 +10,7 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set
+from extras import need
 
 TEXTS = ["One text.", "Two texts.", "Three."]
 TOPICS = ["a", "b", "a"]
@@ -22,19 +23,19 @@ Make = Callable[[dict[str, Any]], Any]
 
 
 def _pandas(columns: dict[str, Any]) -> Any:
-    return pytest.importorskip("pandas").DataFrame(columns)
+    return need("pandas").DataFrame(columns)
 
 
 def _polars(columns: dict[str, Any]) -> Any:
-    return pytest.importorskip("polars").DataFrame(columns)
+    return need("polars").DataFrame(columns)
 
 
 def _arrow(columns: dict[str, Any]) -> Any:
-    return pytest.importorskip("pyarrow").table(columns)
+    return need("pyarrow").table(columns)
 
 
 def _dataset(columns: dict[str, Any]) -> Any:
-    return pytest.importorskip("datasets").Dataset.from_dict(columns)
+    return need("datasets").Dataset.from_dict(columns)
 
 
 def _dicts(columns: dict[str, Any]) -> Any:
@@ -163,7 +164,7 @@ def test_columns_of_pandas_hold_texts(kind: str) -> None:
 
 def test_columns_of_polars_and_of_datasets() -> None:
     assert list(as_sample_set(_dataset(COLUMNS)["text"])) == TEXTS
-    polars = pytest.importorskip("polars")
+    polars = need("polars")
     assert list(as_sample_set(polars.Series(TEXTS))) == TEXTS
     assert as_sample_set(polars.Series([[1, 2], [3]])).kind == "tokens"
 
@@ -181,7 +182,7 @@ def test_datasets_of_any_format_streamed_or_with_images() -> None:
     assert list(as_sample_set(data.with_format("numpy"))) == TEXTS
     assert as_sample_set(data.with_format("numpy"), field="embedding").kind == "vectors"
     assert list(as_sample_set(data.to_iterable_dataset())) == TEXTS
-    datasets, pillow = pytest.importorskip("datasets"), pytest.importorskip("PIL.Image")
+    datasets, pillow = need("datasets"), need("PIL.Image")
     features = datasets.Features(
         {"image": datasets.Image(), "label": datasets.ClassLabel(names=["cat", "dog"])}
     )
@@ -193,7 +194,7 @@ def test_datasets_of_any_format_streamed_or_with_images() -> None:
 
 
 def test_a_dict_is_no_set_and_the_splits_are_named() -> None:
-    datasets = pytest.importorskip("datasets")
+    datasets = need("datasets")
     splits = datasets.DatasetDict({"train": _dataset(COLUMNS), "test": _dataset(COLUMNS)})
     with pytest.raises(
         InputError,
@@ -226,7 +227,7 @@ def test_a_table_of_an_unknown_kind() -> None:
 
 
 def test_tensors_with_gradients_and_of_half_precision() -> None:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     tensor = torch.tensor(MATRIX, requires_grad=True)
     for given in (tensor, tensor.to(torch.bfloat16), tensor.half(), list(tensor)):
         samples = as_sample_set(given)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.samples import SampleSet, read_samples, read_systems, source
+from extras import need
 
 # CSV, TSV, parquet and saved datasets.
 
@@ -214,7 +215,7 @@ def test_saved_dataset(saved: Path) -> None:
 
 
 def test_datasets_package_writes_what_is_read(tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
+    datasets = need("datasets")
     rows = {"text": [f"text {i}" for i in range(3000)], "n": list(range(3000))}
     dataset = datasets.Dataset.from_dict(rows)
     dataset.select(range(10, 2000)).save_to_disk(tmp_path / "one", num_shards=3)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.samples import SampleSet, read_samples, source
 from calipers.samples.fields import PathError, extractor, parse_path, root
+from extras import need
 
 # Text files, JSON lines, JSON, gzip and standard input, and the paths of fields in them.
 
@@ -93,7 +94,7 @@ def test_folders_of_texts_that_are_no_set(write: Write) -> None:
 
 
 def test_a_folder_of_images_and_texts(write: Write) -> None:
-    image = pytest.importorskip("PIL.Image").new("RGB", (4, 4))
+    image = need("PIL.Image").new("RGB", (4, 4))
     folder = write("mixed/readme.txt", "about").parent
     for name in ("a.png", "b.png"):
         image.save(folder / name)

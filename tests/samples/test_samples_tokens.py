@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples
 from calipers.samples.sample_set import CHUNK
+from extras import need
 
 Write = Callable[..., Path]
 
@@ -208,7 +209,7 @@ def test_rows_of_arrays_and_of_tensors() -> None:
     assert as_lists(tokens_of(np.arange(6).reshape(2, 3))) == [[0, 1, 2], [3, 4, 5]]
     fixed = pa.array([[1, 255]], pa.list_(pa.uint8(), 2))
     assert as_lists(tokens_of(fixed)) == [[1, 255]]
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     assert as_lists(as_sample_set([torch.tensor([1, 2]), torch.tensor([3])])) == [[1, 2], [3]]
     assert as_lists(as_sample_set(iter([[1], [2]]))) == [[1], [2]]
 

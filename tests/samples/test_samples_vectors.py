@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples, source
 from calipers.samples.sample_set import CHUNK
+from extras import need
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -84,7 +85,7 @@ def test_names_the_rows_that_are_not_finite() -> None:
 
 
 def test_tensors_are_arrays() -> None:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     np.testing.assert_array_equal(as_sample_set(torch.tensor(MATRIX)).vectors, MATRIX)
     halves = as_sample_set(torch.tensor(MATRIX, dtype=torch.bfloat16))
     assert halves.vectors is not None
@@ -215,7 +216,7 @@ def test_safetensors(tmp_path: Path) -> None:
 
 
 def test_bfloat16_becomes_float32(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
+    torch = need("torch")
     from safetensors.torch import save_file
 
     given_tensor = torch.randn(5, 4).to(torch.bfloat16)

@@ -14,8 +14,9 @@ import pytest
 from calipers.errors import InputError
 from calipers.memory import memory_limit
 from calipers.samples import SampleSet, as_sample_set
+from extras import need
 
-torch = pytest.importorskip("torch")
+torch = need("torch")
 data = torch.utils.data
 
 TEXTS = [f"text {n}" for n in range(7)]
@@ -178,7 +179,7 @@ def test_generators_of_rows_with_arrays() -> None:
 
 
 def test_streamed_data_sets_of_hugging_face() -> None:
-    datasets = pytest.importorskip("datasets")
+    datasets = need("datasets")
     held = datasets.Dataset.from_list(ROWS)
     streamed = held.to_iterable_dataset()
     for given in (streamed, streamed.with_format("torch"), streamed.with_format("numpy")):
@@ -198,7 +199,7 @@ def test_streamed_data_sets_of_hugging_face() -> None:
 
 
 def test_only_the_columns_that_are_needed_are_collected(tmp_path: Path) -> None:
-    polars = pytest.importorskip("polars")
+    polars = need("polars")
     frame = polars.DataFrame({"id": TOPICS, "text": TEXTS, "n": list(range(7))})
     read = []
 

@@ -6,8 +6,9 @@ import pytest
 import calipers
 from calipers.score import signature_pins
 from calipers.text import bert_score
+from extras import need
 
-pytest.importorskip("torch")
+need("torch")
 
 ONE, OTHER = "ముసలివాడు స్నేహితుడు పటం.", "పిల్లి వైద్యుడు రొట్టె."
 

@@ -8,10 +8,11 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.text import bert_score, bertscore
 from calipers.text.bertscore import blocks
 from calipers.text.tokens import tokenise
+from extras import need
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
+torch = need("torch")
+transformers = need("transformers")
+tokenizers = need("tokenizers")
 try:
     MINILM = minilm.find_model()
 except MissingExtraError:
@@ -103,7 +104,7 @@ def test_equals_the_definition_worked_slowly(kind, idf, roberta):
 @pytest.mark.parametrize("kind", ["minilm", "roberta"])
 @pytest.mark.filterwarnings("ignore")
 def test_equals_bert_score(kind, idf, roberta):
-    peer = pytest.importorskip("bert_score")
+    peer = need("bert_score")
     folder, layer = (MINILM, 5) if kind == "minilm" else (roberta, 3)
     several = [[*pair[:1], pair[1] or "none"] for pair in BOTH]
     for references in (OTHERS, several):
@@ -248,7 +249,6 @@ def test_where_all_rows_are_alike_a_shuffled_baseline_has_no_scale():
 
 
 def test_a_corpus_gives_its_texts():
-    pytest.importorskip("nltk")
     texts, others = tokenise(TEXTS, OTHERS)
     assert np.array_equal(score(texts, others), score(TEXTS, OTHERS))
 

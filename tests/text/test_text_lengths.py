@@ -22,6 +22,7 @@ from calipers.text import (
     zipf_coefficient,
 )
 from calipers.text.tokens import tokenise
+from extras import need
 
 # Lengths and the vocabulary.
 
@@ -164,7 +165,7 @@ def test_equals_a_gzip_file(texts, level):
 
 @pytest.mark.parametrize("level", [1, 3, 19])
 def test_zstd_equals_another_binding(level):
-    zstandard = pytest.importorskip("zstandard")
+    zstandard = need("zstandard")
     texts = [f"text number {at} says {at * at}" for at in range(300)]
     data = "\n".join(texts).encode()
     packed = zstandard.ZstdCompressor(level=level).compress(data)

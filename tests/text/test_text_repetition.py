@@ -21,6 +21,7 @@ from calipers.text import (
 )
 from calipers.text.termination import ENDS, ends_sentence
 from calipers.text.tokens import tokenise
+from extras import need
 
 # Texts that end in loops, repeats within a text, and phrases that texts share.
 
@@ -288,7 +289,7 @@ def test_texts_that_did_not_end(text):
 
 
 def test_the_marks_are_those_of_unicode():
-    regex = pytest.importorskip("regex")
+    regex = need("regex")
     terminal = regex.compile(r"\p{Sentence_Terminal}")
     found = {chr(code) for code in range(0x10000) if terminal.match(chr(code))}
     assert len(ENDS & found) > 90

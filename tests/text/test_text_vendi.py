@@ -5,6 +5,7 @@ from calipers.errors import InputError
 from calipers.metrics import rke as rke_of_rows
 from calipers.metrics import vendi_score as vendi_of_rows
 from calipers.text import rke, tokenise, vendi, vendi_score
+from extras import need
 
 ORDERS = [0, 0.5, 1, 1.5, 2, 3, np.inf]
 
@@ -56,7 +57,7 @@ def test_equals_the_definition(q, orders):
 
 
 def test_equals_the_package_of_the_authors():
-    vendi = pytest.importorskip("vendi_score.vendi")
+    vendi = need("vendi_score.vendi")
     texts = sentences(60, 4)
     for q in (1, 2):
         expected = vendi.score_K(matrix(texts, (1, 2)), q=q)

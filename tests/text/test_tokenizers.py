@@ -68,10 +68,8 @@ def test_sacrebleu_counts_the_same_tokens(name):
     assert words_of(text, name) == sacrebleu.BLEU(tokenize=name).tokenizer(text).split()
 
 
-def test_names_in_signatures_pin_what_changes_a_token(tmp_path):
-    import nltk
-
-    assert as_corpus(["a"], "nltk").tokenizer == f"nltk-{nltk.__version__}"
+def test_names_in_signatures_pin_what_changes_a_token():
+    assert as_corpus(["a"], "nltk").tokenizer == "nltk-3.10.4"
     assert as_corpus(["a"], "13a").tokenizer == f"13a-sacrebleu-{sacrebleu.__version__}"
     assert as_corpus(["a"], "minilm").tokenizer == "minilm-be50c3628f2b"
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from calipers.uncertainty.rater_agreement import ratings_between
+from extras import need
 
 
 def rated(values, rater="p"):
@@ -24,7 +25,7 @@ def test_by_hand():
 
 
 def test_as_quadratic_kappa_of_scikit_learn():
-    metrics = pytest.importorskip("sklearn.metrics")
+    metrics = need("sklearn.metrics")
     rng = np.random.default_rng(0)
     one = rng.integers(1, 6, 60)
     other = np.clip(one + rng.integers(-1, 2, 60), 1, 5)

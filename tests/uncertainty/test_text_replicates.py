@@ -18,6 +18,7 @@ from calipers.text.tokens import tokenise
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import Component
 from calipers.uncertainty.text_replicates import TextSpreads
+from extras import need
 
 N, M, SEED = 90, 70, 3
 WORDS = [f"w{rank}" for rank in range(40)]
@@ -98,8 +99,8 @@ def test_texts_against_a_set_equal_measuring_without_each_block_of_either(key, s
 
 @pytest.mark.parametrize("key", ALIGNED)
 def test_rows_equal_measuring_without_each_block_of_pairs(key):
-    pytest.importorskip("sacrebleu")
-    pytest.importorskip("rouge_score")
+    need("sacrebleu")
+    need("rouge_score")
     references = texts_of(40, 5, copies=False)
     rng = random.Random(6)
     texts = [
@@ -132,7 +133,7 @@ def test_self_bleu_of_a_drawn_sample_equals_scoring_without_each_block(order, se
 
 
 def test_near_duplicates_equal_measuring_without_each_block():
-    pytest.importorskip("datasketch")
+    need("datasketch")
     texts = texts_of(80, 7, copies=False)
     texts[40:60] = [f"{text} w39 w38 w37" for text in texts[:20]]
     texts[:20] = [f"{text} w39 w38 w37" for text in texts[:20]]
@@ -144,7 +145,7 @@ def test_near_duplicates_equal_measuring_without_each_block():
 
 
 def test_near_duplicates_of_a_reference_count_both_sides(sets):
-    pytest.importorskip("datasketch")
+    need("datasketch")
     generated, reference, _ = sets
     own = generated.take(np.arange(30))
     mixed = tokenise(

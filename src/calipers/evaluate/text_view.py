@@ -43,7 +43,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
     InputError
         If a text metric is unknown or needs what is not there.
     MissingExtraError
-        If the tokenizer, or a metric asked for by name, needs a package that is not installed.
+        If a metric asked for by name needs a package that is not installed.
     """
     if names is None:
         return None, []
@@ -53,7 +53,6 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
         return listed, []
     choices = choose_text(texts, train=train)
     check_extras(choices)
-    find_tokenizer(TOKENIZER)  # before the long work, where its package is missing
     return [name for name in listed if name not in texts], choices
 
 

@@ -108,8 +108,7 @@ def find_splitter(tokenizer: AnyTokenizer) -> Tokenizer:
         return find_tokenizer(tokenizer)
     except MissingExtraError as error:
         raise MissingExtraError(
-            f"{error}; or use --tokenizer whitespace (tokenizer='whitespace' in Python), "
-            "which needs no package"
+            f"{error}; the default tokenizer, nltk, needs no package"
         ) from error
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from calipers.errors import InputError
 from calipers.text.word_numbers import Numbers, Vocabulary, blocks
 
 if TYPE_CHECKING:
@@ -64,12 +63,7 @@ class ChunkMemo:
         """Number the tokens of each text."""
         parts = []
         for start, stop in blocks(texts, BLOCK):
-            try:
-                parts.append(self._number_block(texts[start:stop]))
-            except TimeoutError as error:
-                raise InputError(
-                    f"rows {start + 1:,} to {stop:,}: the tokenizer gave up: {error}"
-                ) from error
+            parts.append(self._number_block(texts[start:stop]))
             if self._held > ROOM:
                 self._forget()
         tokens, lengths = (np.concatenate(columns) for columns in zip(*parts, strict=True))

@@ -1,8 +1,9 @@
 """Tokenizers by name or path, or a person's own, and how any of them turns texts into numbers.
 
 ========================  ==========================================================================
-``nltk``                  NLTK's ``NLTKWordTokenizer`` on the whole text, so that only the last full
-                          stop is split from its word (``13a`` splits all); the default
+``nltk``                  NLTK's ``NLTKWordTokenizer``, without NLTK, on the whole text, so that
+                          only the last full stop is split from its word (``13a`` splits all); the
+                          default
 ``whitespace``            what stands between white space
 ``characters``            every Unicode code point, white space too
 ``13a``, ``intl``, …      sacrebleu's tokenizers

@@ -21,6 +21,7 @@ from calipers.judgements.tables import read_judgements, write_judgements
 from calipers.language_model.judging import SIDES
 from calipers.language_model.model import Completion, LanguageModel
 from calipers.samples import SampleSet
+from extras import need
 from services import running
 
 TRUTH = {"good": 1.0, "fair": 0.0, "poor": -1.0}
@@ -328,7 +329,7 @@ def test_several_judges_stand_beside_each_other():
 
 
 def test_the_simulated_judge_of_the_documentation_is_exposed():
-    pytest.importorskip("httpx")
+    need("httpx")
     path = Path(__file__).parents[3] / "examples" / "judgements" / "simulated_server.py"
     spec = importlib.util.spec_from_file_location("simulated_judge", path)
     module = importlib.util.module_from_spec(spec)

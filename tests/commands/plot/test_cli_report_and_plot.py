@@ -17,6 +17,7 @@ from calipers.commands.plot.cli import LINES, read_x
 from calipers.commands.report.cli import page_beside
 from calipers.errors import InputError
 from calipers.report.plot_kinds import plot_kinds
+from extras import need
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,7 @@ def test_a_redacted_report_of_a_real_run_holds_none_of_its_texts(calipers, kept_
 
 @pytest.mark.slow
 def test_a_redacted_table_of_a_real_run_names_no_folder(calipers, kept_texts, monkeypatch):
-    pytest.importorskip("pyarrow")
+    need("pyarrow")
     import pyarrow.parquet as parquet
 
     from calipers.results import rows

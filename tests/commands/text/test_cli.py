@@ -19,6 +19,7 @@ from calipers.commands.metrics.cli import _completed
 from calipers.commands.text.options import TextOptions
 from calipers.options.option import options_of
 from calipers.text.tokenizers import NAMES
+from extras import need
 
 HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")
          for b in ("bird", "fish") for c in ("mill", "lake", "hill")]  # fmt: skip
@@ -100,7 +101,7 @@ def test_the_training_set(calipers, files):
 
 
 def test_rows_beside_their_references(calipers, files):
-    pytest.importorskip("sacrebleu")
+    need("sacrebleu")
     job = ("text", "a.jsonl", "-r", "a.jsonl", "--aligned", "--metrics", "bleu", *files)
     assert data_of(calipers(*job, "--json", "-"))["systems"][0]["scores"]["bleu"][
         "value"
@@ -118,13 +119,21 @@ def test_a_missing_package_of_one_among_many_is_a_note(calipers, files, monkeypa
     assert "pip install 'calipers[duplicates]'" in named.stderr
 
 
-def test_without_nltk_the_way_around_is_named(calipers, files, monkeypatch):
-    for module in ("nltk", "nltk.tokenize"):
+def test_the_numbers_are_the_same_with_and_without_nltk(calipers, files, monkeypatch):
+    tables = [calipers("text", "a.jsonl", "--json", "-")]
+    for module in ("nltk", "nltk.tokenize", "regex"):
         monkeypatch.setitem(sys.modules, module, None)
-    result = calipers("text", "a.jsonl")
+    tables.append(calipers("text", "a.jsonl", "--json", "-"))
+    assert [table.exit_code for table in tables] == [0, 0]
+    assert tables[0].stdout == tables[1].stdout
+
+
+def test_a_tokenizer_that_is_missing_is_named_with_the_way_around(calipers, files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    result = calipers("text", "a.jsonl", "--tokenizer", "intl")
     assert result.exit_code == 2
-    assert "pip install 'calipers[nltk]'" in result.stderr
-    assert "--tokenizer whitespace" in result.stderr
+    assert "pip install 'calipers[bleu]'" in result.stderr
+    assert "the default tokenizer, nltk, needs no package" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from calipers.samples import SampleSet, read_samples
 from calipers.text.vendi import MOST_DENSE
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import confidence_interval
+from extras import need
 
 
 def text_table(result, *, width=100):
@@ -121,7 +122,7 @@ def test_the_training_set_is_whole_and_the_reference_tells_what_is_usual():
 
 
 def test_aligned_texts_stay_with_their_references_when_cut():
-    pytest.importorskip("sacrebleu")
+    need("sacrebleu")
     references = [f"sentence number {n} of the very same text" for n in range(40)]
     found = run(
         {"copy": [*references]}, ["bleu"], reference=references, aligned=True, max_samples=15
@@ -236,11 +237,10 @@ def test_an_unknown_tokenizer_is_found_before_files_are_read():
         measure_texts("no.jsonl", tokenizer="whitespac")
 
 
-def test_without_nltk_the_way_around_is_named(monkeypatch):
-    for module in ("nltk", "nltk.tokenize"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"calipers\[nltk\].*whitespace"):
-        measure_texts(DULL)
+def test_a_tokenizer_that_is_missing_is_named_with_the_way_around(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    with pytest.raises(MissingExtraError, match=r"calipers\[bleu\].*default tokenizer, nltk"):
+        measure_texts("no.jsonl", tokenizer="intl")
 
 
 def test_every_step_is_told():
@@ -548,7 +548,6 @@ def comparison():
 
 
 def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
-    pytest.importorskip("nltk")
     from calipers.results import SystemResult
 
     inputs, about = comparison

@@ -5,6 +5,7 @@ original of FID to the bit where they can (Heusel et al., NeurIPS 2017; Pillutla
 section 7.7, and Sajjadi et al., NeurIPS 2018, section 4, use the same features). Every image is
 brought to 299 × 299, proportions not kept. The network was trained to name the objects of
 ImageNet: it sees textures and objects, poorly faces, drawings or anything that ImageNet lacks.
+Of torch-fidelity the module of the network alone is imported, which needs no torchvision.
 
 The weights are one file of 91 MB. It is looked for where ``CALIPERS_INCEPTION`` says, then where
 torch-fidelity itself keeps it; else it is downloaded from where torch-fidelity would, unless
@@ -16,9 +17,13 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,7 +34,7 @@ from calipers.embedders.models.tensors import pickled_tensors
 from calipers.embedders.options import EmbedderOptions, choose_device
 from calipers.embedders.states.pretrained import versions
 from calipers.embedders.vision.images import ImageBatches, checked_images
-from calipers.errors import InputError, MissingExtraError, require
+from calipers.errors import InputError, MissingExtraError, first_line, require
 from calipers.files import at_home
 
 VARIABLE = "CALIPERS_INCEPTION"
@@ -131,7 +136,7 @@ class Inception(Embedder):
     Raises
     ------
     MissingExtraError
-        If torch-fidelity or torchvision, which it imports, is not installed.
+        If torch or torch-fidelity is not installed.
     InputError
         If the weights are not here and cannot be downloaded, or are no weights of Inception.
     """
@@ -144,7 +149,7 @@ class Inception(Embedder):
     def __init__(
         self, *, device: str = "auto", batch_size: int | None = None, offline: bool = False
     ) -> None:
-        torch = require("torch", extra="inception", purpose="the embedder 'inception'")
+        torch = require("torch", extra="models", purpose="the embedder 'inception'")
         source = _fidelity()
         self._device = choose_device(device, torch)
         self._batches = ImageBatches(size=batch_size or BATCH, name=self.name)
@@ -162,7 +167,7 @@ class Inception(Embedder):
             self.name, digest[:12], dtype="float32", device=self._device
         )
         self.view_signature = {"image": f"pool_{LAYER}"}
-        pins = {"weights": digest, **versions("torch", "torch_fidelity")}
+        pins = {"weights": digest, **versions("torch"), "torch_fidelity": _release()}
         self.identity = identity_line(self.signature | pins)
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
@@ -197,13 +202,41 @@ class Inception(Embedder):
         return vectors
 
 
+PACKAGE = "torch_fidelity"
+
+
 def _fidelity() -> Any:
-    purpose = "the embedder 'inception'"
-    try:
-        require("torch_fidelity", extra="inception", purpose=purpose)
-        return import_module("torch_fidelity.feature_extractor_inceptionv3")
-    except (ModuleNotFoundError, RuntimeError) as error:
+    """Import torch-fidelity's module of the network without what the package itself imports.
+
+    The package imports torchvision at its start. Its bare folder stands in its place while the
+    module is imported, and is taken away again, so that ``import torch_fidelity`` stays whole.
+    """
+    module = f"{PACKAGE}.feature_extractor_inceptionv3"
+    if PACKAGE in sys.modules and sys.modules[PACKAGE] is not None:
+        return import_module(module)
+    spec = None if PACKAGE in sys.modules else find_spec(PACKAGE)
+    if spec is None or spec.submodule_search_locations is None:
         raise MissingExtraError(
-            f"{purpose} needs torch-fidelity, which imports torchvision, and that cannot be done "
-            f"here ({error}); install the torchvision that fits the torch that is installed"
+            "the embedder 'inception' needs the package 'torch_fidelity', which is not installed. "
+            "Install it with: pip install --no-deps torch-fidelity"
+        )
+    bare = ModuleType(PACKAGE)
+    bare.__path__ = list(spec.submodule_search_locations)
+    sys.modules[PACKAGE] = bare
+    try:
+        return import_module(module)
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtraError(
+            f"the embedder 'inception' cannot use torch-fidelity {_release()}: {first_line(error)}"
         ) from error
+    finally:
+        for name in [*filter(lambda name: name.partition(".")[0] == PACKAGE, sys.modules)]:
+            del sys.modules[name]
+
+
+def _release() -> str:
+    """The version of torch-fidelity."""
+    try:
+        return version("torch-fidelity")
+    except PackageNotFoundError:
+        return "unknown"
