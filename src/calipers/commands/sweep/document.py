@@ -58,7 +58,7 @@ def _title(sweep: Sweep) -> str:
     values = settings["values"]
     fixed = f", k = {settings['k']}" if over == "n" else ""
     what = f"Sweep over {over} from {values[0]} to {values[-1]}{fixed}"
-    return f"{what} · {legend.title(sweep.reference, settings, said=['k'])}"
+    return f"{what} · {legend.title(sweep.reference, settings, stated=['k'])}"
 
 
 def _table(sweep: Sweep, view: str) -> Table:
