@@ -51,7 +51,7 @@ class Option:
         ``module:function`` that finds what a word with a weight means, with its one ``name``.
     labels
         What words are called in the label of a score; under ``""``, a number that is not said.
-    said
+    phrases
         What words, or numbers, are called in a sentence; under ``""``, any other number.
     """
 
@@ -66,7 +66,7 @@ class Option:
     weighted: tuple[str, ...] = ()
     parse: str = ""
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    said: Mapping[str, str] = field(default_factory=dict, hash=False)
+    phrases: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def written(self, value: Value) -> str:
         """How a choice stands in a key."""
@@ -122,11 +122,15 @@ class Option:
         """What the options of a key, as written, choose, in the words of a sentence."""
         start = f"{self.name}="
         if self.words:
-            found = (word for word in words if word in self.words)
+            chosen = (word for word in words if word in self.words)
         else:
-            found = (word.removeprefix(start) for word in words if word.startswith(start))
-        value = next(found, str(self.default))
-        return self.said[value] if value in self.said else self.said.get("", "{}").format(value)
+            chosen = (word.removeprefix(start) for word in words if word.startswith(start))
+        value = next(chosen, str(self.default))
+        return (
+            self.phrases[value]
+            if value in self.phrases
+            else self.phrases.get("", "{}").format(value)
+        )
 
 
 Refuse = Callable[[str, Sequence[str], str, Sequence[Option]], InputError]
@@ -168,7 +172,9 @@ def canonical(metric: str, options: Sequence[Option], chosen: Mapping[str, Value
     ('distinct:n=2', 'distinct')
     """
     words = [
-        each.written(chosen[each.name]) for each in options if chosen[each.name] != each.default
+        option.written(chosen[option.name])
+        for option in options
+        if chosen[option.name] != option.default
     ]
     return ":".join((metric, *words))
 
@@ -186,7 +192,7 @@ def parse_options(
     """
     chosen: dict[str, Value] = {}
     for word in words:
-        option = next((each for each in options if each.holds(word)), None)
+        option = next((known for known in options if known.holds(word)), None)
         if option is None:
             raise refuse(metric, words, word, options)
         value = option.value(metric, word)

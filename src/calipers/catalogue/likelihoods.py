@@ -77,7 +77,7 @@ IN_CONTEXT = Option(
     tells="texts that stand in one context, the last of which is scored",
     least=2,
     most=1000,
-    said={"": "{} texts of its set"},
+    phrases={"": "{} texts of its set"},
 )
 BY_MODELS = Option(
     name="estimator",

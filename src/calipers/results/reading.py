@@ -83,8 +83,8 @@ class SetReading(Plain):
     @property
     def truncated(self) -> float | None:
         """The share of its texts that were cut, 0 to 1; None where nobody knows."""
-        found = self.truncated_texts
-        return None if found is None or not self.texts else found / self.texts
+        count = self.truncated_texts
+        return None if count is None or not self.texts else count / self.texts
 
     @property
     def lost(self) -> float:
