@@ -63,7 +63,7 @@ def with_search(scores: Scores, quality: SearchQuality) -> dict[str, Score]:
         else replace(
             score,
             details=(
-                _row("true neighbours found", quality.found),
+                _row("true neighbours found", quality.neighbour_recall),
                 _row(f"error of {name}", errors[name]),
             ),
         )
@@ -82,20 +82,21 @@ def search_caution(
 
     Of several pairs, the one with the lowest recall is reported; `pairs` says what they are of.
     """
-    worst = min(searches, key=lambda search: search.found.value)
+    worst = min(searches, key=lambda search: search.neighbour_recall.value)
     where = f"by {view}, " if view else ""
     which = f"; in the worst of {len(searches)} {pairs}" if len(searches) > 1 else ""
     text = (
         f"{where}neighbours are approximate (HNSW){which}: of the nearest neighbours of "
-        f"{worst.sampled:,} sampled rows {_percent(worst.found)} were found; precision is off "
-        f"by {_signed(worst.precision_error)}, recall by {_signed(worst.recall_error)}"
+        f"{worst.sampled:,} sampled rows {_percent(worst.neighbour_recall)} were found; "
+        f"precision is off by {_signed(worst.precision_error)}, "
+        f"recall by {_signed(worst.recall_error)}"
     )
     if worst.members < ALMOST_ALL:
         text += (
             f"; of the samples in the balls {100 * worst.members:.1f} % were counted, so "
             "density is too low"
         )
-    brief = f"neighbours approximate, {_rounded(worst.found.value)} % found"
+    brief = f"neighbours approximate, {_rounded(worst.neighbour_recall.value)} % found"
     moved = max(abs(worst.precision_error.value), abs(worst.recall_error.value))
     return Caution("neighbours", brief, text, "--neighbours exact", moved)
 

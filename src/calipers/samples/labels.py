@@ -187,8 +187,8 @@ class FieldLabels:
     def _label(self, number: int, values: list[Any]) -> str:
         label = as_label(values[0]) if len(values) == 1 else None
         if label is None:
-            found = describe(values[0] if len(values) == 1 else values)
-            raise self._error(number, f"must be one string, number or boolean, not {found}")
+            description = describe(values[0] if len(values) == 1 else values)
+            raise self._error(number, f"must be one string, number or boolean, not {description}")
         if self._wanted.kind == "group" and len(label) > LONGEST:
             raise self._error(
                 number,

@@ -59,8 +59,8 @@ def classifier_auc_spread(pair: Pair) -> Spread:
     if not parts or cut is None:
         return Spread((Component("both", np.full(2, np.nan)),))
 
-    def area(kept: Kept) -> float:
-        return mean_area(parts, [kept[part.index] for part in parts])
+    def area(chosen: Kept) -> float:
+        return mean_area(parts, [chosen[part.index] for part in parts])
 
     components = tuple(
         Component.jackknife(source, [area(labels != block) for block in range(cut.count)])
@@ -90,8 +90,8 @@ class HalvedRows:
 
     def half(self, halving: int) -> Kept:
         """Tell which rows are of the first half."""
-        found: Kept = (self.codes >> np.uint64(halving)) & np.uint64(1) == 0
-        return found
+        first: Kept = (self.codes >> np.uint64(halving)) & np.uint64(1) == 0
+        return first
 
 
 def _rows_cut(pair: Pair, tested: Exchangeable) -> HalvedRows | None:

@@ -149,7 +149,7 @@ class LimitEstimate:
 
         None where nothing moves it, or the blocks of both cannot be matched.
         """
-        sizes = [sizes_of(each.of(source)) for each in (first, second) for source in SHARED]
+        sizes = [sizes_of(spread.of(source)) for spread in (first, second) for source in SHARED]
         if sizes[: len(SHARED)] != sizes[len(SHARED) :]:
             return None
         # A gate promises a rate: it takes the allowance of single scores, the larger one

@@ -122,15 +122,15 @@ def classifier_test(
             seed=seed,
         )
     values = areas @ _weights(areas, parts)
-    found = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
-    return found if strata is None else replace(found, estimate=mean_area(parts))
+    test = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
+    return test if strata is None else replace(test, estimate=mean_area(parts))
 
 
 def _areas(chosen: Flags, parts: Sequence[Part]) -> Floats:
     """The area of every part by every relabelling, shape ``(c, parts)``."""
     ends = np.cumsum([sum(map(sum, part.strata)) for part in parts])[:-1]
     cut = np.split(chosen, ends, axis=1)
-    return np.stack([part.areas(own) for part, own in zip(parts, cut, strict=True)], axis=1)
+    return np.stack([part.areas(labels) for part, labels in zip(parts, cut, strict=True)], axis=1)
 
 
 def _weights(areas: Floats, parts: Sequence[Part]) -> Floats:
