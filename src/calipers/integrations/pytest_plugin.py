@@ -100,13 +100,13 @@ def calipers_check(pytestconfig: pytest.Config) -> CalipersCheck:
         __tracebackhide__ = True
         from calipers.commands.check.run import check as run_check
 
-        found = run_check(run, fail_if=fail_if, baseline=against, level=level)
-        if found.outcome == "fails" or (found.outcome == "inconclusive" and ends == "fail"):
-            pytest.fail(found.sentence, pytrace=False)
-        if found.outcome == "inconclusive":
+        result = run_check(run, fail_if=fail_if, baseline=against, level=level)
+        if result.outcome == "fails" or (result.outcome == "inconclusive" and ends == "fail"):
+            pytest.fail(result.sentence, pytrace=False)
+        if result.outcome == "inconclusive":
             if ends == "skip":
-                pytest.skip(found.sentence)
-            warnings.warn(InconclusiveWarning(found.sentence), stacklevel=2)
-        return found
+                pytest.skip(result.sentence)
+            warnings.warn(InconclusiveWarning(result.sentence), stacklevel=2)
+        return result
 
     return check

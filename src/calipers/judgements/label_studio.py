@@ -343,20 +343,20 @@ class _Reader:
             name = str(result.get("from_name", ""))
             if result.get("type") == "pairwise":
                 step = {"left": 1, "right": 5}.get(str(value.get("selected")))
-                found: Any = value.get("selected")
+                answer: Any = value.get("selected")
                 if self._rubric is not None and len(self._rubric.questions) == 1:
                     name = self._rubric.questions[0].name
             elif result.get("type") == "choices":
                 chosen = value.get("choices")
-                found = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
-                step = pair_step(found)
+                answer = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+                step = pair_step(answer)
             else:
                 continue
             if step is None:
                 raise self._source.row_error(
                     number,
                     f"{name} must be one of {', '.join(map(repr, CHOICES))}; "
-                    f"found {describe(found)}",
+                    f"found {describe(answer)}",
                 )
             yield name, step if task.left == task.a else 6 - step
 

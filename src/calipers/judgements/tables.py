@@ -193,7 +193,7 @@ def read_judgements(given: Any, parameter: str = "judgements") -> Judgements:
         A path (.csv, .tsv, .jsonl, .json, .parquet), a data frame, a list of rows, or a sequence of
         judgements.
     parameter
-        What a person calls it, where it is no file.
+        The name of the parameter, where it is not a file.
 
     Raises
     ------
@@ -201,9 +201,9 @@ def read_judgements(given: Any, parameter: str = "judgements") -> Judgements:
         If it cannot be read; or a row lacks a system, an item, a rater or an answer that the other
         rows have, or holds a value that breaks a rule.
     """
-    held = judgements_in(given)
-    if held is not None:
-        return held
+    judgements = judgements_in(given)
+    if judgements is not None:
+        return judgements
     table = read_judged(given, parameter)
     if is_pairs(table):
         table.need(*PAIRS[0][:3], "rater")
@@ -233,9 +233,9 @@ def _all_pairs(given: Sequence[Any]) -> TypeGuard[Sequence[PairJudgement]]:
 
 def read_judged(given: Any, parameter: str = "judgements") -> RowTable:
     """Read a table of judgements as rows, with the apostrophes before formulas taken off."""
-    held = judgements_in(given)
-    if held is not None:
-        given = [as_record(one) for one in held]
+    judgements = judgements_in(given)
+    if judgements is not None:
+        given = [as_record(one) for one in judgements]
     table = read_table(given, parameter)
     if not isinstance(given, str | Path) or split_suffix(Path(given))[1] not in (".csv", ".tsv"):
         return table

@@ -325,12 +325,12 @@ def _spellings(text: str) -> Iterator[str]:
 
 
 def _without_tags(text: str) -> str:
-    """Leave out what stands between ``<`` and ``>``."""
-    kept, at = [], 0
+    """Leave out what is between ``<`` and ``>``."""
+    parts, at = [], 0
     while (start := text.find("<", at)) >= 0 and (end := text.find(">", start)) >= 0:
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = end + 1
-    return "".join([*kept, text[at:]])
+    return "".join([*parts, text[at:]])
 
 
 def _unescaped(match: re.Match[str]) -> str:

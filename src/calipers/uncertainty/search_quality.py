@@ -191,7 +191,7 @@ def _all_close(
 
 @dataclass(frozen=True)
 class _Membership:
-    """Which of some guests lie in a ball, as found and in truth; rows counted in spanned balls, all."""
+    """Which of some guests lie in a ball, as found and in truth; rows in spanned balls, and all."""
 
     approximate: Flags
     true: Flags
