@@ -2,7 +2,7 @@
 
 A link holds a token; opening it leaves the token in a cookie that scripts cannot read and other
 sites cannot send along. Forms carry a signature of that token. Nothing is loaded from elsewhere and
-no script may stand in a page (Content-Security-Policy). Requests are answered only under names of
+no page may contain a script (Content-Security-Policy). Requests are answered only under names of
 this machine, so that no other site can be made to point at it; bodies are small or refused; an
 error shows a sentence and no trace.
 """

@@ -102,7 +102,7 @@ def import_annotations(study: AnnotationStudy, path: str | Path) -> tuple[int, t
     Raises
     ------
     InputError
-        If the file is no such export, or is of other items or questions.
+        If the file is not such an export, or is of other items or questions.
     """
     from calipers.judgements.label_studio import read_label_studio
 

@@ -1,6 +1,6 @@
 """The options in the key of a score, ``[view.]metric[:option…]``, and how a person may write them.
 
-A number carries its name (``n=2``), a word says by itself what it chooses (``chi2``, ``sample``;
+A number carries its name (``n=2``), a word alone says what it chooses (``chi2``, ``sample``;
 where options are named, ``per=sample`` is understood too), so the order is free. The canonical key
 has the options in the order of the catalogue and leaves out what is the default:
 ``distinct:sample:n=1`` is ``distinct:sample``, ``mauve:knn:chi2`` is ``mauve:chi2:knn``.
@@ -44,7 +44,7 @@ class Option:
     whole
         Whether the number must be whole; others may be infinite (``inf``).
     article
-        The name with its article, where a word always stands by itself.
+        The name with its article, where a word is always used alone.
     weighted
         Further words that carry a weight in (0, 1), as ``interpolated_kl=0.3``.
     parse
@@ -69,12 +69,12 @@ class Option:
     phrases: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def written(self, value: Value) -> str:
-        """How a choice stands in a key."""
+        """How a choice is written in a key."""
         return str(value) if self.words else f"{self.name}={value}".removesuffix(".0")
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """What may stand in a key: the words, or the number by its default."""
+        """What a key may hold: the words, or the number by its default."""
         if not self.words:
             return (self.written(self.default),)
         return (*self.words, *(f"{name}=0.5" for name in self.weighted))

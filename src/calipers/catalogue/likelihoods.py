@@ -291,4 +291,4 @@ LIKELIHOODS = {metric.name: metric for metric in (*PREDICTABILITY, *VARIETY, *DE
 """Every metric on what language models say of texts, by name."""
 
 STATISTICS = {**TEXT_METRICS, **LIKELIHOODS}
-"""What stands in a table of texts, by name."""
+"""What a table of texts shows, by name."""

@@ -280,7 +280,7 @@ class EmbeddingActor:
         self._embedder: Embedder | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Embed the files of a batch; tell of each how many samples it had, or what went wrong."""
+        """Embed the files of a batch; give for each how many samples it had, or what went wrong."""
         rows, errors = [], []
         for name in batch["name"]:
             done, problem = 0, ""

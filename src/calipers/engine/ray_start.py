@@ -98,7 +98,7 @@ def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[No
 
 @contextmanager
 def _news_on_stderr() -> Iterator[None]:
-    """Have Ray tell of workers that died where it spoils no result that goes to a file or a pipe.
+    """Have Ray report workers that died where it spoils no result that goes to a file or a pipe.
 
     It writes such news to standard output, and has no option for it.
     """

@@ -34,7 +34,7 @@ SHOWN = ".seen-"
 """How names of files begin that only tell others that they see the folder."""
 
 HERE = ".here"
-"""A file that stands in object storage for a folder, which others ask for before they write."""
+"""A file that represents a folder in object storage, which others ask for before they write."""
 
 DAMAGED = (ValueError, KeyError, EOFError, OSError)
 """What reading a file raises that was cut or changed; `zipfile.BadZipFile` beside them."""

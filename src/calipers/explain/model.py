@@ -147,7 +147,7 @@ class Topic(Region):
     ratio
         The generated share divided by the reference's; None where the reference has none of it.
     interval
-        Of the ratio, at the level of the explanation, for this topic by itself; open at an end
+        Of the ratio, at the level of the explanation, for this topic alone; open at an end
         where a set has none of it.
     p_value
         How often chance alone would bring shares as far apart, if both sets had one distribution.
@@ -203,7 +203,7 @@ class Explanation(Plain):
     copies
         Near copies of reference samples, closest first; `copies_count` of all.
     notes
-        What could not be told, and why; and what else is to be known.
+        What could not be determined, and why; and further notes.
     """
 
     view: str

@@ -1,7 +1,7 @@
 """A pytest fixture that fails a test when generated samples are worse than a limit or a baseline.
 
-pytest finds this module by itself once Calipers is installed; it loads nothing heavy before the
-fixture is used.
+pytest detects this module automatically once Calipers is installed; it loads nothing heavy before
+the fixture is used.
 
     def test_the_model_keeps_its_variety(calipers_check):
         calipers_check("run.zip", fail_if="recall < 0.8", against="baseline.zip")
@@ -74,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a setting that is none of the three.
+    """Refuse a setting that is not one of the three.
 
     Raises
     ------

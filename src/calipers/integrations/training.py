@@ -76,7 +76,7 @@ class MeasuredScore:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one comparison during training told.
+    """What one comparison during training showed.
 
     Attributes
     ----------

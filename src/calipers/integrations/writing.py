@@ -115,7 +115,7 @@ def continuations(
     """Continue prompts with a causal model of transformers, all in one batch.
 
     By default tokens are drawn from the model's own distribution: no temperature, no truncation,
-    whatever its generation config says, since either takes variety away by itself.
+    whatever its generation config says, since either alone takes variety away.
 
     Parameters
     ----------

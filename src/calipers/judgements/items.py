@@ -107,7 +107,7 @@ def content_id(*parts: str) -> str:
 
 @dataclass(frozen=True)
 class Items(Sequence[Shape], Generic[Shape]):
-    """What raters are shown, in an order that mixes systems, and what a person must be told of it.
+    """What raters are shown, in an order that mixes systems, and notes on it.
 
     Attributes
     ----------
@@ -276,7 +276,7 @@ def make_rated_texts(
     shortest: int | None = None,
     longest: int | None = None,
 ) -> Items[RatedTexts]:
-    """Choose texts of every system to be rated by themselves, or in batches.
+    """Choose texts of every system to be rated one by one, or in batches.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ A task holds two texts, left and right, and what both continue; which system is 
 drawn for each item and recorded in the task, since Label Studio shows a task to everybody alike.
 Tasks are blind by default: they hold the id of the item and no names, which annotators could read
 in the list of tasks; the names are found again by the items of the study. With names, or in a
-project made elsewhere, the systems stand in the fields ``left_system`` and ``right_system``.
+project made elsewhere, the systems are in the fields ``left_system`` and ``right_system``.
 
 What is read is the export called JSON: tasks with their annotations. A question is a group of
 choices, or a ``Pairwise`` tag, whose "left" and "right" count as "definitely". Skipped annotations,
@@ -183,8 +183,8 @@ def read_label_studio(
     Raises
     ------
     InputError
-        If the file is no such export, or a task is of an unknown item and names no systems, or an
-        answer is none of the five.
+        If the file is not such an export, or a task is of an unknown item and names no systems, or
+        an answer is not one of the five.
     """
     source = Source(str(path), Path(path).stem, unit="row")
     check_there(path)

@@ -2,8 +2,8 @@
 
 Pairs have the columns ``item, a, b, first``, one for each question, ``rater, rater_kind, repeat,
 seconds, time, flags, checks``; texts and batches of one system ``item, system``, one for each
-question, and the same without ``first`` and ``checks``. Whatever column is none of the fixed ones
-is a question; a blank cell is one that was not answered. Answers to pairs stand in words,
+question, and the same without ``first`` and ``checks``. Every column that is not a fixed one
+is a question; a blank cell is one that was not answered. Answers to pairs are written in words,
 "definitely a" to "definitely b", of the systems a and b and not of the sides shown; reading takes
 1 to 5 too. Flags are joined by spaces in CSV and a list in JSON lines, whose rows may also hold the
 texts.
@@ -152,7 +152,7 @@ def _csv(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def _quoted(cell: str) -> str:
-    """Quote a cell that needs it; the csv module lets a carriage return stand by itself."""
+    """Quote a cell that needs it; the csv module does not quote a lone carriage return."""
     return '"' + cell.replace('"', '""') + '"' if QUOTED.search(cell) else cell
 
 
@@ -256,12 +256,12 @@ def is_pairs(table: RowTable) -> bool:
 
 
 def question_columns(table: RowTable) -> tuple[str, ...]:
-    """Give the columns that are none of the fixed ones."""
+    """Give the columns that are not fixed ones."""
     return tuple(column for column in table.columns if column not in KNOWN)
 
 
 def pair_step(value: Any) -> int | None:
-    """Read one of the five answers, in words or as 1 to 5; None where it is none.
+    """Read one of the five answers, in words or as 1 to 5; None where it is not one.
 
     Examples
     --------

@@ -173,7 +173,7 @@ def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
     Raises
     ------
     InputError
-        If the file is missing, is no such zip, part of it is damaged, or it claims more than the
+        If the file is missing, is not such a zip, part of it is damaged, or it claims more than the
         memory that may be taken.
     """
     check_plain(path)

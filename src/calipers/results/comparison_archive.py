@@ -1,7 +1,7 @@
 """What the zip of a comparison holds, and what must hold among its parts.
 
 Beside the scores: points of curves, where samples lie, texts and vectors, one value for each
-sample, explanations without their texts (those of the samples stand in the zip once) and maps. A
+sample, explanations without their texts (those of the samples are in the zip once) and maps. A
 zip may come from anywhere, and reports and explanations trust shapes, types and rows, so all of
 them are looked at once, here, before anything reads them.
 """

@@ -49,7 +49,7 @@ _FROM = {
     "near_copy": ("place", "copied"),
     "train_distance": ("place", "train_distance"),
 }
-"""Where the values stand in a result."""
+"""Where a result has the values."""
 
 SHOWN = 300
 """Most characters of the nearest sample that an explanation quotes; metadata hold all of it."""

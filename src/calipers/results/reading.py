@@ -111,7 +111,7 @@ def too_little(embedder: str, sides: SideReadings) -> str | None:
 
 
 def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | None:
-    """Say of a set by itself what an embedder did not read, where it is enough to say."""
+    """Say of a single set what an embedder did not read, where it is enough to say."""
     if reading is None or reading.lost < WORTH_SAYING:
         return None
     what = "nothing is measured of it" if reading.too_little else "what these say is not seen"

@@ -148,7 +148,7 @@ class FieldLabels:
         self._reason = ""
 
     def append(self, number: int, row: Any) -> None:
-        """Add the label of one more sample, which stands in row `number`."""
+        """Add the label of one more sample, from row `number`."""
         try:
             values = self._extract(row)
         except PathError as error:
@@ -226,7 +226,7 @@ class FieldLogIds:
         self._epochs: list[int] = []
 
     def append(self, number: int, row: Any) -> None:
-        """Add one more sample, which stands in row `number`."""
+        """Add one more sample, from row `number`."""
         name, epoch = row["id"], row["epoch"]
         if isinstance(name, bool) or not isinstance(name, str | int):
             raise self._source.row_error(

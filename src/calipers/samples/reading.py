@@ -113,7 +113,7 @@ def read_samples(
 ) -> SampleSet:
     """Read the samples of a file, a folder of images, a saved dataset or standard input.
 
-    Texts are read from ``.txt`` (a sample a line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv``,
+    Texts are read from ``.txt`` (one sample per line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv``,
     ``.parquet``, ``.arrow`` and ``.feather`` files and from folders saved by Hugging Face
     ``datasets``, and so are token ids, where a field holds lists of whole numbers. Embeddings are
     read from ``.npy``, ``.npz`` and ``.safetensors``, where arrays with three or four axes are

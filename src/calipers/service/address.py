@@ -83,7 +83,7 @@ class Address:
 
     @property
     def bracketed(self) -> str:
-        """The host as it stands in an address."""
+        """The host as an address writes it."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def url(self, operation: str) -> str:
@@ -145,8 +145,8 @@ def read_address(text: str, kind: ServiceKind) -> Address:
     Raises
     ------
     InputError
-        If it is none, or holds a user name, a password or a key. A credential is not repeated in
-        the message.
+        If it is not an address, or holds a user name, a password or a key. A credential is not
+        repeated in the message.
     """
     bare = re.split(r"[?#]", text)[0]
     shown = re.sub(r"(?<![^/])[^/]*@", "", bare)  # without what may be a credential

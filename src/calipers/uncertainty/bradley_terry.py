@@ -8,7 +8,7 @@ probability ν/(2 + ν), unequal ones less often. Scores so keep the meaning tha
 ties, and without ties (ν = 0) the fit is that of the plain model.
 
 Ties split in halves, or at random as in the paper, draw the scores together: half a win is what two
-equal systems expect. Dropped ties do not, where Davidson's model holds, but what ties tell of who
+equal systems expect. Dropped ties do not, where Davidson's model holds, but what ties show of who
 is alike is lost. `docs/rankings.md` has both measured.
 
 The scores are those of the greatest likelihood, where they exist; elsewhere the fit says which

@@ -4,7 +4,7 @@ Two things move it: which rows the plane was trained on, and which rows it then 
 planes held fixed, as DeLong's variance has it, only the second counts, and 95 % intervals cover 81
 to 90 %. A jackknife that trains anew without each block counts the first several times over, up to
 four times the variance where the sets are nearly equal. Half the difference between two disjoint
-halves of both sets, each trained on by itself, counts both once. So the variance is the smaller of
+halves of both sets, each trained on alone, counts both once. So the variance is the smaller of
 the jackknife's and that by halves; simulated intervals then cover 94 to 99 % (docs/certainty.md).
 They cover what such a classifier reaches on average at these sizes: one that is trained on more
 samples reaches more.

@@ -91,7 +91,7 @@ DRAWS = 9_999
 CHUNK = 2**21
 """Numbers of a chunk of draws, at most."""
 ALLOWANCE = 1.2
-"""What the variance by halves is multiplied by; less than for scores by themselves.
+"""What the variance by halves is multiplied by; less than for single scores.
 
 What a few rows of the reference decide is alike for two systems, and falls out of their difference.
 """
@@ -117,9 +117,9 @@ class Difference:
     standard_error, freedom
         Of the difference, and its degrees of freedom, infinite where nothing moves.
     interval
-        Confidence interval of this difference by itself.
+        Confidence interval of this difference alone.
     p_value
-        How often chance alone would show as much, for this test by itself; NaN where neither
+        How often chance alone would show as much, for this test alone; NaN where neither
         score moves, though they differ.
     adjusted_p_value
         How often chance alone would show as much in any test that is not settled before it: of a
@@ -291,7 +291,7 @@ def _apart(
 def _alone(
     systems: tuple[int, int], key: str, gap: float, spread: Spread, *, level: float, paired: bool
 ) -> Difference:
-    """One test by itself."""
+    """One test alone."""
     error, freedom = spread.standard_error, spread.freedom
     if error == 0:
         p = 1.0 if gap == 0 else np.nan

@@ -92,7 +92,7 @@ class HalfSampleCells:
 
 @dataclass(frozen=True, eq=False)
 class HalfSample(Pair):
-    """Half of the rows of both sets: what the estimates of the whole tell of them.
+    """Half of the rows of both sets: what the estimates of the whole say of them.
 
     Of the rows only their number is known, as in
     :class:`calipers.uncertainty.delete_block.DeleteBlock`.

@@ -163,7 +163,7 @@ def widening(n: int, m: int, *, size: int, one_set: bool = False) -> float:
 
     A mean of `size` rows out of n varies over splits by ``1/size - 1/n`` in units of the variance
     of a row, and from one set of n rows to the next by ``1/n``. The ratio is 1 for halves of sets
-    of one size; 2 where all of the system's samples stand in every split, or where the first half
+    of one size; 2 where all of the system's samples are in every split, or where the first half
     moves nothing.
 
     Examples

@@ -163,7 +163,7 @@ class Preferences:
     wins
         How often system i was preferred to system j, shape ``(n, n)``; zeros on the diagonal.
     ties
-        How often neither was, shape ``(n, n)``; symmetric, so each tie stands in it twice.
+        How often neither was, shape ``(n, n)``; symmetric, so each tie is in it twice.
 
     Raises
     ------
@@ -258,7 +258,7 @@ def split_ties(preferences: Preferences, how: TieRule = "half", seed: int = 0) -
     Raises
     ------
     InputError
-        If `how` is none of these, or ties that are not whole numbers are to be drawn.
+        If `how` is not one of these, or ties that are not whole numbers are to be drawn.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 :mod:`~calipers.uncertainty.preferences` counts wins and ties of every two systems, which is all
 that a plain Bradley-Terry fit needs. How far raters differ, whether they follow the side, and how
-far they agree can be told only while each judgement stands by itself: here in columns, one place
+far they agree can be estimated only from single judgements: here in columns, one place
 for each judgement. Answers are read as there: the steps "definitely" and "slightly" count alike.
 """
 

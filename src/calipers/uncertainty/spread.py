@@ -321,7 +321,7 @@ def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
     within = Spread((*together, *generated, *starts), approximate, halves, allowance)
     if between.variance <= within.share * sum(part.variance for part in generated):
         return within
-    # The scatter between files is known as such, and no half of a file tells of it
+    # The scatter between files is known as such, and no half of a file shows it
     shrunk = [part.times(float(np.sqrt(within.share))) for part in (*together, *starts)]
     return Spread((*shrunk, between), approximate)
 

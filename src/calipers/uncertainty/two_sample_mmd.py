@@ -59,7 +59,7 @@ def mmd_test(
     level: float = 0.95,
     threads: int | None = None,
 ) -> TwoSample:
-    """Tell whether the sets can be told apart by a Gaussian kernel, with a p-value.
+    """Tell whether a Gaussian kernel distinguishes the sets, with a p-value.
 
     Takes memory for n + m rows and 1,024² sums, not for all pairs of rows.
 

@@ -65,7 +65,7 @@ class DataFrameTable:
 
     @classmethod
     def of(cls, value: Any) -> DataFrameTable | None:
-        """Take a table as what it is; None where it is none."""
+        """Take a table as what it is; None where it is not a table."""
         kind = type(value).__name__
         if isinstance(value, type):
             return None

@@ -57,7 +57,7 @@ def read_eval(stream: BinaryIO, source: Source) -> SampleSet:
     Raises
     ------
     InputError
-        If it is no such log, is damaged, claims more than may be taken, or holds no output.
+        If it is not such a log, is damaged, claims more than may be taken, or holds no output.
     MissingExtraError
         If it is packed by zstd and pyarrow is not installed.
     """

@@ -155,7 +155,7 @@ def _refusing_no_parquet(source: Source) -> Iterator[None]:
 def _rows_at_once(metadata: Any, stream: BinaryIO, columns: Sequence[str] | None) -> int:
     """Choose how many rows of a parquet file are unpacked at a time.
 
-    One long value, kept once, may stand in every row; so many rows fit into half of the
+    One long value, kept once, may be in every row; so many rows fit into half of the
     memory that may be taken.
     """
     longest = 1
