@@ -2,8 +2,8 @@
 
 A tile is identified by the names of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`
 and two ranges. What it gives is exact, depends on nothing else, and lies in one file; merging takes
-the nearest rows by distance and place, sums of counts, the deepest ball. So tiles can be made in any
-order, twice, and by whom one likes: the merged result is that of one machine.
+the nearest rows by distance and place, sums of counts, the deepest ball. So tiles can be made in
+any order, twice, and by whom one likes: the merged result is that of one machine.
 """
 
 from __future__ import annotations
