@@ -24,7 +24,7 @@ from calipers.uncertainty.search_quality import SampledMean, SearchQuality, meas
 Scores = Mapping[str, Score]
 
 ALMOST_ALL = 0.999
-"""Share of the samples in balls of which fewer are reported."""
+"""Share of the samples in balls; the caution mentions a smaller one."""
 
 
 def check_approximate(choices: Iterable[Choice], neighbours: str) -> None:
@@ -80,7 +80,7 @@ def search_caution(
 ) -> Caution:
     """Say what the search found and how far precision and recall err.
 
-    Of several pairs, the one with the lowest recall is reported; `pairs` says what they are of.
+    Of several pairs, the one whose search found least is reported; `pairs` says what they are of.
     """
     worst = min(searches, key=lambda search: search.neighbour_recall.value)
     where = f"by {view}, " if view else ""

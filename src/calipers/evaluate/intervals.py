@@ -103,17 +103,17 @@ def measure_uncertainty(
     spreads, curve_variances, tests
         By key; of curves the variance at every point that comes from either set.
     """
-    general = [choice for choice in choices if is_kept(choice)]
+    counted = [choice for choice in choices if is_kept(choice)]
     others = [choice for choice in choices if not is_kept(choice)]
     left_out = None if pair.blocks is None else delete_blocks(pair)
-    of_kept = spreads(pair, general, further=_by_group(pair, groups), left_out=left_out)
+    of_counted = spreads(pair, counted, further=_by_group(pair, groups), left_out=left_out)
     curves = {} if left_out is None else curve_variances(pair, left_out)
     of_others, tests = _side_by_side(
         lambda: spreads(pair, others),
         lambda: _tests(tested or pair, level, permutations),
         threads=pair.settings.threads,
     )
-    return of_kept | of_others, curves, tests
+    return of_counted | of_others, curves, tests
 
 
 def _tests(pair: Pair, level: float, permutations: int) -> dict[str, TwoSample]:
