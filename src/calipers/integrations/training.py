@@ -203,7 +203,7 @@ class Monitor:
         """Confidence level of the intervals."""
         level = self.options.get("level", 0.95)
         if level is None:
-            raise InputError("level must be a number: a collapse is told by intervals; found None")
+            raise InputError("level must be a number: collapse is judged by intervals; found None")
         return float(level)
 
     def evaluate(self, step: int, samples: Any) -> Evaluation | None:
@@ -308,6 +308,6 @@ def check_enough(whose: str, n: int, k: int = 4) -> None:
     least = least_samples(k)
     if n < least:
         raise InputError(
-            f"{whose} must have at least {least} samples, since a collapse is told by intervals, "
+            f"{whose} must have at least {least} samples, since collapse is judged by intervals, "
             f"which take {DEFAULT_BLOCKS} blocks of k + 1 = {k + 1}; found {n}"
         )

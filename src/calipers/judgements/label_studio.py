@@ -280,7 +280,7 @@ class _Reader:
         if len(names) != 2:
             raise self._source.row_error(
                 number,
-                f"the item {describe(data.get('item'))} is none of this study, and the task does "
+                f"the item {describe(data.get('item'))} is not in this study, and the task does "
                 "not name its systems (left_system and right_system)",
             )
         if names[0] == names[1]:

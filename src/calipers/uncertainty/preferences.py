@@ -106,7 +106,7 @@ class PreferenceAnswers:
                 "as a system has such a number for its name; rename it, or write the answers out"
             )
         known = f"{a!r}, {b!r}, 'a', 'b', {', '.join(map(repr, STEPS))}, or a number from 1 to 5"
-        return f"row {row}: the answer {answer!r} is none of {known}"
+        return f"row {row}: the answer {answer!r} is not one of {known}"
 
 
 def as_name(row: int, column: str, given: object) -> str:

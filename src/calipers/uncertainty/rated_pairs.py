@@ -166,7 +166,7 @@ def count_rated_pairs(
     ------
     InputError
         As of `count_preferences`; and, with the number of the row, if a rater is missing, the
-        answer to which was first is none of those, an item compares other systems than in an
+        answer to which was first is not one of those, an item compares other systems than in an
         earlier row, or a repeat is no whole number from 0.
 
     Examples

@@ -1,8 +1,8 @@
 r"""A document ──► LaTeX tables for a paper: booktabs, and no other package.
 
-Best values are bold, intervals small beside them, and what cannot be told from the best carries
-a dagger. The caption says how it was measured and what the marks mean; warnings are comments, for
-the author.
+Best values are bold, intervals small beside them, and what is not distinguishable from the best
+carries a dagger. The caption says how it was measured and what the marks mean; warnings are
+comments, for the author.
 """
 
 from __future__ import annotations
