@@ -99,19 +99,19 @@ def check_unicode(name: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as problem:
-        found = f"{text[problem.start]!r} at character {problem.start + 1}"
-        raise InputError(f"{name} must be valid Unicode; found {found}") from None
+        character = f"{text[problem.start]!r} at character {problem.start + 1}"
+        raise InputError(f"{name} must be valid Unicode; found {character}") from None
 
 
-def unknown_name(kind: str, found: str, known: Iterable[str]) -> InputError:
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Build the error for a misspelt name, with the nearest known ones."""
-    return InputError(f"unknown {kind} {found!r}; {hint_of_names(found, known)}")
+    return InputError(f"unknown {kind} {name!r}; {hint_of_names(name, known)}")
 
 
-def hint_of_names(found: str, known: Iterable[str]) -> str:
+def hint_of_names(name: str, known: Iterable[str]) -> str:
     """Ask for the nearest of the known names, or list them all."""
     names = sorted(known)
-    near = difflib.get_close_matches(found, names, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return did_you_mean(near) if near else f"known: {', '.join(names)}"
 
 

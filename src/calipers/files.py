@@ -90,11 +90,11 @@ def fitting_in_memory(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        told = next(iter(str(error).strip().splitlines()), "")
+        reason = next(iter(str(error).strip().splitlines()), "")
         size = f" of {os.path.getsize(path):,} bytes" if os.path.isfile(path) else ""
         raise InputError(
             f"{_shown(path)}: the file{size} does not fit in the memory that is free"
-            f"{f': {told}' if told else ''}"
+            f"{f': {reason}' if reason else ''}"
         ) from error
 
 

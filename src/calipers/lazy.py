@@ -67,15 +67,15 @@ def lazy_names(
     (['exp', 'score', 'sqrt'], 'calipers.score')
     """
     where = {name: module for module, names in homes.items() for name in names}
-    own = set(modules)
+    public_modules = set(modules)
 
     def listed() -> list[str]:
-        return sorted({*where, *own, *others, *further()})
+        return sorted({*where, *public_modules, *others, *further()})
 
     def get(name: str) -> Any:
         if name == "__all__":
             return listed()
-        if name in own:
+        if name in public_modules:
             return importlib.import_module(f"{package}.{name}")
         module = where.get(name) or (None if name.startswith("__") else further().get(name))
         if module is None:

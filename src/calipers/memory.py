@@ -171,8 +171,8 @@ def memory_limit(size: int | str | None = None) -> Iterator[None]:
 @contextmanager
 def reading() -> Iterator[Budget]:
     """Read one file: within the limit around it, or one of its own; see :meth:`Budget.borrow`."""
-    found = _current.get()
-    token = _current.set(found or _budget(None))
+    outer = _current.get()
+    token = _current.set(outer or _budget(None))
     try:
         with budget().borrowing() as current:
             yield current
@@ -255,8 +255,8 @@ def size_words(size: float) -> str:
 
 
 def free_memory() -> int | None:
-    """Bytes that the machine, or the container, could still give; None where nothing tells."""
-    known = [each for each in (_of_machine(), _of_group()) if each is not None]
+    """Bytes that the machine, or the container, could still give; None where that is unknown."""
+    known = [size for size in (_of_machine(), _of_group()) if size is not None]
     return min(known, default=None)
 
 
@@ -274,11 +274,11 @@ def _budget(size: int | str | None) -> Budget:
 def _of_machine() -> int | None:
     """What the system could give without swapping."""
     try:
-        found = re.search(r"^MemAvailable:\s+(\d+) kB", _MEMINFO.read_text("ascii"), re.MULTILINE)
+        match = re.search(r"^MemAvailable:\s+(\d+) kB", _MEMINFO.read_text("ascii"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):
-        found = None
-    if found:
-        return int(found[1]) * 1024
+        match = None
+    if match:
+        return int(match[1]) * 1024
     for pages in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
         if pages in getattr(os, "sysconf_names", {}):
             return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -303,7 +303,7 @@ def _of_group() -> int | None:
 def _given_back(stat: Path) -> int:
     """Bytes of the file cache, which counts as taken and is given back when asked for."""
     try:
-        found = re.search(r"^inactive_file (\d+)", stat.read_text("ascii"), re.MULTILINE)
+        match = re.search(r"^inactive_file (\d+)", stat.read_text("ascii"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):
-        found = None
-    return int(found[1]) if found else 0
+        match = None
+    return int(match[1]) if match else 0

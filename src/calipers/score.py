@@ -98,7 +98,7 @@ class Score:
     sources
         The part of that which each source has, as standard errors: ``"reference"`` and
         ``"generated"`` (which samples were drawn), ``"seed"`` (where k-means starts), ``"both"``
-        where the first two cannot be told apart.
+        where the first two cannot be distinguished.
     approximate
         Whether the interval is a rough one: its standard error was found on smaller sets and
         scaled, or the score is a share within a few samples of 0 or 1.
@@ -142,8 +142,8 @@ class Score:
 
     def without_value(self, reason: str) -> Score:
         """Give the same score without a value and all that comes with one, and say why."""
-        kept = {name: getattr(self, name) for name in ("range", "better", "signature")}
-        return Score(float("nan"), reason=reason, **kept)
+        description = {name: getattr(self, name) for name in ("range", "better", "signature")}
+        return Score(float("nan"), reason=reason, **description)
 
     @property
     def gap(self) -> float | None:

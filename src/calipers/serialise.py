@@ -64,7 +64,7 @@ class Plain:
     def _outline(self) -> Data:
         """What is written, by key and in order, of whatever kind."""
         left_out = {*self._apart, self._key}
-        names = self._written or [each.name for each in dataclasses.fields(self)]  # type: ignore[arg-type]
+        names = self._written or [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in names if name not in left_out}
 
     def _of_samples(self) -> Data:
@@ -106,9 +106,9 @@ def plain(value: Any, *, per_sample: bool = False) -> Any:
         case np.ndarray():
             return values(value)
         case Mapping():
-            return {str(name): plain(each, per_sample=per_sample) for name, each in value.items()}
+            return {str(name): plain(item, per_sample=per_sample) for name, item in value.items()}
         case tuple() | list():
-            return [plain(each, per_sample=per_sample) for each in value]
+            return [plain(item, per_sample=per_sample) for item in value]
         case Score() | NoiseFloor() | Plain():
             return plain(_outline(value, per_sample), per_sample=per_sample)
         case _:
@@ -119,7 +119,7 @@ def values(array: NDArray[Any]) -> list[Any]:
     """The values of an array, row by row; those that JSON lacks become None."""
     listed: list[Any] = array.tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        return [plain(each) for each in listed]
+        return [plain(row) for row in listed]
     return listed
 
 
@@ -132,14 +132,14 @@ def read(kind: type[T], data: Any) -> T:
         If a field is missing or cannot be; names its place, as ``scores.recall.interval[0]``.
     """
     try:
-        found: T = _converter().structure(data, kind)
+        result: T = _converter().structure(data, kind)
     except Exception as error:
         refused = _first(error)
         where = refused.place.removeprefix(".")
         if refused.what.startswith(": "):  # of a class, which names its fields itself
             raise InputError(f"{where}{refused.what}".removeprefix(": ")) from None
         raise InputError(f"{where or 'the data'} {refused.what}") from None
-    return found
+    return result
 
 
 def read_fields(kinds: Mapping[str, Any], data: Data, place: str) -> None:
@@ -187,7 +187,7 @@ def _no_number(name: str) -> Any:
 def _outline(value: Score | NoiseFloor | Plain, per_sample: bool) -> Data:
     if isinstance(value, NoiseFloor):
         counts = {"size": value.size, "splits": value.splits, "inside": value.inside}
-        return {**{name: _real(each) for name, each in vars(value).items()}, **counts}
+        return {**{name: _real(number) for name, number in vars(value).items()}, **counts}
     if isinstance(value, Score):
         return _score_outline(value, per_sample)
     return {**value._outline(), **(value._of_samples() if per_sample else {})}
@@ -260,7 +260,7 @@ def _check_score(score: Score) -> None:
 
 def _in_range(score: Score) -> Iterator[tuple[str, float]]:
     yield "value", score.value
-    yield from (("a seed", each) for each in score.seeds)
+    yield from (("a seed", value) for value in score.seeds)
     if score.reference is not None:
         yield "reference", score.reference
 
@@ -286,7 +286,7 @@ def _restored(kind: type, data: Data) -> Data:
         return kind._restored(data)
     # Older files say null for what they lack, newer ones leave it out
     empty = ("sources",) if kind is Score else ()
-    return {name: each for name, each in data.items() if each is not None or name not in empty}
+    return {name: value for name, value in data.items() if value is not None or name not in empty}
 
 
 # ------------------------------------------------------------------ reading
@@ -347,12 +347,12 @@ def _converter() -> Any:
             for name in needed:
                 if name not in fields:
                     raise _RefusedError(f"lacks {name!r}")
-            found = fill(fields, kind)
+            instance = fill(fields, kind)
             try:
-                _check(found)
+                _check(instance)
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise _refused_by(error) from None
-            return found
+            return instance
 
         return structure
 
@@ -361,14 +361,14 @@ def _converter() -> Any:
         hook, named = made.get_structure_hook(item), _key_of(item)
 
         def structure(data: Any, _: Any) -> Any:
-            found = {}
-            for name, each in _object(data).items():
-                given = {**_object(each, f".{name}"), named: name} if named else each
+            items = {}
+            for name, value in _object(data).items():
+                given = {**_object(value, f".{name}"), named: name} if named else value
                 try:
-                    found[int(name) if key is int else name] = hook(given, item)
+                    items[int(name) if key is int else name] = hook(given, item)
                 except Exception as error:
                     raise _first(error, f".{name}") from None
-            return found
+            return items
 
         return structure
 
@@ -377,18 +377,18 @@ def _converter() -> Any:
         hook = made.get_structure_hook(item)
 
         def structure(data: Any, _: Any) -> Any:
-            found = []
-            for place, each in enumerate(_listed(data)):
+            items = []
+            for place, value in enumerate(_listed(data)):
                 try:
-                    found.append(hook(each, item))
+                    items.append(hook(value, item))
                 except Exception as error:
                     raise _first(error, f"[{place}]") from None
-            return tuple(found)
+            return tuple(items)
 
         return structure
 
     def of_text_or_class(kind: Any) -> Callable[[Any, Any], Any]:
-        (other,) = (each for each in get_args(kind) if each is not str)
+        (other,) = (argument for argument in get_args(kind) if argument is not str)
         hook = made.get_structure_hook(other)
 
         def structure(data: Any, _: Any) -> Any:
@@ -419,14 +419,14 @@ def _fields(kind: type) -> tuple[set[str], list[str]]:
 
     def holder() -> None: ...
 
-    holder.__annotations__ = {each.name: each.type for each in fields if each.name not in apart}
+    holder.__annotations__ = {field.name: field.type for field in fields if field.name not in apart}
     names: dict[str, Any] = {}
     for base in reversed(kind.__mro__):  # the types of inherited fields are named where these are
         names |= vars(sys.modules[base.__module__])
     hints = get_type_hints(holder, names, {"NDArray": NDArray, "Mapping": Mapping})
-    for each in fields:  # cattrs takes types that were resolved before
-        each.type = hints.get(each.name, object)
-    return apart, [each.name for each in fields if each.name not in optional]
+    for field in fields:  # cattrs takes types that were resolved before
+        field.type = hints.get(field.name, object)
+    return apart, [field.name for field in fields if field.name not in optional]
 
 
 def _is_text_or_class(kind: Any) -> bool:
@@ -522,6 +522,6 @@ def _array(data: Any, kind: Any) -> NDArray[Any]:
 
 def _with_nan(data: list[Any]) -> list[Any]:
     return [
-        math.nan if each is None else _with_nan(each) if isinstance(each, list) else each
-        for each in data
+        math.nan if entry is None else _with_nan(entry) if isinstance(entry, list) else entry
+        for entry in data
     ]

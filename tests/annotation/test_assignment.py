@@ -13,7 +13,7 @@ from calipers.annotation.assignment import (
     draw,
 )
 
-NONE = {"own": {}, "everyone": {}, "seed": 0, "annotator": 1}
+NONE = {"shown": {}, "everyone": {}, "seed": 0, "annotator": 1}
 
 
 def test_nothing_is_chosen_from_nothing():
@@ -22,7 +22,7 @@ def test_nothing_is_chosen_from_nothing():
 
 def test_the_pair_that_the_annotator_met_least_comes_first():
     items = [Candidate(1, "x"), Candidate(2, "y"), Candidate(3, "z")]
-    given = {**NONE, "own": {"x": 1, "y": 0, "z": 1}}
+    given = {**NONE, "shown": {"x": 1, "y": 0, "z": 1}}
     assert choose(items, **given) == Candidate(2, "y")
 
 

@@ -221,8 +221,8 @@ def test_the_measured_quality_is_that_of_a_brute_force_over_all_rows(rng, closed
         (getattr(near, side).radii <= scale(true[:, -1:]) * (1 + 1e-9)).mean(axis=1)
         for side, true in zip(SIDES, radii, strict=True)
     ]
-    assert quality.found.value == pytest.approx(np.concatenate(found).mean(), abs=1e-12)
-    assert quality.found.value < 1
+    assert quality.neighbour_recall.value == pytest.approx(np.concatenate(found).mean(), abs=1e-12)
+    assert quality.neighbour_recall.value < 1
     precision = precision_score(near, 3).value - held[0].any(axis=0).mean()
     recall = recall_score(near, 3).value - held[1].any(axis=0).mean()
     assert quality.precision_error.value == pytest.approx(precision, abs=1e-12)
@@ -230,7 +230,7 @@ def test_the_measured_quality_is_that_of_a_brute_force_over_all_rows(rng, closed
     assert quality.sampled == 560
     assert quality.members < 1
     # All rows were looked at, so nothing is in doubt
-    for each in (quality.found, quality.precision_error, quality.recall_error):
+    for each in (quality.neighbour_recall, quality.precision_error, quality.recall_error):
         assert each.low == pytest.approx(each.value) == each.high
 
 

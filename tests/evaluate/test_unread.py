@@ -273,7 +273,7 @@ def test_embedders_that_read_nothing_do_not_agree():
     found = calipers.agree(
         texts(0), sets, embedders=[first, second], cache=False, metrics="precision"
     )
-    assert found.verdict.startswith("whether the ranking depends on the embedder cannot be told")
+    assert found.verdict.startswith("whether the ranking depends on the embedder is unknown")
     assert found["precision"].sentence == "no column has a value for a and b"
     assert "second does not know 100 % of its words" in str(found)
 

@@ -168,7 +168,7 @@ def test_every_word_of_every_option_has_a_name():
         assert label(find(f"divergence_star:{divergence}").name).startswith("Div* ")
     assert set(DIVERGENCE.names) == set(DIVERGENCE.labels)
     for option in (ESTIMATOR, SMOOTHING):
-        assert set(option.words) - {option.default} == set(option.labels) == set(option.said)
+        assert set(option.words) - {option.default} == set(option.labels) == set(option.phrases)
     assert len({label(name) for name in METRICS}) == len(METRICS)
 
 

@@ -2,7 +2,7 @@
 
 A link holds a token; opening it leaves the token in a cookie that scripts cannot read and other
 sites cannot send along. Forms carry a signature of that token. Nothing is loaded from elsewhere and
-no script may stand in a page (Content-Security-Policy). Requests are answered only under names of
+no page may contain a script (Content-Security-Policy). Requests are answered only under names of
 this machine, so that no other site can be made to point at it; bodies are small or refused; an
 error shows a sentence and no trace.
 """
@@ -127,14 +127,14 @@ class Guard:
 
         async def send_guarded(message: Any) -> None:
             if message["type"] == "http.response.start":
-                own = {name.lower() for name, _ in message["headers"]}
+                present = {name.lower() for name, _ in message["headers"]}
                 added = {**HEADERS, **FRESH}
                 message["headers"] = [
                     *message["headers"],
                     *(
                         (name.lower().encode(), value.encode())
                         for name, value in added.items()
-                        if name.lower().encode() not in own
+                        if name.lower().encode() not in present
                     ),
                 ]
             await send(message)
@@ -159,9 +159,9 @@ def is_known_host(header: str, host: str) -> bool:
     try:
         number = ipaddress.ip_address(name)
     except ValueError:
-        own = {socket.gethostname().lower(), socket.getfqdn().lower(), host.lower()}
-        own |= {f"{each}.local" for each in own if "." not in each}
-        return name == "localhost" or (not alone and name in own - {""})
+        names = {socket.gethostname().lower(), socket.getfqdn().lower(), host.lower()}
+        names |= {f"{short}.local" for short in names if "." not in short}
+        return name == "localhost" or (not alone and name in names - {""})
     return number.is_loopback or not alone
 
 
@@ -208,8 +208,8 @@ class _Pages:
 
     async def annotator(self, request: Request) -> Annotator | None:
         token = request.cookies.get(self.cookie, "")
-        found: Annotator | None = await run_in_threadpool(self.study.annotator, token)
-        return found
+        annotator: Annotator | None = await run_in_threadpool(self.study.annotator, token)
+        return annotator
 
     async def known(self, request: Request) -> Annotator:
         annotator = await self.annotator(request)
@@ -293,14 +293,16 @@ class _Pages:
                 progress=progress,
                 goal=progress.goal,
                 instructions=[
-                    each for each in self.rubric.instructions.split("\n") if each.strip()
+                    paragraph
+                    for paragraph in self.rubric.instructions.split("\n")
+                    if paragraph.strip()
                 ],
                 questions=[
                     {
-                        "text": each.text,
-                        "ends": "" if self.rubric.task == "pairs" else ends_of(each),
+                        "text": question.text,
+                        "ends": "" if self.rubric.task == "pairs" else ends_of(question),
                     }
-                    for each in self.rubric.questions
+                    for question in self.rubric.questions
                 ],
                 task=self.rubric.task,
                 seconds=f"under {seconds_in_words(least)}" if least else "",
@@ -412,8 +414,8 @@ class _Pages:
         name = request.path_params["name"]
         if name not in STATIC:
             raise HTTPException(404)
-        kept = request.url.query == static_version()
-        headers = {"Cache-Control": "public, max-age=31536000, immutable"} if kept else FRESH
+        versioned = request.url.query == static_version()
+        headers = {"Cache-Control": "public, max-age=31536000, immutable"} if versioned else FRESH
         return Response(static(name), headers={"Content-Type": STATIC[name], **headers})
 
     async def refused(self, request: Request, error: Exception) -> Response:

@@ -35,7 +35,7 @@ class Candidate:
 def choose(
     candidates: Sequence[Candidate],
     *,
-    own: Mapping[str, int],
+    shown: Mapping[str, int],
     everyone: Mapping[str, float],
     seed: int,
     annotator: int,
@@ -46,7 +46,7 @@ def choose(
     ----------
     candidates
         Items that lack ratings and that this annotator has not seen.
-    own
+    shown
         How many items of each stratum this annotator was shown.
     everyone
         Which share of its ratings each stratum has, given or under way.
@@ -62,20 +62,20 @@ def choose(
     """
     if not candidates:
         return None
-    strata = {each.stratum for each in candidates}
+    strata = {candidate.stratum for candidate in candidates}
     chosen = min(
         strata,
         key=lambda stratum: (
-            own.get(stratum, 0),
+            shown.get(stratum, 0),
             everyone.get(stratum, 0.0),
-            draw(seed, "stratum", annotator, stratum, own.get(stratum, 0)),
+            draw(seed, "stratum", annotator, stratum, shown.get(stratum, 0)),
         ),
     )
     # Items of one stratum are given out in an order of the annotator's own, so that two who ask
     # at once are not always after the same one
     return min(
-        (each for each in candidates if each.stratum == chosen),
-        key=lambda each: draw(seed, "item", annotator, each.item),
+        (candidate for candidate in candidates if candidate.stratum == chosen),
+        key=lambda candidate: draw(seed, "item", annotator, candidate.item),
     )
 
 

@@ -34,8 +34,10 @@ def protocol() -> type[Any]:
             super().connection_made(transport)
             self._wait()
             if len(self.connections) > MOST:
-                waiting = [each for each in self.connections if each._waiting is not None]
-                min(waiting, key=lambda each: each._waiting.when())._close()
+                waiting = [
+                    connection for connection in self.connections if connection._waiting is not None
+                ]
+                min(waiting, key=lambda connection: connection._waiting.when())._close()
 
         def data_received(self, data: bytes) -> None:
             """Take some bytes; the time of a request runs from the first of them."""

@@ -96,13 +96,13 @@ def import_annotations(study: AnnotationStudy, path: str | Path) -> tuple[int, t
     Returns
     -------
     int, tuple of str
-        How many answers were taken, those to attention checks among them, and what is to be known
-        of the others.
+        How many answers were taken, those to attention checks among them, and notes
+        on the others.
 
     Raises
     ------
     InputError
-        If the file is no such export, or is of other items or questions.
+        If the file is not such an export, or is of other items or questions.
     """
     from calipers.judgements.label_studio import read_label_studio
 
@@ -117,20 +117,20 @@ def import_annotations(study: AnnotationStudy, path: str | Path) -> tuple[int, t
     imported = read_label_studio(path, items, rubric=rubric)
     asked = {question.name for question in rubric.questions}
     places = {item.id for item in items}
-    for each in imported.judgements:
-        if set(each.answers) != asked:
+    for judgement in imported.judgements:
+        if set(judgement.answers) != asked:
             raise InputError(
-                f"{path}: the item {each.item} has answers to {_listed(each.answers)}, but the "
-                f"study asks {_listed(asked)}"
+                f"{path}: the item {judgement.item} has answers to {_listed(judgement.answers)}, "
+                f"but the study asks {_listed(asked)}"
             )
-        if each.item not in places:
-            raise InputError(f"{path}: the item {each.item} is none of the study {study.path}")
-    known = {each.name for each in study.annotators}
+        if judgement.item not in places:
+            raise InputError(f"{path}: the item {judgement.item} is not in the study {study.path}")
+    known = {annotator.name for annotator in study.annotators}
     fresh = list(dict.fromkeys(e.rater for e in imported.judgements if e.rater not in known))
     if fresh:
         study.add_annotators(fresh)
     with study.writing() as db:
-        taken = sum(_take(db, each) for each in imported.judgements)
+        taken = sum(_take(db, judgement) for judgement in imported.judgements)
     notes = [*imported.notes]
     left = len(imported.judgements) - taken
     if left:
@@ -141,12 +141,12 @@ def import_annotations(study: AnnotationStudy, path: str | Path) -> tuple[int, t
     return taken, tuple(notes)
 
 
-def _take(db: sqlite3.Connection, each: PairJudgement) -> bool:
+def _take(db: sqlite3.Connection, judgement: PairJudgement) -> bool:
     """Put a judgement into the file; False where its annotator has answered the item."""
     (annotator,) = db.execute(
-        "SELECT annotator FROM annotators WHERE name = ?", (each.rater,)
+        "SELECT annotator FROM annotators WHERE name = ?", (judgement.rater,)
     ).fetchone()
-    (item,) = db.execute("SELECT item FROM items WHERE id = ?", (each.item,)).fetchone()
+    (item,) = db.execute("SELECT item FROM items WHERE id = ?", (judgement.item,)).fetchone()
     row = db.execute(
         "SELECT shown, answered FROM shown WHERE annotator = ? AND item = ?", (annotator, item)
     ).fetchone()
@@ -159,18 +159,18 @@ def _take(db: sqlite3.Connection, each: PairJudgement) -> bool:
         shown = db.execute(
             "INSERT INTO shown (annotator, item, place, first, opened, served, answered)"
             " VALUES (?, ?, ?, ?, NULL, 0, 1)",
-            (annotator, item, place, each.first),
+            (annotator, item, place, judgement.first),
         ).lastrowid
     else:
         shown = row["shown"]
         db.execute(
             "UPDATE shown SET first = ?, answered = 1, opened = NULL WHERE shown = ?",
-            (each.first, shown),
+            (judgement.first, shown),
         )
-    time = each.time or datetime.now(UTC).isoformat(timespec="seconds")
+    time = judgement.time or datetime.now(UTC).isoformat(timespec="seconds")
     db.execute(
         "INSERT INTO answers VALUES (?, 0, ?, ?, ?)",
-        (shown, json.dumps(dict(each.answers)), each.seconds, time),
+        (shown, json.dumps(dict(judgement.answers)), judgement.seconds, time),
     )
     return True
 

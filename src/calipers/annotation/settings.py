@@ -79,14 +79,14 @@ class StudySettings:
 
     @classmethod
     def read(cls, db: sqlite3.Connection) -> StudySettings:
-        """Read them.
+        """Read the settings.
 
         Raises
         ------
         DamagedError
             If they are not as `write` leaves them.
         """
-        found = {row["name"]: _json(row["value"]) for row in db.execute("SELECT * FROM study")}
+        settings = {row["name"]: _json(row["value"]) for row in db.execute("SELECT * FROM study")}
         kinds: dict[str, Any] = {
             "systems": list,
             "ratings_per_item": int,
@@ -101,12 +101,12 @@ class StudySettings:
             "key": str,
             "overview": str,
         }
-        values = {name: _of_kind(found.get(name), kind, name) for name, kind in kinds.items()}
+        values = {name: _of_kind(settings.get(name), kind, name) for name, kind in kinds.items()}
         for name in ("systems", "notes"):
-            values[name] = tuple(_of_kind(each, str, name) for each in values[name])
+            values[name] = tuple(_of_kind(value, str, name) for value in values[name])
         if len(values["key"]) < 32 or len(values["overview"]) < 16 or not values["name"].isalnum():
             raise DamagedError("its secrets are missing")
-        return cls(rubric=_rubric(found.get("rubric")), **values)
+        return cls(rubric=_rubric(settings.get("rubric")), **values)
 
 
 def item_to_json(item: Item | RatedTexts) -> str:
@@ -120,17 +120,18 @@ def item_from_json(text: str) -> Item | RatedTexts:
     Raises
     ------
     DamagedError
-        If it is none.
+        If it is not one.
     """
-    found = _of_kind(_json(text), dict, "item")
-    if "system" in found:
-        lists = {name: _of_kind(found.get(name), list, name) for name in ("texts", "contexts")}
+    fields = _of_kind(_json(text), dict, "item")
+    if "system" in fields:
+        lists = {name: _of_kind(fields.get(name), list, name) for name in ("texts", "contexts")}
         texts = {
-            name: tuple(_of_kind(each, str, name) for each in some) for name, some in lists.items()
+            name: tuple(_of_kind(value, str, name) for value in some)
+            for name, some in lists.items()
         }
-        return RatedTexts(_of_kind(found["system"], str, "system"), **texts)
+        return RatedTexts(_of_kind(fields["system"], str, "system"), **texts)
     names = ("a", "b", "text_a", "text_b", "context", "check")
-    values = {name: _of_kind(found.get(name), str, name) for name in names}
+    values = {name: _of_kind(fields.get(name), str, name) for name in names}
     if values["check"] not in ("", "a", "b"):
         raise DamagedError(f"check is {values['check']!r}")
     return Item(**values)
@@ -147,19 +148,19 @@ def systems_of(stratum: str) -> tuple[str, ...]:
     Raises
     ------
     DamagedError
-        If it is none.
+        If it is not one.
     """
-    found = _of_kind(_json(stratum), list, "stratum")
-    return tuple(_of_kind(each, str, "stratum") for each in found)
+    names = _of_kind(_json(stratum), list, "stratum")
+    return tuple(_of_kind(name, str, "stratum") for name in names)
 
 
-def _rubric(found: Any) -> Rubric:
-    data = _of_kind(found, dict, "rubric")
+def _rubric(stored: Any) -> Rubric:
+    data = _of_kind(stored, dict, "rubric")
     questions = []
-    for each in _of_kind(data.get("questions"), list, "questions"):
+    for entry in _of_kind(data.get("questions"), list, "questions"):
         values = {
             field.name: _of_kind(
-                _of_kind(each, dict, "question").get(field.name),
+                _of_kind(entry, dict, "question").get(field.name),
                 int if field.name in ("least", "most") else str,
                 field.name,
             )
@@ -202,9 +203,9 @@ def answers_from_json(text: str, rubric: Rubric) -> Mapping[str, int]:
     DamagedError
         If one is missing or beyond its scale.
     """
-    found = _of_kind(_json(text), dict, "answers")
+    answers = _of_kind(_json(text), dict, "answers")
     for question in rubric.questions:
-        value = _of_kind(found.get(question.name), int, question.name)
+        value = _of_kind(answers.get(question.name), int, question.name)
         if not question.least <= value <= question.most:
             raise DamagedError(f"{question.name} is {value}")
-    return {question.name: found[question.name] for question in rubric.questions}
+    return {question.name: answers[question.name] for question in rubric.questions}

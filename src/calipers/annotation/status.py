@@ -112,9 +112,9 @@ class StudyStatus:
     @property
     def sentence(self) -> str:
         """Say it in a sentence."""
-        active = sum(each.answered > 0 for each in self.annotators)
-        flagged = sum(each.flagged for each in self.annotators)
-        fast = sum(each.too_fast for each in self.annotators)
+        active = sum(annotator.answered > 0 for annotator in self.annotators)
+        flagged = sum(annotator.flagged for annotator in self.annotators)
+        fast = sum(annotator.too_fast for annotator in self.annotators)
         parts = [
             f"{self.complete:,} of {counted(self.items, 'item')} "
             f"{'has all its' if self.items == 1 else 'have all their'} ratings",
@@ -134,7 +134,7 @@ class StudyStatus:
     def __str__(self) -> str:
         """Show it as a table."""
         head = ("annotator", "answered", "median time", "too fast", "checks")
-        rows = [head, *(_row(each) for each in self.annotators)]
+        rows = [head, *(_row(annotator) for annotator in self.annotators)]
         widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
         lines = [f"{clean(self.path)}: {self.sentence}", ""]
         lines += [
@@ -146,7 +146,7 @@ class StudyStatus:
         ]
         if self.agreement:
             lines += ["", "Agreement (Krippendorff's alpha, ordinal; 95 % interval over items):"]
-            lines += [f"  {_agreed(each)}" for each in self.agreement]
+            lines += [f"  {_agreed(agreement)}" for agreement in self.agreement]
         lines += [f"Note: {clean(note)}." for note in self.notes]
         return "\n".join(lines)
 
@@ -171,25 +171,25 @@ def annotator_statuses(
         By annotator, when the last answer came.
     """
     rows: dict[str, list[PairJudgement | Rating]] = {name: [] for name in names}
-    for each in judged:
-        rows[each.rater].append(each)
-    found = []
-    for name, own in rows.items():
-        seconds = [each.seconds for each in own if each.seconds is not None]
+    for judgement in judged:
+        rows[judgement.rater].append(judgement)
+    statuses = []
+    for name, judgements in rows.items():
+        seconds = [judgement.seconds for judgement in judgements if judgement.seconds is not None]
         passed, shown = checks.get(name, (0, 0))
-        found.append(
+        statuses.append(
             AnnotatorStatus(
                 name=name,
-                answered=len(own),
-                too_fast=sum(TOO_FAST in each.flags for each in own),
+                answered=len(judgements),
+                too_fast=sum(TOO_FAST in judgement.flags for judgement in judgements),
                 checks_passed=passed,
                 checks_shown=shown,
-                flagged=any(FAILED_CHECKS in each.flags for each in own),
+                flagged=any(FAILED_CHECKS in judgement.flags for judgement in judgements),
                 median_seconds=median(seconds) if seconds else None,
                 last=times.get(name, "").replace("T", " ").removesuffix("+00:00"),
             )
         )
-    return tuple(found)
+    return tuple(statuses)
 
 
 def agreement_of(judged: Judged, questions: Iterable[str]) -> tuple[QuestionAgreement, ...]:
@@ -198,15 +198,17 @@ def agreement_of(judged: Judged, questions: Iterable[str]) -> tuple[QuestionAgre
 
     from calipers.uncertainty.rater_agreement import krippendorff_alpha
 
-    raters = {name: row for row, name in enumerate(dict.fromkeys(each.rater for each in judged))}
+    raters = {
+        name: row for row, name in enumerate(dict.fromkeys(judgement.rater for judgement in judged))
+    }
     items = {name: column for column, name in enumerate(dict.fromkeys(e.item for e in judged))}
-    found = []
+    agreements = []
     for question in questions:
         table = np.full((max(len(raters), 1), max(len(items), 1)), math.nan)
-        for each in judged:
-            table[raters[each.rater], items[each.item]] = each.answers[question]
+        for judgement in judged:
+            table[raters[judgement.rater], items[judgement.item]] = judgement.answers[question]
         alpha = krippendorff_alpha(table, kind="ordinal")
-        found.append(
+        agreements.append(
             QuestionAgreement(
                 question=question,
                 alpha=None if math.isnan(alpha.value) else float(alpha.value),
@@ -215,27 +217,33 @@ def agreement_of(judged: Judged, questions: Iterable[str]) -> tuple[QuestionAgre
                 reason=alpha.reason,
             )
         )
-    return tuple(found)
+    return tuple(agreements)
 
 
 def _plain(interval: tuple[float, float]) -> tuple[float, float]:
     return float(interval[0]), float(interval[1])
 
 
-def _row(each: AnnotatorStatus) -> tuple[str, ...]:
+def _row(annotator: AnnotatorStatus) -> tuple[str, ...]:
     return (
-        clean(each.name),
-        f"{each.answered:,}",
-        "" if each.median_seconds is None else f"{each.median_seconds:.0f} s",
-        f"{each.too_fast:,}" if each.answered else "",
-        f"{each.checks_passed}/{each.checks_shown}{' !' if each.flagged else ''}"
-        if each.checks_shown
+        clean(annotator.name),
+        f"{annotator.answered:,}",
+        "" if annotator.median_seconds is None else f"{annotator.median_seconds:.0f} s",
+        f"{annotator.too_fast:,}" if annotator.answered else "",
+        f"{annotator.checks_passed}/{annotator.checks_shown}{' !' if annotator.flagged else ''}"
+        if annotator.checks_shown
         else "",
     )
 
 
-def _agreed(each: QuestionAgreement) -> str:
-    if each.alpha is None:
-        return f"{each.question}: undefined, since {each.reason}"
-    ends = "" if each.interval is None else f" [{each.interval[0]:.2f}, {each.interval[1]:.2f}]"
-    return f"{each.question}: {each.alpha:.2f}{ends} on {counted(each.items, 'item')}"
+def _agreed(agreement: QuestionAgreement) -> str:
+    if agreement.alpha is None:
+        return f"{agreement.question}: undefined, since {agreement.reason}"
+    ends = (
+        ""
+        if agreement.interval is None
+        else f" [{agreement.interval[0]:.2f}, {agreement.interval[1]:.2f}]"
+    )
+    return (
+        f"{agreement.question}: {agreement.alpha:.2f}{ends} on {counted(agreement.items, 'item')}"
+    )

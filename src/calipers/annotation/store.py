@@ -306,4 +306,4 @@ def is_local(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
     for line in lines:
         _, folder, kind, *_ = [*line.split(" "), "", "", ""]
         kinds[Path(folder.replace("\\040", " "))] = kind
-    return next((kinds[each] for each in place.parents if each in kinds), "") in LOCAL
+    return next((kinds[parent] for parent in place.parents if parent in kinds), "") in LOCAL

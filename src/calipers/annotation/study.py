@@ -236,24 +236,24 @@ class AnnotationStudy:
         Raises
         ------
         InputError
-            If a name is taken already, or is none.
+            If a name is taken already, or is not valid.
         """
-        known = {each.name for each in self.annotators}
+        known = {annotator.name for annotator in self.annotators}
         names = annotator_names(annotators, known)
         taken = next((name for name in names if name in known), None)
         if taken is not None:
             raise InputError(f"{self.path}: there is an annotator {taken!r} already")
         with self._store.writing() as db:
             _add(db, names, _utc(time.time()))
-        return tuple(each for each in self.annotators if each.name in set(names))
+        return tuple(annotator for annotator in self.annotators if annotator.name in set(names))
 
     def annotator(self, token: str) -> Annotator | None:
         """Find who a token belongs to, in a time that says nothing of the tokens."""
-        found = None
-        for each in self.annotators:
-            if hmac.compare_digest(each.token.encode(), token.encode("utf-8", "replace")):
-                found = each
-        return found
+        owner = None
+        for annotator in self.annotators:
+            if hmac.compare_digest(annotator.token.encode(), token.encode("utf-8", "replace")):
+                owner = annotator
+        return owner
 
     def is_overview(self, token: str) -> bool:
         """Whether a token is that of the person who runs the study."""
@@ -273,7 +273,7 @@ class AnnotationStudy:
 
     def links_at(self, address: str) -> dict[str, str]:
         """Give the links of the annotators for a server with some address."""
-        return {each.name: f"{address}/a/{each.token}" for each in self.annotators}
+        return {annotator.name: f"{address}/a/{annotator.token}" for annotator in self.annotators}
 
     def overview_at(self, address: str) -> str:
         """Give the link of the person who runs the study for a server with some address."""
@@ -317,44 +317,44 @@ class AnnotationStudy:
         checks = checks_of(answered)
         pairs: list[PairJudgement] = []
         ratings: list[Rating] = []
-        for each in answered:
-            item = each.item
-            flags = self._flags(each, checks)
+        for answer in answered:
+            item = answer.item
+            flags = self._flags(answer, checks)
             if isinstance(item, RatedTexts):
                 ratings.append(
                     Rating(
-                        item=each.item_id,
+                        item=answer.item_id,
                         system=item.system,
-                        answers=each.answers,
-                        rater=each.annotator,
+                        answers=answer.answers,
+                        rater=answer.annotator,
                         rater_kind="person",
-                        seconds=each.seconds,
-                        time=each.time,
+                        seconds=answer.seconds,
+                        time=answer.time,
                         flags=flags,
                     )
                 )
             elif not item.check:
-                passed, shown = checks.get(each.annotator, (0, 0))
+                passed, shown = checks.get(answer.annotator, (0, 0))
                 pairs.append(
                     PairJudgement(
-                        item=each.item_id,
+                        item=answer.item_id,
                         a=item.a,
                         b=item.b,
-                        answers=each.answers,
-                        rater=each.annotator,
+                        answers=answer.answers,
+                        rater=answer.annotator,
                         rater_kind="person",
-                        first="b" if each.first == "b" else "a",
-                        seconds=each.seconds,
-                        time=each.time,
+                        first="b" if answer.first == "b" else "a",
+                        seconds=answer.seconds,
+                        time=answer.time,
                         flags=flags,
                         checks=f"{passed}/{shown}" if shown else "",
                     )
                 )
         return pairs if self.settings.rubric.task == "pairs" else ratings
 
-    def _flags(self, each: Answered, checks: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
-        passed, shown = checks.get(each.annotator, (0, 0))
-        fast = each.seconds is not None and each.seconds < self.settings.least_seconds
+    def _flags(self, answer: Answered, checks: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
+        passed, shown = checks.get(answer.annotator, (0, 0))
+        fast = answer.seconds is not None and answer.seconds < self.settings.least_seconds
         failed = shown - passed > ALLOWED * shown
         return (*((TOO_FAST,) if fast else ()), *((FAILED_CHECKS,) if failed else ()))
 
@@ -369,18 +369,18 @@ class AnnotationStudy:
         with self._store.reading() as db:
             rows = db.execute(_RATINGS).fetchall()
             answered, judged = self.answered(), self.judgements()
-            names = [each.name for each in self.annotators]
+            names = [annotator.name for annotator in self.annotators]
             named = {row["stratum"]: systems_of(row["stratum"]) for row in rows}
         strata: dict[str, list[int]] = {}
         wanted = self.settings.ratings_per_item
         for row in rows:
             strata.setdefault(row["stratum"], []).append(row["given"])
-        counts = [given for each in strata.values() for given in each]
+        counts = [given for of_stratum in strata.values() for given in of_stratum]
         several = agreement and any(given > 1 for given in counts)
         questions = [question.name for question in self.settings.rubric.questions]
         times: dict[str, str] = {}
-        for each in answered:
-            times[each.annotator] = max(each.time, times.get(each.annotator, ""))
+        for answer in answered:
+            times[answer.annotator] = max(answer.time, times.get(answer.annotator, ""))
         return StudyStatus(
             path=str(self.path),
             name=self.path.name,
@@ -396,7 +396,7 @@ class AnnotationStudy:
                     systems=named[stratum],
                     items=len(given),
                     wanted=wanted * len(given),
-                    given=sum(min(each, wanted) for each in given),
+                    given=sum(min(ratings, wanted) for ratings in given),
                 )
                 for stratum, given in sorted(strata.items())
             ),
@@ -452,10 +452,13 @@ class AnnotationStudy:
 def checks_of(answered: Iterable[Answered]) -> dict[str, tuple[int, int]]:
     """Count, for each annotator, the attention checks passed and answered."""
     counts: dict[str, tuple[int, int]] = {}
-    for each in answered:
-        if isinstance(each.item, Item) and each.item.check:
-            passed, shown = counts.get(each.annotator, (0, 0))
-            counts[each.annotator] = (passed + passes_check(each.item, each.answers), shown + 1)
+    for answer in answered:
+        if isinstance(answer.item, Item) and answer.item.check:
+            passed, shown = counts.get(answer.annotator, (0, 0))
+            counts[answer.annotator] = (
+                passed + passes_check(answer.item, answer.answers),
+                shown + 1,
+            )
     return counts
 
 
@@ -476,9 +479,9 @@ def annotator_names(annotators: Any, known: Iterable[str] = ()) -> list[str]:
         taken = set(known)
         start = max(
             (
-                int(each[1])
+                int(match[1])
                 for name in taken
-                if (each := re.fullmatch(r"annotator-(\d{1,9})", name))
+                if (match := re.fullmatch(r"annotator-(\d{1,9})", name))
             ),
             default=0,
         )

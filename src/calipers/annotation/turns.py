@@ -162,8 +162,8 @@ class Turns:
             row = _shown(db, annotator, place)
             if row is None:
                 return False
-            told = self.turned(answers, row["first"])
-            if _answers(db, row["shown"], self.settings) == told:
+            turned = self.turned(answers, row["first"])
+            if _answers(db, row["shown"], self.settings) == turned:
                 return True
             revision, before = db.execute(
                 "SELECT COUNT(*), MAX(seconds) FROM answers WHERE shown = ?", (row["shown"],)
@@ -174,7 +174,7 @@ class Turns:
                 (
                     row["shown"],
                     revision,
-                    json.dumps(told),
+                    json.dumps(turned),
                     round((before or 0.0) + watched, 3),
                     datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
                 ),
@@ -213,7 +213,10 @@ class Turns:
         """Turn answers of a and b into answers of the texts as they stand, or back."""
         if first != "b" or self.settings.rubric.task != "pairs":
             return dict(answers)
-        ends = {each.name: each.least + each.most for each in self.settings.rubric.questions}
+        ends = {
+            question.name: question.least + question.most
+            for question in self.settings.rubric.questions
+        }
         return {name: ends[name] - value for name, value in answers.items()}
 
     def _share(self, db: sqlite3.Connection) -> int:
@@ -269,7 +272,7 @@ class Turns:
                 for row in rows
                 if row["taken"] < wanted and not row["seen"]
             ],
-            own=tally(real),
+            shown=tally(real),
             everyone=taken,
             seed=self.settings.seed,
             annotator=annotator.number,
@@ -316,12 +319,12 @@ class Turns:
 
 
 def _shown(db: sqlite3.Connection, annotator: Annotator, place: int) -> sqlite3.Row | None:
-    found = db.execute(
+    row = db.execute(
         "SELECT shown.*, content FROM shown JOIN items USING (item)"
         " WHERE annotator = ? AND place = ?",
         (annotator.number, place),
     ).fetchone()
-    return cast("sqlite3.Row | None", found)
+    return cast("sqlite3.Row | None", row)
 
 
 def _answers(

@@ -127,7 +127,7 @@ class Choice:
 
     @property
     def has_gap(self) -> bool:
-        """Whether the reference has a value of its own, so that a gap can be told."""
+        """Whether the reference has a value of its own, so that there is a gap."""
         return self.needs in (None, TRAIN)
 
     def score(self, sets: Measured) -> Score:

@@ -73,7 +73,7 @@ ESTIMATOR = Option(
         "boosted": "boosted",
         "gaussian": "Gauss",
     },
-    said={
+    phrases={
         "knn": "from nearest neighbours",
         "kde": "from kernel densities",
         "classifier": "from the odds of a classifier",
@@ -93,7 +93,7 @@ SMOOTHING = Option(
         "braess-sauer": "BS",
         "good-turing": "GT",
     },
-    said={
+    phrases={
         "laplace": "1 added to each count",
         "krichevsky-trofimov": "1/2 added to each count",
         "braess-sauer": "counts smoothed by Braess and Sauer",
@@ -107,7 +107,7 @@ POINTS = Option(
     article="a choice of samples to average over",
     words=get_args(AveragedOver),
     labels={"other_side": "(other side)", "own_side": "(own side)"},
-    said={
+    phrases={
         "other_side": "averaged over the samples of the other side",
         "own_side": "averaged over the samples of the own side",
     },

@@ -1,6 +1,6 @@
 """The options in the key of a score, ``[view.]metric[:option…]``, and how a person may write them.
 
-A number carries its name (``n=2``), a word says by itself what it chooses (``chi2``, ``sample``;
+A number carries its name (``n=2``), a word alone says what it chooses (``chi2``, ``sample``;
 where options are named, ``per=sample`` is understood too), so the order is free. The canonical key
 has the options in the order of the catalogue and leaves out what is the default:
 ``distinct:sample:n=1`` is ``distinct:sample``, ``mauve:knn:chi2`` is ``mauve:chi2:knn``.
@@ -44,14 +44,14 @@ class Option:
     whole
         Whether the number must be whole; others may be infinite (``inf``).
     article
-        The name with its article, where a word always stands by itself.
+        The name with its article, where a word is always used alone.
     weighted
         Further words that carry a weight in (0, 1), as ``interpolated_kl=0.3``.
     parse
         ``module:function`` that finds what a word with a weight means, with its one ``name``.
     labels
         What words are called in the label of a score; under ``""``, a number that is not said.
-    said
+    phrases
         What words, or numbers, are called in a sentence; under ``""``, any other number.
     """
 
@@ -66,15 +66,15 @@ class Option:
     weighted: tuple[str, ...] = ()
     parse: str = ""
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    said: Mapping[str, str] = field(default_factory=dict, hash=False)
+    phrases: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def written(self, value: Value) -> str:
-        """How a choice stands in a key."""
+        """How a choice is written in a key."""
         return str(value) if self.words else f"{self.name}={value}".removesuffix(".0")
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """What may stand in a key: the words, or the number by its default."""
+        """What a key may hold: the words, or the number by its default."""
         if not self.words:
             return (self.written(self.default),)
         return (*self.words, *(f"{name}=0.5" for name in self.weighted))
@@ -122,11 +122,15 @@ class Option:
         """What the options of a key, as written, choose, in the words of a sentence."""
         start = f"{self.name}="
         if self.words:
-            found = (word for word in words if word in self.words)
+            chosen = (word for word in words if word in self.words)
         else:
-            found = (word.removeprefix(start) for word in words if word.startswith(start))
-        value = next(found, str(self.default))
-        return self.said[value] if value in self.said else self.said.get("", "{}").format(value)
+            chosen = (word.removeprefix(start) for word in words if word.startswith(start))
+        value = next(chosen, str(self.default))
+        return (
+            self.phrases[value]
+            if value in self.phrases
+            else self.phrases.get("", "{}").format(value)
+        )
 
 
 Refuse = Callable[[str, Sequence[str], str, Sequence[Option]], InputError]
@@ -168,7 +172,9 @@ def canonical(metric: str, options: Sequence[Option], chosen: Mapping[str, Value
     ('distinct:n=2', 'distinct')
     """
     words = [
-        each.written(chosen[each.name]) for each in options if chosen[each.name] != each.default
+        option.written(chosen[option.name])
+        for option in options
+        if chosen[option.name] != option.default
     ]
     return ":".join((metric, *words))
 
@@ -186,7 +192,7 @@ def parse_options(
     """
     chosen: dict[str, Value] = {}
     for word in words:
-        option = next((each for each in options if each.holds(word)), None)
+        option = next((known for known in options if known.holds(word)), None)
         if option is None:
             raise refuse(metric, words, word, options)
         value = option.value(metric, word)

@@ -77,7 +77,7 @@ IN_CONTEXT = Option(
     tells="texts that stand in one context, the last of which is scored",
     least=2,
     most=1000,
-    said={"": "{} texts of its set"},
+    phrases={"": "{} texts of its set"},
 )
 BY_MODELS = Option(
     name="estimator",
@@ -291,4 +291,4 @@ LIKELIHOODS = {metric.name: metric for metric in (*PREDICTABILITY, *VARIETY, *DE
 """Every metric on what language models say of texts, by name."""
 
 STATISTICS = {**TEXT_METRICS, **LIKELIHOODS}
-"""What stands in a table of texts, by name."""
+"""What a table of texts shows, by name."""

@@ -106,10 +106,10 @@ class Metric:
     equal
         What a set scores against itself by the default options; None where that depends on the set.
     chance
-        What sets score that cannot be told apart: a value beyond it is chance, or an artefact, and
-        ranks as this does; None where there is no such value.
+        What sets score that cannot be distinguished: a value beyond it is chance, or an artefact,
+        and ranks as this does; None where there is no such value.
     ranked
-        Whether an end of the range is good, so that the best of a column can be told.
+        Whether an end of the range is good, so that a column has a best value.
     headline
         Whether the table of a comparison shows it unless others were asked for.
     scaled

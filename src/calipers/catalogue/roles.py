@@ -1,4 +1,4 @@
-"""What metrics tell of: closeness of the distributions, quality or diversity of the samples."""
+"""What metrics measure: closeness of the distributions, quality or diversity of the samples."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def views_of(settings: Mapping[str, Any]) -> list[str]:
 
 
 def chance_of(signature: str) -> float | None:
-    """Give what a score would be of sets that cannot be told apart; None where that is unknown."""
+    """Give the score of sets that cannot be distinguished; None where that is unknown."""
     name = signature_pins(signature).get("metric", "").partition(":")[0]
     return METRICS[name].chance if name in METRICS else None
 

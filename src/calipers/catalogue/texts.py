@@ -89,7 +89,7 @@ AGAINST = Option(
     tells="which set the texts are compared with",
     words=("reference", "train"),
     labels={"train": "to training"},
-    said={"reference": "the reference", "train": "the training set"},
+    phrases={"reference": "the reference", "train": "the training set"},
 )
 UNIT_OF_LENGTH = Option(
     name="unit",
@@ -102,7 +102,7 @@ KERNEL = Option(
     default="ngram",
     tells="by the n-grams that texts share, or by subsequences with gaps, which is slow",
     words=("ngram", "subsequence"),
-    said={"ngram": "n-grams", "subsequence": "subsequences with gaps"},
+    phrases={"ngram": "n-grams", "subsequence": "subsequences with gaps"},
 )
 WEIGHTS = Option(
     name="weights",
@@ -372,7 +372,7 @@ REPETITION = (
                 default=0,
                 tells="number of tokens at which generation was stopped; 0 if not known",
                 least=0,
-                said={"0": "", "": " at {} tokens"},
+                phrases={"0": "", "": " at {} tokens"},
             ),
         ),
         on_request=True,
@@ -396,7 +396,7 @@ COPIES = (
                 default="exact",
                 tells="whether letter case and white space matter",
                 words=("exact", "folded"),
-                said={
+                phrases={
                     "exact": "character for character",
                     "folded": "but for case and white space",
                 },
@@ -431,7 +431,7 @@ COPIES = (
                 tells="in which set near copies are looked for",
                 words=("itself", "reference", "train"),
                 labels={"train": "to training", "reference": "to reference"},
-                said={
+                phrases={
                     "itself": "another",
                     "reference": "one of the reference",
                     "train": "one of the training set",
@@ -463,7 +463,7 @@ COPIES = (
                 default="tokens",
                 tells="whether an n-gram counts each time that it occurs, or once",
                 words=("tokens", "types"),
-                said={"tokens": "n-grams", "types": "different n-grams"},
+                phrases={"tokens": "n-grams", "types": "different n-grams"},
             ),
             AGAINST,
         ),
@@ -529,7 +529,7 @@ STRINGS = (
                 tells="whether any n-gram counts, or the first n tokens of a text alone",
                 words=("anywhere", "opening"),
                 labels={"opening": "opening"},
-                said={"anywhere": "anywhere in them", "opening": "at their start"},
+                phrases={"anywhere": "anywhere in them", "opening": "at their start"},
             ),
         ),
         on_request=True,
@@ -630,7 +630,7 @@ ALIGNED = (
                 tells="longest n-grams of words that count too; 2 is chrF++",
                 least=0,
                 most=LONGEST,
-                said={"0": "characters", "": "characters and words"},
+                phrases={"0": "characters", "": "characters and words"},
             ),
         ),
         range=PERCENT,
@@ -670,7 +670,7 @@ ALIGNED = (
                 tells="what is compared with the reference",
                 words=("rougeL", *(f"rouge{n}" for n in range(1, 10)), "rougeLsum"),
                 labels={f"rouge{part}": f"-{part}" for part in ("L", *range(1, 10), "Lsum")},
-                said={
+                phrases={
                     **{f"rouge{n}": f"runs of {n} words" for n in range(3, 10)},
                     "rouge1": "words",
                     "rouge2": "pairs of words",
@@ -683,7 +683,7 @@ ALIGNED = (
                 default="f1",
                 tells="which side's share",
                 words=("f1", "precision", "recall"),
-                said={
+                phrases={
                     "f1": "F1",
                     "precision": "share of the text's",
                     "recall": "share of the reference's",

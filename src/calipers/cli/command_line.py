@@ -37,7 +37,7 @@ def command_line() -> str | None:
     arguments = _typed.get()
     if arguments is None:
         return None
-    return shlex.join(["calipers", *(_blanked(_utf8(each)) for each in arguments)])
+    return shlex.join(["calipers", *(_blanked(_utf8(argument)) for argument in arguments)])
 
 
 def _blanked(argument: str) -> str:

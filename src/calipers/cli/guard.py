@@ -27,7 +27,7 @@ STOPPED_IN_FILES = (
 STOPPED_UNCACHED = "stopped; nothing was saved."
 
 # Of click, which some versions of typer hold within themselves
-_USAGE: Any = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+_USAGE: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 AT_FAULT = (
     "this is a fault of Calipers, not of what it was given. Please report it, with the lines above "
@@ -52,8 +52,8 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     except CalipersError as error:
         _end(f"calipers: {error}", BAD_INPUT)
     except KeyboardInterrupt as stop:
-        told = stop.args[0] if stop.args else interrupted
-        write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {told}")
+        message = stop.args[0] if stop.args else interrupted
+        write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {message}")
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
         if isinstance(error, MemoryError | RuntimeError):
@@ -65,9 +65,9 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
         _end(f"calipers: {AT_FAULT}", FAULT)
 
 
-def _end(told: str, code: int) -> NoReturn:
+def _end(message: str, code: int) -> NoReturn:
     """Leave with a message on standard error, behind what was shown before."""
-    write_error(told)
+    write_error(message)
     with suppress(OSError):
         sys.stdout.flush()
     raise typer.Exit(code) from None
@@ -76,8 +76,8 @@ def _end(told: str, code: int) -> NoReturn:
 def _too_little_memory(error: BaseException) -> str:
     """Say for which task there was not enough memory, and what could not be had."""
     task = next((f" in the task {note!r}" for note in getattr(error, "__notes__", ())), "")
-    told = next(iter(str(error).strip().splitlines()), "")
+    reason = next(iter(str(error).strip().splitlines()), "")
     return (
-        f"not enough memory{task}{f': {told}' if told else ''}; use fewer samples (--max-samples), "
-        "or free some memory"
+        f"not enough memory{task}{f': {reason}' if reason else ''}; use fewer samples "
+        "(--max-samples), or free some memory"
     )

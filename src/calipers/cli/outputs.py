@@ -1,4 +1,4 @@
-"""Where results go: the options, refused early, all tried, told of at the end."""
+"""Where results go: the options, refused early, all tried, announced at the end."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SHARED = (EVERY_EVAL_EVER, EVAL_RESULTS)
 """Scores of one system for the places where people share them."""
 
 SYSTEM = "{system}"
-"""What stands in the name of a file for the name of each system."""
+"""The part of a file's name that is replaced by the name of each system."""
 
 HINTS = {"html": ": open it in a browser"}
 
@@ -244,7 +244,7 @@ class Results:
     show
         Shows it on standard output.
     warnings
-        Gives what is to be told on standard error where a file takes standard output.
+        Gives what is to be written to standard error where a file takes standard output.
     texts
         By the name of an output, what makes its text.
     files

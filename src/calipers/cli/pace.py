@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def left(self) -> float | None:
-        """The seconds that are left; None while that cannot be told."""
+        """The seconds that are left; None while that cannot be estimated."""
         if self._total is None or self._done[-1] == 0:
             return None
         half = (self._times[0] + self._clock()) / 2
@@ -53,6 +53,6 @@ class Pace:
 
     @property
     def words(self) -> str:
-        """The same in words; empty while it cannot be told."""
+        """The same in words; empty while it cannot be estimated."""
         left = self.left
         return "" if left is None else f"about {timedelta(seconds=ceil(left))} left"

@@ -69,8 +69,8 @@ class Evaluation:
             self._key, about = name, describe_all([plain])
         self._aligned = any(choice.needs == "aligned" for choice in choices)
         self._alone = self._texts and all(choice.needs is None for choice in choices)
-        self.description = "\n".join(_line(each) for each in about)
-        self.citation = "\n".join(dict.fromkeys(each["source"] for each in about))
+        self.description = "\n".join(_line(entry) for entry in about)
+        self.citation = "\n".join(dict.fromkeys(entry["source"] for entry in about))
         self.inputs_description = INPUTS.format(
             form="" if self._texts else ", or vectors of shape (n, d), or images",
             alignment=self._alignment(),
@@ -99,10 +99,10 @@ class Evaluation:
         self, *, predictions: Iterable[Any] | None = None, references: Iterable[Any] | None = None
     ) -> None:
         """Add predictions, references, or some of each, for the next :meth:`compute`."""
-        for held, given in ((self._predictions, predictions), (self._references, references)):
+        for buffer, given in ((self._predictions, predictions), (self._references, references)):
             if isinstance(given, str):
                 raise InputError(f"a batch must be a list of samples; found {given!r:.60}")
-            held.extend(() if given is None else given)
+            buffer.extend(() if given is None else given)
 
     def compute(
         self, *, predictions: Any = None, references: Any = None, **options: Any
@@ -140,23 +140,25 @@ class Evaluation:
             scores = self._measure(ours, theirs, chosen)
         finally:
             self._predictions, self._references = [], []
-        found: dict[str, float | str] = {}
+        values: dict[str, float | str] = {}
         for key, score in scores.items():
-            found |= _plain(key, score)
+            values |= _plain(key, score)
             if signatures:
-                found[f"{key}_signature"] = score.signature
-        return found
+                values[f"{key}_signature"] = score.signature
+        return values
 
     def _measure(self, ours: Any, theirs: Any, options: dict[str, Any]) -> Mapping[str, Score]:
         import calipers
 
         if not self._texts:
-            own = {"metrics": [self._key], "floor": False}
-            return dict(calipers.compare(theirs, ours, **{**own, **options})["generated"].scores)
-        own = {"metrics": [self._key], "aligned": self._aligned}
+            defaults = {"metrics": [self._key], "floor": False}
+            return dict(
+                calipers.compare(theirs, ours, **{**defaults, **options})["generated"].scores
+            )
+        defaults = {"metrics": [self._key], "aligned": self._aligned}
         if theirs is not None:
-            own["reference"] = _single(theirs) if self._aligned else theirs
-        return dict(calipers.measure_texts(ours, **{**own, **options})["generated"].scores)
+            defaults["reference"] = _single(theirs) if self._aligned else theirs
+        return dict(calipers.measure_texts(ours, **{**defaults, **options})["generated"].scores)
 
     def _side(self, name: str, added: list[Any], given: Any) -> Any:
         if not added:
@@ -219,20 +221,20 @@ def _single(references: Any) -> Any:
     if is_array(references) or isinstance(references, str):
         return references
     rows = list(references)
-    for row, each in enumerate(rows, start=1):
-        if isinstance(each, list | tuple) and len(each) != 1:
+    for row, entry in enumerate(rows, start=1):
+        if isinstance(entry, list | tuple) and len(entry) != 1:
             raise InputError(
-                f"references must be one for each prediction; row {row} has {len(each)}. "
+                f"references must be one for each prediction; row {row} has {len(entry)}. "
                 "calipers.text.bleu, chrf, ter and rouge take several"
             )
-    return [each[0] if isinstance(each, list | tuple) else each for each in rows]
+    return [entry[0] if isinstance(entry, list | tuple) else entry for entry in rows]
 
 
 def _plain(key: str, score: Score) -> dict[str, float]:
     """A score as numbers."""
-    found = {key: float(score.value)}
+    values = {key: float(score.value)}
     if score.interval is not None:
-        found[f"{key}_low"], found[f"{key}_high"] = map(float, score.interval)
+        values[f"{key}_low"], values[f"{key}_high"] = map(float, score.interval)
     if score.reference is not None:
-        found[f"{key}_reference"] = float(score.reference)
-    return found
+        values[f"{key}_reference"] = float(score.reference)
+    return values

@@ -118,10 +118,10 @@ def _run(
         sums = steps.sum_up()
         if sums.changed == 0:
             break  # centres follow from labels alone, so both stay in all rounds to come
-        held = sums.mass[:cells] > 0
+        filled = sums.mass[:cells] > 0
         moved = at.centres.values[:cells].copy()
-        moved[held] = sums.means(np.flatnonzero(held))
-        if not held.all():
+        moved[filled] = sums.means(np.flatnonzero(filled))
+        if not filled.all():
             sizes = np.bincount(steps.labels, minlength=cells)
             moved = _laid(table, _split(_given(table, moved), sizes))
         at = at.following(moved)
@@ -131,16 +131,16 @@ def _run(
 def _split(centres: Floats32, sizes: NDArray[np.integer]) -> Floats32:
     """Give each cell without rows half of another, and move the two centres apart."""
     cells, spare = len(centres), np.float32(int(sizes.sum()) - len(centres))
-    held, numbers = sizes.astype(np.float32), _shares(SPLIT_SEED)
+    counts, numbers = sizes.astype(np.float32), _shares(SPLIT_SEED)
     apart = np.where(np.arange(centres.shape[1]) % 2 == 0, APART, -APART)
     for empty in np.flatnonzero(sizes == 0):
         other = 0
-        while next(numbers) >= np.float32((held[other] - 1) / spare):
+        while next(numbers) >= np.float32((counts[other] - 1) / spare):
             other = (other + 1) % cells
         centres[empty] = centres[other] * (1 + apart)
         centres[other] *= 1 - apart
-        held[empty] = held[other] / 2
-        held[other] -= held[empty]
+        counts[empty] = counts[other] / 2
+        counts[other] -= counts[empty]
     return centres
 
 

@@ -277,7 +277,7 @@ class _Featurizer:
         raise InputError(f"give one of {name}_features, {name}_tokens and {name}_text")
 
     def _of_tokens(self, name: str, tokens: Any) -> Any:
-        ids = [np.asarray(as_numpy(each)).reshape(-1) for each in tokens]
+        ids = [np.asarray(as_numpy(sequence)).reshape(-1) for sequence in tokens]
         if not ids:
             raise InputError(f"{name}_tokens must hold at least one text; found none")
         batch = self._embed(name, ids)
@@ -290,10 +290,10 @@ class _Featurizer:
         return batch.views["meaning"]
 
     def _of_texts(self, name: str, texts: Any) -> Any:
-        kept = [text for text in texts if len(text) > 0]
-        if not kept:
+        filled = [text for text in texts if len(text) > 0]
+        if not filled:
             raise InputError(f"{name}_text must hold a text that is not empty; found none")
-        return self._embed(name, kept).views["meaning"]
+        return self._embed(name, filled).views["meaning"]
 
     def _embed(self, name: str, samples: list[Any]) -> Any:
         if self.use_float64:

@@ -232,7 +232,12 @@ def embed(
         if made.words is not None and made.unread is not None:
             reading = ReadingCounts(made.words, made.unread, made.left_out)
         return Embeddings(
-            made.views, made.signature, made.told, made.view_signature, made.truncated, reading
+            made.views,
+            made.signature,
+            made.embedding_notes,
+            made.view_signature,
+            made.truncated,
+            reading,
         )
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}

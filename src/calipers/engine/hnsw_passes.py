@@ -176,14 +176,14 @@ class HnswPasses(Passes):
             return settled_counts(reference, generated, total, pool)
 
     def _pairs(
-        self, rows: BallSide, others: BallSide, counts: BallCounts, kept: int, pool: Workers
+        self, rows: BallSide, others: BallSide, counts: BallCounts, neighbours: int, pool: Workers
     ) -> tuple[Longs, Longs]:
         """Find the others that may lie in the ball of a row, or the row in theirs.
 
         The nearest others of every row are noted in `counts`, those of the others' balls.
         """
         index, size = self._index_of(others.points), len(others.points.points)
-        first = min(max(FIRST, 4 * rows.radii.squared.shape[1], kept + MORE), size)
+        first = min(max(FIRST, 4 * rows.radii.squared.shape[1], neighbours + MORE), size)
         pairs = []
         for span in spans(len(rows.points.points), ROWS):
             wanted, width = np.arange(*span), first

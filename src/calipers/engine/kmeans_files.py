@@ -111,10 +111,10 @@ class FileRounds:
             saved = self._saved(table)
             name = f"{saved.name}/{digest_of(first, max_iterations)}"
             self._runs[name] = None
-            kept = self._folder.read_arrays(f"{name}.npz")
-            if kept is not None:
+            arrays = self._folder.read_arrays(f"{name}.npz")
+            if arrays is not None:
                 labels, inertia, iterations = (
-                    kept[key] for key in ("labels", "inertia", "iterations")
+                    arrays[key] for key in ("labels", "inertia", "iterations")
                 )
                 return Clustering(labels, float(inertia), int(iterations))
             steps = _FileSteps(table, saved, RoundFiles(self._folder, name), len(first), self)

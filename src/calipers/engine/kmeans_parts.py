@@ -1,7 +1,7 @@
 """A round of k-means over a range of rows, as a file that can be made anywhere.
 
-A part is told by the name of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`, a
-round and a range. It reads the centres of the round and the labels that its rows had before, and
+A part is identified by the name of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`,
+a round and a range. It reads the centres of the round and the labels that its rows had before, and
 gives their labels, their distances and what they add to the sums of all centres: whole numbers, so
 parts can be made in any order, twice, and by whom one likes.
 """

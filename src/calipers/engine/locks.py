@@ -29,10 +29,10 @@ def hold(path: Path) -> BinaryIO | None:
     for left in reversed(range(TRIES)):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            held = _held(path)
-            if os.fstat(held.fileno()).st_ino == os.stat(path).st_ino:
-                return held
-            held.close()
+            file = _held(path)
+            if os.fstat(file.fileno()).st_ino == os.stat(path).st_ino:
+                return file
+            file.close()
         except BlockingIOError:
             return None
         except FileNotFoundError:  # others remove what they held, and empty folders
@@ -44,9 +44,9 @@ def hold(path: Path) -> BinaryIO | None:
 def hold_new(path: Path) -> BinaryIO:
     """Make a file that is held from the moment at which it is there."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    held = _held(fresh)
+    file = _held(fresh)
     os.rename(fresh, path)
-    return held
+    return file
 
 
 def wait_for(path: Path) -> BinaryIO:

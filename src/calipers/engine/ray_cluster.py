@@ -103,9 +103,9 @@ def check_nodes(reports: Sequence[NodeReport], folder: WorkFolder) -> None:
     InputError
         If a node has another version of something that must be alike, or does not see the folder.
     """
-    own = own_versions()
+    versions = own_versions()
     for report in reports:
-        check_versions(report.node, own, report.versions)
+        check_versions(report.node, versions, report.versions)
         if not report.sees_folder:
             raise InputError(
                 f"Ray node {report.node}: does not see the work folder {folder.place}; name one "
@@ -199,7 +199,9 @@ class RayCluster:
                 place = running.pop(reference)
                 if self._finished(reference, place, died):
                     done.add(place)
-                    for copy in [other for other, each in running.items() if each == place]:
+                    for copy in [
+                        other for other, other_place in running.items() if other_place == place
+                    ]:
                         del running[copy]
                     yield place
                 elif place not in running.values():
@@ -322,7 +324,7 @@ def _on_all_nodes(ray: Any, work: Callable[..., Any], *more: Any) -> list[Any]:
             if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
         }
 
-    remote, found = ray.remote(num_cpus=0, max_retries=TRIES)(work), []
+    remote, answers = ray.remote(num_cpus=0, max_retries=TRIES)(work), []
     asked = [
         (
             node,
@@ -336,7 +338,7 @@ def _on_all_nodes(ray: Any, work: Callable[..., Any], *more: Any) -> list[Any]:
     until = time.monotonic() + ANSWER
     for node, address, reference in asked:
         try:
-            found.append(ray.get(reference, timeout=max(0.0, until - time.monotonic())))
+            answers.append(ray.get(reference, timeout=max(0.0, until - time.monotonic())))
         except ray.exceptions.GetTimeoutError as error:
             raise InputError(
                 f"Ray node {address}: has not answered within {ANSWER:.0f} seconds"
@@ -350,4 +352,4 @@ def _on_all_nodes(ray: Any, work: Callable[..., Any], *more: Any) -> list[Any]:
                     f"Ray node {address}: cannot run calipers ({type(cause).__name__}: "
                     f"{first_line(cause)}); install the same version of it on all machines"
                 ) from error
-    return found
+    return answers

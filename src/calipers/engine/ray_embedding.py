@@ -183,12 +183,15 @@ class SampleShards:
         InputError
             If it is not there.
         """
-        found = self.folder.read_arrays(name)
-        if found is None:
+        arrays = self.folder.read_arrays(name)
+        if arrays is None:
             raise InputError(f"{self.folder.place}: {name} is missing or damaged")
-        values, ends, row = found["values"], found["ends"].tolist(), 0
+        values, ends, row = arrays["values"], arrays["ends"].tolist(), 0
         for start, size, digest in zip(
-            found["starts"].tolist(), found["sizes"].tolist(), found["hashes"].tolist(), strict=True
+            arrays["starts"].tolist(),
+            arrays["sizes"].tolist(),
+            arrays["hashes"].tolist(),
+            strict=True,
         ):
             places = [(ends[at], ends[at + 1]) for at in range(row, row + size)]
             if self.tokens:
@@ -277,7 +280,7 @@ class EmbeddingActor:
         self._embedder: Embedder | None = None
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Embed the files of a batch; tell of each how many samples it had, or what went wrong."""
+        """Embed the files of a batch; give for each how many samples it had, or what went wrong."""
         rows, errors = [], []
         for name in batch["name"]:
             done, problem = 0, ""
@@ -371,8 +374,8 @@ class RayEmbedding:
         shipped = self._shipped(samples, embedder)
         if shipped is None:
             return cache
-        kept = self._place() if cache is None else cache
-        home = ChunkStore(WorkFolder(str(kept.directory)), embedder.identity)
+        target = self._place() if cache is None else cache
+        home = ChunkStore(WorkFolder(str(target.directory)), embedder.identity)
         if cache is None:
             self._unkept.append((home, samples))
         store = ChunkStore(self._folder, embedder.identity)
@@ -382,7 +385,7 @@ class RayEmbedding:
             if not home.has(chunk.content_hash)
         ]
         if sum(chunk.rows for chunk in missing) <= self._few_rows:
-            return kept
+            return target
         check_sendable(shipped)
         key = digest_of(embedder.identity, samples.content_hash)
         shards = SampleShards(
@@ -398,7 +401,7 @@ class RayEmbedding:
                     _move(store, home, missing, embedder.views)
             finally:
                 self._folder.discard(shards.name)
-        return kept
+        return target
 
     def _run(
         self,
@@ -414,8 +417,8 @@ class RayEmbedding:
             self._connect()
         gpu = task.signature.get("device", "cpu").startswith("cuda")
         actors, threads = pool_size(_alive_nodes(), gpu=gpu)
-        each = int(np.clip(len(missing) // (SHARDS_EACH * actors), 1, MOST_CHUNKS))
-        parts = [missing[at : at + each] for at in range(0, len(missing), each)]
+        per_shard = int(np.clip(len(missing) // (SHARDS_EACH * actors), 1, MOST_CHUNKS))
+        parts = [missing[at : at + per_shard] for at in range(0, len(missing), per_shard)]
         names = [task.shards.write([chunk.of(samples) for chunk in part]) for part in parts]
         total = sum(chunk.rows for chunk in missing)
         task = replace(task, threads=threads)

@@ -98,7 +98,7 @@ def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[No
 
 @contextmanager
 def _news_on_stderr() -> Iterator[None]:
-    """Have Ray tell of workers that died where it spoils no result that goes to a file or a pipe.
+    """Have Ray report workers that died where it spoils no result that goes to a file or a pipe.
 
     It writes such news to standard output, and has no option for it.
     """
@@ -178,17 +178,17 @@ def _temporary_folder(parent: Path) -> Iterator[str]:
 def _short_folder() -> Path | None:
     """Where temporary files may lie, by the environment or as usual; None where Ray chooses."""
     places = (tempfile.gettempdir(), "/tmp")
-    short = (each for each in places if len(os.fsencode(each)) <= LONGEST_FOLDER)
-    return next((Path(each) for each in short if LOCKS and os.access(each, os.W_OK)), None)
+    short = (place for place in places if len(os.fsencode(place)) <= LONGEST_FOLDER)
+    return next((Path(place) for place in short if LOCKS and os.access(place, os.W_OK)), None)
 
 
 def _remove_old_folders(parent: Path) -> None:
     """Remove the folders of runs that were killed."""
     for old in parent.glob(f"{PLACES}*/{HELD}"):
         with suppress(OSError):  # maybe another user's
-            held = hold(old)
-            if held is not None:
-                held.close()
+            lock = hold(old)
+            if lock is not None:
+                lock.close()
                 _remove(old.parent)
 
 

@@ -60,22 +60,22 @@ def results(
     missing, there = list[AnyTask](), folder.names(name)
     for task in tasks:
         known = task.result.rpartition("/")[2] in there
-        found = folder.read_arrays(task.result) if known else None
-        if found is None:
+        arrays = folder.read_arrays(task.result) if known else None
+        if arrays is None:
             missing.append(task)
         else:
-            yield task, found
+            yield task, arrays
     if not missing:
         return
     folder.make_folder(name)
     for _ in range(ROUNDS):
         damaged = list[AnyTask]()
         for task in map(missing.__getitem__, make(missing)):
-            found = _arrived(folder, task.result)
-            if found is None:
+            arrays = _arrived(folder, task.result)
+            if arrays is None:
                 damaged.append(task)
             else:
-                yield task, found
+                yield task, arrays
         if not damaged:
             return
         missing = damaged
@@ -89,7 +89,7 @@ def _arrived(folder: WorkFolder, result: str) -> Arrays | None:
     """Read what a worker wrote, None where it is damaged; network disks may show it late."""
     name, _, file = result.rpartition("/")
     wait, until = 0.01, time.monotonic() + LATEST
-    while (found := folder.read_arrays(result)) is None:
+    while (arrays := folder.read_arrays(result)) is None:
         if file in folder.names(name):  # listing a folder has a network disk look again
             return folder.read_arrays(result)
         if time.monotonic() > until:
@@ -100,4 +100,4 @@ def _arrived(folder: WorkFolder, result: str) -> Arrays | None:
             )
         time.sleep(wait)
         wait = min(2 * wait, 1.0)
-    return found
+    return arrays

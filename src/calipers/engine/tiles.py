@@ -1,9 +1,9 @@
 """The passes over all pairs as tiles of a fixed grid, each a file that can be made anywhere.
 
-A tile is told by the names of its rows in a :class:`~calipers.engine.work_folder.WorkFolder` and
-two ranges. What it gives is exact, depends on nothing else, and lies in one file; merging takes the
-nearest rows by distance and place, sums of counts, the deepest ball. So tiles can be made in any
-order, twice, and by whom one likes: the merged result is that of one machine.
+A tile is identified by the names of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`
+and two ranges. What it gives is exact, depends on nothing else, and lies in one file; merging takes
+the nearest rows by distance and place, sums of counts, the deepest ball. So tiles can be made in
+any order, twice, and by whom one likes: the merged result is that of one machine.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class CountTile:
         The two sets with their balls.
     tile
         A range of each.
-    closed, kept
+    closed, neighbours
         As of :meth:`calipers.estimate.knn.passes.Passes.count`.
     result
         The name of the file.
@@ -193,7 +193,7 @@ class CountTile:
     generated: SavedSide
     tile: tuple[Span, Span]
     closed: bool
-    kept: tuple[int, int]
+    neighbours: tuple[int, int]
     result: str
 
     @property
@@ -204,9 +204,15 @@ class CountTile:
     def make(self, threads: int | None) -> Arrays:
         """Look at every pair of the tile once."""
         rows, columns = self.tile
-        kept = min(self.kept[0], rows[1] - rows[0]), min(self.kept[1], columns[1] - columns[0])
+        neighbours = (
+            min(self.neighbours[0], rows[1] - rows[0]),
+            min(self.neighbours[1], columns[1] - columns[0]),
+        )
         settled = LocalPasses(threads).count(
-            self.reference.open(rows), self.generated.open(columns), closed=self.closed, kept=kept
+            self.reference.open(rows),
+            self.generated.open(columns),
+            closed=self.closed,
+            kept=neighbours,
         )
         arrays: Arrays = {}
         for name, part in zip(("reference", "generated"), settled, strict=True):
@@ -262,16 +268,16 @@ def no_neighbours(n: int, k: int) -> Nearest:
 
 
 def no_counts(
-    reference: BallSide, generated: BallSide, kept: tuple[int, int]
+    reference: BallSide, generated: BallSide, neighbours: tuple[int, int]
 ) -> tuple[SettledCounts, SettledCounts]:
-    """No pair seen yet; room for as many nearest owners of every guest as `kept` says."""
+    """No pair seen yet; room for as many nearest owners of every guest as `neighbours` says."""
     n, m, sizes = len(reference.points.points), len(generated.points.points), reference.radii.sizes
 
     def empty(owners: int, guests: int, nearest: int) -> SettledCounts:
         counts = BallCounts.empty(owners, guests, sizes, 0)
         return SettledCounts(counts, no_neighbours(guests, nearest), np.zeros(guests))
 
-    return empty(n, m, kept[0]), empty(m, n, kept[1])
+    return empty(n, m, neighbours[0]), empty(m, n, neighbours[1])
 
 
 def _narrow(counts: NDArray[np.int32]) -> NDArray[Any]:

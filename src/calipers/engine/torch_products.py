@@ -74,8 +74,8 @@ class TorchProducts:
 
             size = self.block or device.block_rows(8 * 4 * d, MOST_BLOCK)
             device.each_block(spans(n, size), look)
-            found: Floats = total.cpu().numpy()
-        return found
+            matrix: Floats = total.cpu().numpy()
+        return matrix
 
     def coordinates(self, points: Points, centre: Floats, axes: Floats) -> NDArray[np.float32]:
         """Coordinates of rows along axes about a centre, rounded to float32 in the end."""

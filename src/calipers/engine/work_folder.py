@@ -34,7 +34,7 @@ SHOWN = ".seen-"
 """How names of files begin that only tell others that they see the folder."""
 
 HERE = ".here"
-"""A file that stands in object storage for a folder, which others ask for before they write."""
+"""A file that represents a folder in object storage, which others ask for before they write."""
 
 DAMAGED = (ValueError, KeyError, EOFError, OSError)
 """What reading a file raises that was cut or changed; `zipfile.BadZipFile` beside them."""
@@ -141,7 +141,7 @@ class WorkFolder:
         return bool(self._reached(lambda storage, path: storage.isfile(path), name))
 
     def names(self, folder: str = "") -> set[str]:
-        """Names of the files in a folder there; none where there is no such folder.
+        """Names of the files in a folder there; an empty set where there is no such folder.
 
         Raises
         ------
@@ -149,11 +149,11 @@ class WorkFolder:
             If it cannot be looked into.
         """
         if self.remote:
-            found = self._reached(
+            paths = self._reached(
                 lambda storage, path: storage.ls(path, detail=False) if storage.isdir(path) else [],
                 folder,
             )
-            return {PurePosixPath(path).name for path in found}
+            return {PurePosixPath(path).name for path in paths}
         try:
             return set(os.listdir(Path(self.place) / folder))
         except FileNotFoundError:
@@ -338,16 +338,16 @@ class WorkFolder:
             return Path(self.place) / name
         if not keep:
             return self._fetched(name)
-        kept = self._local_copies / name
-        if kept.is_file():
-            return kept
+        copy = self._local_copies / name
+        if copy.is_file():
+            return copy
         if not self.has(name):
             raise FileNotFoundError(None, "no such file")
         try:
-            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with wait_for(kept.parent / f".{kept.name}.lock"):
-                if not kept.is_file():
-                    os.replace(self._fetched(name), kept)
+            copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with wait_for(copy.parent / f".{copy.name}.lock"):
+                if not copy.is_file():
+                    os.replace(self._fetched(name), copy)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -356,7 +356,7 @@ class WorkFolder:
                 f"{error.strerror or first_line(error)}; the environment variable TMPDIR names "
                 "another folder for it"
             ) from error
-        return kept
+        return copy
 
     def _send(self, made: Path, name: str) -> None:
         """Send a file to where it is to lie."""

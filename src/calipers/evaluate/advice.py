@@ -2,7 +2,7 @@
 
 Both sides are cut, in random orders, to eighths, quarters and halves that contain each other, with
 as many cells as all samples have: with a tenth of the samples for cells their number would grow
-along, and the bias would never vanish. A part is projected by itself, as a run of its samples is.
+along, and the bias would never vanish. A part is projected on its own, as a run of its samples is.
 """
 
 from __future__ import annotations

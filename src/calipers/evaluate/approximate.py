@@ -1,8 +1,8 @@
 """What is said where neighbours are approximate: which metrics cannot be, and how far scores err.
 
 Each score of such a run is signed with the search and all that it depends on. How much the search
-found differs from pair to pair and is measured on a sample, so it stands beside the scores and not
-in their signatures: signatures that held it would never be equal.
+found differs from pair to pair and is measured on a sample, so it is beside the scores and not in
+their signatures: signatures that held it would never be equal.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from calipers.uncertainty.search_quality import SampledMean, SearchQuality, meas
 Scores = Mapping[str, Score]
 
 ALMOST_ALL = 0.999
-"""Share of the samples in balls of which less is told."""
+"""Share of the samples in balls; the caution mentions a smaller one."""
 
 
 def check_approximate(choices: Iterable[Choice], neighbours: str) -> None:
-    """Refuse by name what only all pairs tell; what came along with others is NaN with a reason.
+    """Refuse a named metric that needs all pairs; one that was not named is NaN with a reason.
 
     Raises
     ------
     InputError
         If such a metric was named, and neighbours are approximate.
     """
-    names = [each.name for each in choices if each.named and each.metric.needs.every_pair]
+    names = [choice.name for choice in choices if choice.named and choice.metric.needs.every_pair]
     if names and neighbours != EXACT:
         raise InputError(
             f"the metric {names[0]!r} looks at all pairs of samples, near and far; it needs "
@@ -63,7 +63,7 @@ def with_search(scores: Scores, quality: SearchQuality) -> dict[str, Score]:
         else replace(
             score,
             details=(
-                _row("true neighbours found", quality.found),
+                _row("true neighbours found", quality.neighbour_recall),
                 _row(f"error of {name}", errors[name]),
             ),
         )
@@ -71,8 +71,8 @@ def with_search(scores: Scores, quality: SearchQuality) -> dict[str, Score]:
     }
 
 
-def _row(what: str, found: SampledMean) -> dict[str, Any]:
-    return {"search": what, "value": found.value, "low": found.low, "high": found.high}
+def _row(what: str, mean: SampledMean) -> dict[str, Any]:
+    return {"search": what, "value": mean.value, "low": mean.low, "high": mean.high}
 
 
 def search_caution(
@@ -80,22 +80,23 @@ def search_caution(
 ) -> Caution:
     """Say what the search found and how far precision and recall err.
 
-    Of several pairs, the one in which least was found is told of; `pairs` says what they are of.
+    Of several pairs, the one whose search found least is reported; `pairs` says what they are of.
     """
-    worst = min(searches, key=lambda each: each.found.value)
+    worst = min(searches, key=lambda search: search.neighbour_recall.value)
     where = f"by {view}, " if view else ""
     which = f"; in the worst of {len(searches)} {pairs}" if len(searches) > 1 else ""
     text = (
         f"{where}neighbours are approximate (HNSW){which}: of the nearest neighbours of "
-        f"{worst.sampled:,} sampled rows {_percent(worst.found)} were found; precision is off "
-        f"by {_signed(worst.precision_error)}, recall by {_signed(worst.recall_error)}"
+        f"{worst.sampled:,} sampled rows {_percent(worst.neighbour_recall)} were found; "
+        f"precision is off by {_signed(worst.precision_error)}, "
+        f"recall by {_signed(worst.recall_error)}"
     )
     if worst.members < ALMOST_ALL:
         text += (
             f"; of the samples in the balls {100 * worst.members:.1f} % were counted, so "
             "density is too low"
         )
-    brief = f"neighbours approximate, {_rounded(worst.found.value)} % found"
+    brief = f"neighbours approximate, {_rounded(worst.neighbour_recall.value)} % found"
     moved = max(abs(worst.precision_error.value), abs(worst.recall_error.value))
     return Caution("neighbours", brief, text, "--neighbours exact", moved)
 

@@ -75,10 +75,10 @@ def check_made_alike(sets: Sequence[SampleSet]) -> None:
     """Refuse embeddings that were made in different ways, or beside plain vectors."""
     first = _made(sets[0])
     for samples in sets[1:]:
-        own = _made(samples)
-        if own != first:
-            pairs = ((key, first.get(key), own.get(key)) for key in {**first, **own})
-            key, left, right = next(each for each in pairs if each[1] != each[2])
+        made = _made(samples)
+        if made != first:
+            pairs = ((key, first.get(key), made.get(key)) for key in {**first, **made})
+            key, left, right = next(pair for pair in pairs if pair[1] != pair[2])
             raise InputError(
                 f"{samples.name}: was embedded otherwise than {sets[0].name}: {key} "
                 f"{right or 'unknown'}, not {left or 'unknown'}; both sides must come from the "

@@ -48,7 +48,7 @@ def _patterns(more: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def has_mark(text: str, marks: tuple[str, ...] = ()) -> bool:
-    """Whether a mark that ends texts stands in a text, one of `MARKS` or of `marks`."""
+    """Whether a text contains a mark that ends texts, one of `MARKS` or of `marks`."""
     return _patterns(marks)[0].search(text) is not None
 
 
@@ -102,9 +102,11 @@ def cut_at_end(
     if not any(changed):
         return samples, ended
     column = StringColumn.of(text for text, _ in pairs)
-    kept = [text for (text, _), new in zip(pairs, changed, strict=True) if new]
-    own = [prompt for prompt, new in zip(prompts, changed, strict=True) if new]
-    note = _note(int(ended.sum()), sum(changed), _empty(kept, own), count=count)
+    changed_texts = [text for (text, _), new in zip(pairs, changed, strict=True) if new]
+    changed_prompts = [prompt for prompt, new in zip(prompts, changed, strict=True) if new]
+    note = _note(
+        int(ended.sum()), sum(changed), _empty(changed_texts, changed_prompts), count=count
+    )
     notes = (*samples.reading_notes, note)
     return replace(samples, data=TextData(column), reading_notes=notes), ended
 
@@ -120,22 +122,22 @@ def _empty(texts: Sequence[str], prompts: Sequence[str]) -> int:
 def _note(cut: int, changed: int, empty: int, *, count: bool) -> str:
     """Say how many texts end at a mark, how many only begin with one, and how many are empty."""
     option = f"--end-of-text {'count' if count else 'cut'}"
-    said = []
+    parts = []
     if cut:
         scored = ", and the mark counts as one token" if count else ""
         ends = "ends" if cut == 1 else "end"
-        said.append(
+        parts.append(
             f"{counted(cut, 'text')} {ends} before an end-of-text mark: what stands behind is "
             f"left out{scored} ({option})"
         )
     if changed > cut:
         begins = "begins" if changed - cut == 1 else "begin"
-        said.append(
+        parts.append(
             f"{counted(changed - cut, 'text')} {begins} with an end-of-text mark, which is left out"
         )
     if empty:
-        said.append(
+        parts.append(
             f"{counted(empty, 'text')} of these {'is' if empty == 1 else 'are'} empty: the mark "
             "stands at once"
         )
-    return "; ".join(said)
+    return "; ".join(parts)

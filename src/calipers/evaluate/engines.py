@@ -135,8 +135,8 @@ def _embedding(options: EngineSearch | EngineEmbedding, connect: Connect) -> Ite
     from calipers.engine.ray_embedding import RayEmbedding, choice_for_actors
     from calipers.engine.work_folder import WorkFolder
 
-    kept = _kept(options)
-    place = options.work_dir or (kept if options.cache else kept / "embedding")
+    folder = _kept(options)
+    place = options.work_dir or (folder if options.cache else folder / "embedding")
 
     def shipped(samples: SampleSet, embedder: Embedder) -> Embedder | EmbedderChoice | None:
         """Tell what the actors embed with; None where samples are embedded here."""

@@ -202,11 +202,11 @@ def given_prompts(
         shared.generated,
         addressed=addressed(reference.views[main], generated.views[main], shared),
     )
-    own = np.unique(shared.reference).tolist()
-    fitted = sorted((texts[number], number) for number in own if number in texts)
+    answered = np.unique(shared.reference).tolist()
+    fitted = sorted((texts[number], number) for number in answered if number in texts)
     if vectors is None or not vectors.readable or len(fitted) < FEWEST:
         return plain
-    others = set(np.unique(shared.generated).tolist()) - set(own)
+    others = set(np.unique(shared.generated).tolist()) - set(answered)
     rest = sorted((texts[number], number) for number in others if number in texts)
     ordered = [number for _, number in (*fitted, *rest)]
     given = vectors.of([text for text, _ in (*fitted, *rest)])
@@ -251,9 +251,9 @@ def addressed(reference: Points, generated: Points, shared: SharedPrompts) -> fl
     Returns
     -------
     float
-        The mean share of reference answers to other prompts that lie further off than the first one
-        to the own prompt, ties counted half, over at most :data:`LOOKED_AT` answers and as many of
-        the reference; 0.5 by chance.
+        The mean share of reference answers to other prompts that lie further off than the
+        first one to their own prompt, ties counted half, over at most :data:`LOOKED_AT`
+        answers and as many of the reference; 0.5 by chance.
     """
     firsts = np.unique(shared.reference, return_index=True)[1]
     rows = np.sort(firsts[np.isin(shared.reference[firsts], shared.prompts)])[:LOOKED_AT]
@@ -263,8 +263,8 @@ def addressed(reference: Points, generated: Points, shared: SharedPrompts) -> fl
     cosines = np.round(theirs @ ours.T, 9)
     order = np.argsort(numbers)
     place = order[np.searchsorted(numbers, shared.generated[asked], sorter=order)]
-    own = cosines[np.arange(len(asked)), place][:, None]
-    further = (cosines < own) + 0.5 * (cosines == own)
+    to_own_prompt = cosines[np.arange(len(asked)), place][:, None]
+    further = (cosines < to_own_prompt) + 0.5 * (cosines == to_own_prompt)
     return float(((further.sum(axis=1) - 0.5) / (len(rows) - 1)).mean())
 
 

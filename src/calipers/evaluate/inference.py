@@ -122,7 +122,7 @@ def _readable(
     comparison: Comparison, inputs: ComparisonInputs, embedded: Embedded
 ) -> tuple[ComparisonInputs, Embedded]:
     """Leave out the systems that are not measured, since too little of them was read."""
-    rows = [row for row, each in enumerate(comparison.systems) if each.withheld is None]
+    rows = [row for row, system in enumerate(comparison.systems) if system.withheld is None]
     if len(rows) == len(comparison.systems):
         return inputs, embedded
     return (
@@ -144,10 +144,10 @@ def _tests(
     options: CompareOptions,
 ) -> list[SignificanceTest]:
     """Test every pair of systems by every score of the table, all of them together."""
-    tested = [{key: own[key] for key in keys if key in own} for own in spreads]
+    tested = [{key: of_system[key] for key in keys if key in of_system} for of_system in spreads]
     values = [
-        {key: _ranked(system.scores[key]) for key in own}
-        for system, own in zip(comparison.systems, tested, strict=True)
+        {key: _ranked(system.scores[key]) for key in of_system}
+        for system, of_system in zip(comparison.systems, tested, strict=True)
     ]
     tests = differences(
         values,

@@ -94,8 +94,8 @@ class Inputs:
     @property
     def files(self) -> tuple[InputSet, ...]:
         """The reference, where there is one, then every generated set."""
-        own = () if self.reference is None else (self.reference,)
-        return (*own, *(file for system in self.systems for file in system.files))
+        reference = () if self.reference is None else (self.reference,)
+        return (*reference, *(file for system in self.systems for file in system.files))
 
     @property
     def named(self) -> tuple[tuple[str, InputSet], ...]:
@@ -152,8 +152,8 @@ class Reader:
 
     def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
         """Read one set; what has no name of its own gets the default one."""
-        own = getattr(value, "samples", value)  # of a reference that is embedded once
-        has_name = isinstance(own, SampleSet | Path | str)
+        samples = getattr(value, "samples", value)  # of a reference that is embedded once
+        has_name = isinstance(samples, SampleSet | Path | str)
         return self.read(value, None if has_name else default, group_needed=group_needed)
 
     def systems(self, generated: Any) -> tuple[System, ...]:
@@ -246,10 +246,10 @@ def read_sides(
     ]
     texts = [
         [
-            {} if found is None else texts_of_prompts(reference_set, samples, found)
-            for samples, found in zip(system.sets, own, strict=True)
+            {} if matching is None else texts_of_prompts(reference_set, samples, matching)
+            for samples, matching in zip(system.sets, of_system, strict=True)
         ]
-        for system, own in zip(systems, shared, strict=True)
+        for system, of_system in zip(systems, shared, strict=True)
     ]
     if options.strip_prompt:
         without, systems, train_set = _without_prompts(reference_set, systems, train_set)
@@ -259,20 +259,20 @@ def read_sides(
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
         return _cut(samples, _Cutting(limit, options, seed=seed, words=about.match_length))
 
-    def following(found: SharedPrompts | None) -> SharedPrompts | None:
-        if found is None:
+    def following(matching: SharedPrompts | None) -> SharedPrompts | None:
+        if matching is None:
             return None
-        sizes = (len(found.reference), most), (len(found.generated), size)
-        return found.rows(*(subsample_rows(n, left or n, seed=seed) for n, left in sizes))
+        sizes = (len(matching.reference), most), (len(matching.generated), size)
+        return matching.rows(*(subsample_rows(n, left or n, seed=seed) for n, left in sizes))
 
     check_filled(reference_set)
     first = reduced(reference_set, most)
     cut = [
         [
-            replace(reduced(samples, size), shared=following(found), prompts=known)
-            for samples, found, known in zip(system.sets, own, ours, strict=True)
+            replace(reduced(samples, size), shared=following(matching), prompts=known)
+            for samples, matching, known in zip(system.sets, of_system, ours, strict=True)
         ]
-        for system, own, ours in zip(systems, shared, texts, strict=True)
+        for system, of_system, ours in zip(systems, shared, texts, strict=True)
     ]
     every = [first.samples, *(file.samples for files in cut for file in files)]
     clusters = iter(clusters_of(every, about.cluster))
@@ -293,7 +293,7 @@ def read_sides(
 
 
 def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = False) -> Inputs:
-    """Read systems that no reference stands beside, and cut every file to one size.
+    """Read systems without a reference, and cut every file to one size.
 
     Every file is cut to `max_samples`, and unless `keep_sizes` to the smallest of all files: the
     share of a set that lies inside another depends on the size of both.
@@ -417,18 +417,18 @@ def summarise(
 
 def is_unread(embeddings: Embeddings) -> bool:
     """Tell whether too little of a set was read to measure anything."""
-    found = read_of([embeddings])
-    return found is not None and found.too_little
+    reading = read_of([embeddings])
+    return reading is not None and reading.too_little
 
 
 def read_of(embeddings: Sequence[Embeddings]) -> SetReading | None:
-    """Sum up what an embedder read of the files of a set; None where it tells nothing."""
+    """Sum up what an embedder read of the files of a set; None where it reports nothing."""
     reading = ReadingCounts.joined([file.reading for file in embeddings])
     cut = [file.truncated for file in embeddings if file.truncated is not None]
-    told = len(cut) == len(embeddings)
-    if reading is None and not (told and cut):
+    all_counted = len(cut) == len(embeddings)
+    if reading is None and not (all_counted and cut):
         return None
-    truncated = int(sum(mark.sum() for mark in cut)) if told else None
+    truncated = int(sum(mark.sum() for mark in cut)) if all_counted else None
     return SetReading.of(reading, sum(map(len, embeddings)), truncated)
 
 
@@ -557,7 +557,7 @@ def _without_prompts(
     left = iter(stripped.generated)
     return (
         stripped.reference,
-        tuple(replace(each, sets=tuple(next(left) for _ in each.sets)) for each in systems),
+        tuple(replace(system, sets=tuple(next(left) for _ in system.sets)) for system in systems),
         stripped.train,
     )
 
@@ -575,21 +575,21 @@ class _Cutting:
 
 
 def _cut(samples: SampleSet, how: _Cutting) -> InputSet:
-    kept = samples if how.size is None else samples.subsample(how.size, seed=how.seed)
+    remaining = samples if how.size is None else samples.subsample(how.size, seed=how.seed)
     ended, options, words = None, how.options, how.words
     if how.ends != "keep":
-        whole = kept
-        kept, ended = cut_at_end(kept, count=how.ends == "count", marks=how.marks)
-        check_left(whole, kept, f"--end-of-text {how.ends} (end_of_text)")
-        lengths = kept.word_counts()
+        whole = remaining
+        remaining, ended = cut_at_end(remaining, count=how.ends == "count", marks=how.marks)
+        check_left(whole, remaining, f"--end-of-text {how.ends} (end_of_text)")
+        lengths = remaining.word_counts()
         assert lengths is not None
         ended = ended if words is None else ended & (lengths <= words)
     if options.skip_words is not None:
-        left = without_words(kept, options.skip_words)
-        check_left(kept, left, f"--skip-words {options.skip_words} (skip_words)")
-        kept = left
-    kept = kept if words is None else with_length(kept, words)
-    return InputSet(kept, len(samples), ended=ended)
+        left = without_words(remaining, options.skip_words)
+        check_left(remaining, left, f"--skip-words {options.skip_words} (skip_words)")
+        remaining = left
+    remaining = remaining if words is None else with_length(remaining, words)
+    return InputSet(remaining, len(samples), ended=ended)
 
 
 def _cut_all(systems: Sequence[System], how: _Cutting) -> tuple[InputSystem, ...]:

@@ -103,17 +103,17 @@ def measure_uncertainty(
     spreads, curve_variances, tests
         By key; of curves the variance at every point that comes from either set.
     """
-    kept = [choice for choice in choices if is_kept(choice)]
+    counted = [choice for choice in choices if is_kept(choice)]
     others = [choice for choice in choices if not is_kept(choice)]
     left_out = None if pair.blocks is None else delete_blocks(pair)
-    of_kept = spreads(pair, kept, further=_by_group(pair, groups), left_out=left_out)
+    of_counted = spreads(pair, counted, further=_by_group(pair, groups), left_out=left_out)
     curves = {} if left_out is None else curve_variances(pair, left_out)
     of_others, tests = _side_by_side(
         lambda: spreads(pair, others),
         lambda: _tests(tested or pair, level, permutations),
         threads=pair.settings.threads,
     )
-    return of_kept | of_others, curves, tests
+    return of_counted | of_others, curves, tests
 
 
 def _tests(pair: Pair, level: float, permutations: int) -> dict[str, TwoSample]:
@@ -140,7 +140,7 @@ def _tests(pair: Pair, level: float, permutations: int) -> dict[str, TwoSample]:
 def _side_by_side(
     first: Callable[[], First], second: Callable[[], Second], *, threads: int | None
 ) -> tuple[First, Second]:
-    """Do both at once: neither keeps all threads busy by itself.
+    """Do both at once: neither keeps all threads busy alone.
 
     BLAS is held to one thread around both, since each of them does so for itself and would give
     back what the other had set.

@@ -98,7 +98,7 @@ def read_judged_samples(generated: Any, reference: Any, field: str | None) -> Ju
     reference
         Real texts that are judged like those of a system; None for none.
     field
-        Where the text stands in a row.
+        Which field of a row holds the text.
 
     Raises
     ------

@@ -102,11 +102,11 @@ def grouped(
 
 def pair_groups(reference: SampleSet, generated: SampleSet, group: str | None) -> Groups | None:
     """Give the groups of a pair; None where none were asked for."""
-    own = _group_labels(reference)
-    if own is None:
+    labels = _group_labels(reference)
+    if labels is None:
         return None
-    content = hashlib.sha256("\0".join(own.tolist()).encode()).hexdigest()
-    return Groups(own, _group_labels(generated), f"{group}({content[:8]})")
+    content = hashlib.sha256("\0".join(labels.tolist()).encode()).hexdigest()
+    return Groups(labels, _group_labels(generated), f"{group}({content[:8]})")
 
 
 def group_sizes(sets: Iterable[SampleSet]) -> dict[str, int] | None:
@@ -132,8 +132,8 @@ def lost_groups(before: SampleSet, after: SampleSet) -> tuple[str, ...]:
     """Warn of groups of which cutting the set has left nothing."""
     if before.groups is None or len(before) == len(after):
         return ()
-    kept = group_sizes([after]) or {}
-    lost = [repr(label) for label in group_sizes([before]) or {} if label not in kept]
+    remaining = group_sizes([after]) or {}
+    lost = [repr(label) for label in group_sizes([before]) or {} if label not in remaining]
     if not lost:
         return ()
     return (
@@ -272,7 +272,7 @@ def _not_given(inputs: ComparisonInputs) -> Iterator[str]:
 
 
 def _cluster_labels(samples: SampleSet, cluster: str) -> StringColumn | None:
-    """The cluster of every sample; prompts are known by themselves, and an empty one is none."""
+    """The cluster of every sample, by default its prompt; None where a prompt is empty."""
     if samples.clusters is not None or cluster != PROMPT or samples.prompts is None:
         return samples.clusters
     blank = len(samples.prompts.blank_rows()) > 0

@@ -93,9 +93,9 @@ def measure_floors(
     clusters = inputs.reference.clusters
 
     def key() -> Hashable:
-        own = None if clusters is None else (content(clusters.numbers), clusters.blocks)
+        cluster_key = None if clusters is None else (content(clusters.numbers), clusters.blocks)
         keys = tuple(choice.key for choice in choices)
-        return "halves", keys, replace(settings, threads=None), count, own
+        return "halves", keys, replace(settings, threads=None), count, cluster_key
 
     scored: dict[Hashable, Values] = kept(key, dict)
     halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters, scored)
@@ -117,9 +117,9 @@ def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
     """Put the floors beside the scores that they belong to."""
     systems = []
     for system in comparison.systems:
-        own = floors.of.get(system.name, {})
+        of_system = floors.of.get(system.name, {})
         scores = {
-            name: replace(score, floor=own[name]) if name in own else score
+            name: replace(score, floor=of_system[name]) if name in of_system else score
             for name, score in system.scores.items()
         }
         systems.append(replace(system, scores=scores))
@@ -182,8 +182,8 @@ class ReferenceHalves:
 
         def rows_of(split: int) -> Split:
             place = split % len(files)
-            own, theirs, given = self.clusters, answers.clusters[place], answers.given[place]
-            together = None if own is None or theirs is None else (own, theirs)
+            ours, theirs, given = self.clusters, answers.clusters[place], answers.given[place]
+            together = None if ours is None or theirs is None else (ours, theirs)
             if together is None and given is not None:
                 together = given.clusters
             return split_rows(
@@ -204,8 +204,8 @@ class ReferenceHalves:
                 strata = given.strata
             others = [(file, rows.generated, strata)]
             if known is None:
-                own = None if strata is None else (strata[0], strata[0])
-                others.append((reference, rows.second, own))
+                reference_strata = None if strata is None else (strata[0], strata[0])
+                others.append((reference, rows.second, reference_strata))
             return [self._score((reference, rows.first), rows, *o, abreast, given) for o in others]
 
         abreast = size <= SMALL

@@ -16,16 +16,16 @@ def texts_of_prompts(
     """Give the text of every prompt that is known, by its number.
 
     Rows name it, those of the reference first; where none do, it is the opening that the first
-    answer of either side to the prompt have in common.
+    answers of both sides to the prompt have in common.
     """
     if shared.by == "openings":
         return dict(_openings(reference, generated, shared))
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for samples, numbers in ((reference, shared.reference), (generated, shared.generated)):
         for number, prompt in zip(numbers.tolist(), samples.prompts or (), strict=False):
             if prompt.strip():
-                found.setdefault(number, prompt)
-    return found
+                texts.setdefault(number, prompt)
+    return texts
 
 
 def _openings(

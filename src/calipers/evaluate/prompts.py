@@ -323,7 +323,7 @@ class Openings:
     Attributes
     ----------
     partner
-        For each text the reference text that it is held against; -1 for none.
+        For each text the reference text that it is held against; -1 where there is none.
     words
         The words that both begin with, 0 where those are too few to count.
     copies
@@ -345,18 +345,18 @@ def _without_openings(
 ) -> tuple[SampleSet, tuple[SampleSet, ...]]:
     theirs = [fold(text, WHOLE) for text in reference]
     ours = [[fold(text, WHOLE) for text in samples] for samples in generated]
-    found = [openings(texts, theirs) for texts in ours]
-    for samples, texts, own in zip(generated, ours, found, strict=True):
-        _check_shared(samples, texts, own)
-    cuts = _words_to_cut(len(theirs), found)
+    matches = [openings(texts, theirs) for texts in ours]
+    for samples, texts, shared in zip(generated, ours, matches, strict=True):
+        _check_shared(samples, texts, shared)
+    cuts = _words_to_cut(len(theirs), matches)
     _cut_without_partner(cuts, theirs, ours)
     if (length := same_length(cuts.reference[cuts.reference > 0])) is not None:
         alike = [
             length * ((cut > 0) | shared.copies)
-            for cut, shared in zip(cuts.generated, found, strict=True)
+            for cut, shared in zip(cuts.generated, matches, strict=True)
         ]
         cuts = Words(np.full(len(theirs), length), alike)
-    for samples, texts, words, shared in zip(generated, ours, cuts.generated, found, strict=True):
+    for samples, texts, words, shared in zip(generated, ours, cuts.generated, matches, strict=True):
         _check_alike(samples, texts, (words > 0) | shared.copies)
     sides = zip((reference, *generated), (cuts.reference, *cuts.generated), strict=True)
     first, *others = (_opening_cut(samples, words) for samples, words in sides)
@@ -404,8 +404,8 @@ def openings(ours: Sequence[str], theirs: Sequence[str]) -> Openings:
 def _nearest(text: str, in_order: Sequence[str]) -> tuple[int, int]:
     """Find the place of the sorted text with the longest opening in common, and its words."""
     place = bisect_left(in_order, text)
-    near = [each for each in (place - 1, place) if 0 <= each < len(in_order)]
-    return max(((each, common_words(text, in_order[each])) for each in near), key=lambda x: x[1])
+    near = [row for row in (place - 1, place) if 0 <= row < len(in_order)]
+    return max(((row, common_words(text, in_order[row])) for row in near), key=lambda x: x[1])
 
 
 def _check_shared(samples: SampleSet, texts: Sequence[str], openings: Openings) -> None:
@@ -450,7 +450,7 @@ def _check_alike(samples: SampleSet, texts: Sequence[str], done: NDArray[np.bool
 
 
 def words_of_prompts(
-    theirs: Sequence[str], ours: Sequence[str], found: Openings
+    theirs: Sequence[str], ours: Sequence[str], matches: Openings
 ) -> tuple[Rows, Rows]:
     """Tell which texts continue the prompt of which.
 
@@ -459,34 +459,34 @@ def words_of_prompts(
     partner, continued
         For each generated text the reference text whose prompt it continues, shape ``(m,)``; for
         each reference text that no generated one is held against, a generated text of the same
-        prompt, shape ``(n,)``. -1 for none.
+        prompt, shape ``(n,)``. -1 where there is none.
     """
-    cuts = _words_to_cut(len(theirs), [found])
-    partner = np.where((cuts.generated[0] > 0) | found.copies, found.partner, -1)
+    cuts = _words_to_cut(len(theirs), [matches])
+    partner = np.where((cuts.generated[0] > 0) | matches.copies, matches.partner, -1)
     continued = np.full(len(theirs), -1, np.intp)
     for row, text, _ in _sharing_prompt(cuts, theirs, [ours]):
         continued[row] = text
     return partner, continued
 
 
-def _words_to_cut(n: int, found: Sequence[Openings]) -> Words:
+def _words_to_cut(n: int, matches: Sequence[Openings]) -> Words:
     """Let a reference text and those that continue it lose the words that all of them share.
 
     A text that shares less than half as much as others do with its partner begins with another
     prompt, and stays.
     """
     longest, shortest = np.zeros(n, np.int64), np.full(n, WHOLE + 1)
-    for each in found:
-        np.maximum.at(longest, each.partner[each.sharing], each.words[each.sharing])
-    sharing = [each.sharing & (2 * each.words >= longest[each.partner]) for each in found]
-    for each, rows in zip(found, sharing, strict=True):
-        np.minimum.at(shortest, each.partner[rows], each.words[rows])
+    for shared in matches:
+        np.maximum.at(longest, shared.partner[shared.sharing], shared.words[shared.sharing])
+    sharing = [shared.sharing & (2 * shared.words >= longest[shared.partner]) for shared in matches]
+    for shared, rows in zip(matches, sharing, strict=True):
+        np.minimum.at(shortest, shared.partner[rows], shared.words[rows])
     reference = np.where(shortest <= WHOLE, shortest, 0)
-    own = [
-        np.where(rows | each.copies, reference[each.partner], 0)
-        for each, rows in zip(found, sharing, strict=True)
+    generated = [
+        np.where(rows | shared.copies, reference[shared.partner], 0)
+        for shared, rows in zip(matches, sharing, strict=True)
     ]
-    return Words(reference, own)
+    return Words(reference, generated)
 
 
 def _cut_without_partner(cuts: Words, theirs: Sequence[str], ours: Sequence[Sequence[str]]) -> None:
@@ -509,13 +509,13 @@ def _sharing_prompt(
     texts = [text for side in ours for text in side]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     in_order = [texts[row] for row in order]
-    found = []
+    pairs = []
     for row in rows.tolist():
         place, shared = _nearest(theirs[row], in_order)
         cut = min(shared, words[order[place]])
         if cut >= SHARED_WORDS:
-            found.append((row, order[place], cut))
-    return found
+            pairs.append((row, order[place], cut))
+    return pairs
 
 
 def _opening_cut(samples: SampleSet, words: NDArray[np.int64]) -> Cut:

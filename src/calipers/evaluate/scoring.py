@@ -89,7 +89,7 @@ class Scored:
             for mapping, values in vars(self).items()
             if mapping in MAPPINGS
         }
-        return replace(self, **keyed, remarks=tuple(each.by(view) for each in self.remarks))
+        return replace(self, **keyed, remarks=tuple(remark.by(view) for remark in self.remarks))
 
 
 def merge(several: Iterable[Scored]) -> Scored:
@@ -116,14 +116,14 @@ def undefined(scored: Scored, reason: str, only: str = "") -> Scored:
         test = replace(test, statistic=unknown, estimate=unknown, p_value=unknown)
         return replace(test, null=nothing, reason=reason)
 
-    kept: dict[str, Any] = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
+    remaining: dict[str, Any] = {mapping: others(getattr(scored, mapping)) for mapping in MAPPINGS}
     scores = {
         name: score.without_value(reason) if name.endswith(only) else score
         for name, score in scored.scores.items()
     }
     tests = {name: untested(test) for name, test in scored.tests.items() if name.endswith(only)}
-    kept |= {"scores": scores, "tests": {**kept["tests"], **tests}}
-    return replace(scored, **kept, remarks=() if not only else scored.remarks)
+    remaining |= {"scores": scores, "tests": {**remaining["tests"], **tests}}
+    return replace(scored, **remaining, remarks=() if not only else scored.remarks)
 
 
 # One pair ----------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def score_pair(
             reference,
             generated,
             view,
-            own,
+            view_choices,
             settings,
             reference_hash=reference_hash,
             groups=groups,
@@ -184,7 +184,7 @@ def score_pair(
             moving=moving,
             permutations=permutations,
         )
-        for view, own in wanted
+        for view, view_choices in wanted
     )
 
 
@@ -261,7 +261,7 @@ def score_view(
 def is_given_prompts(choice: Choice) -> bool:
     """Whether a score is of the answers given their prompts.
 
-    A copy is one whatever its prompt, and classifiers keep a prompt together by themselves.
+    A copy is one whatever its prompt, and classifiers keep a prompt together anyway.
     """
     return choice.metric.family not in ("copying", "classifier")
 
@@ -299,17 +299,17 @@ def score_rows(
 ) -> dict[str, Score]:
     """Score some rows of both sets, in every view, as a comparison of just these would.
 
-    They are projected and quantised by themselves, whatever the space of the whole run, and no
+    They are projected and quantised on their own, whatever the space of the whole run, and no
     replicates are kept; `pair` says how. `strata` are those of all rows of both sets.
     """
-    own = None if strata is None else (strata[0][reference[1]], strata[1][generated[1]])
+    row_strata = None if strata is None else (strata[0][reference[1]], strata[1][generated[1]])
     (left, rows), (right, other_rows) = reference, generated
     views = tuple(left.views)
     scores = {}
     for view, wanted in by_view(choices, views):
         sides = left.views[view][rows], right.views[view][other_rows]
         needs = needs_of(choice.metric for choice in wanted)
-        made = pair(*sides, settings, needs, strata=own)
+        made = pair(*sides, settings, needs, strata=row_strata)
         for choice in wanted:
             score = replace(choice.score(made), per_sample=None)
             scores[key(view, choice.name, views)] = score
@@ -409,14 +409,14 @@ def signature_fields(
     embeddings: Embeddings, view: str, settings: Settings, *, scope: str = "pair", **hashes: str
 ) -> dict[str, object]:
     """What every score of a view is signed with; `hashes` name the set that it is compared with."""
-    own = embeddings.view_signature.get(view)
+    view_signature = embeddings.view_signature.get(view)
     return {
         "norm": settings.normalise,
         "pca": PCA,
         **({"axes": settings.axes} if settings.axes != "union" else {}),
         "scope": scope,
         **embeddings.signature,
-        "view": view if own is None else f"{view}({own})",
+        "view": view if view_signature is None else f"{view}({view_signature})",
         **hashes,
         "sampling_seed": settings.seed,
         "calipers": __version__,
@@ -462,7 +462,7 @@ def average(files: Sequence[Scored]) -> Scored:
         {name: np.mean(points, axis=0) for name, points in curves.items()},
         {name: np.concatenate(rows) for name, rows in _in_all(files, "neighbours").items()},
         files[0].k_max,
-        tuple(dict.fromkeys(each for file in files for each in file.remarks)),
+        tuple(dict.fromkeys(remark for file in files for remark in file.remarks)),
         {
             name: mean_spread(spreads, scores[name].seeds)
             for name, spreads in _in_all(files, "spreads").items()
@@ -504,9 +504,9 @@ def _mean_variances(
     All files share the reference; each adds a share of what its own samples move. Where files
     scatter more than that explains, their scatter takes its place, as in the intervals of scores.
     """
-    reference, own = np.mean(variances, axis=0)
+    reference, generated = np.mean(variances, axis=0)
     between = np.var(curves, axis=0, ddof=1)
-    return np.stack([reference, np.maximum(own, between) / len(curves)])
+    return np.stack([reference, np.maximum(generated, between) / len(curves)])
 
 
 def _mean(scores: Sequence[Score]) -> Score:

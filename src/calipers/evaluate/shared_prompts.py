@@ -104,8 +104,8 @@ class SharedPrompts:
         self, reference: NDArray[np.intp], generated: NDArray[np.intp]
     ) -> SharedPrompts | None:
         """Keep some rows of both sides; None where they share no prompts any more."""
-        kept = SharedPrompts(self.reference[reference], self.generated[generated], self.by)
-        return kept if kept.count >= FEWEST_PROMPTS else None
+        selected = SharedPrompts(self.reference[reference], self.generated[generated], self.by)
+        return selected if selected.count >= FEWEST_PROMPTS else None
 
 
 def shared_prompts(
@@ -159,9 +159,9 @@ def _by_field(reference: SampleSet, generated: SampleSet) -> SharedPrompts | Non
         ours = _begun(reference, known) if ours is None else ours
         theirs = _begun(generated, known) if theirs is None else theirs
         least = MORE_BEGINNINGS
-    found = SharedPrompts(*_numbered(ours, theirs), "prompt")
-    enough = max(found.reference_share, found.generated_share) >= least
-    return found if enough and found.count >= FEWEST_PROMPTS else None
+    shared = SharedPrompts(*_numbered(ours, theirs), "prompt")
+    enough = max(shared.reference_share, shared.generated_share) >= least
+    return shared if enough and shared.count >= FEWEST_PROMPTS else None
 
 
 def _named(samples: SampleSet) -> Keys | None:
@@ -203,11 +203,11 @@ def _by_openings(reference: SampleSet, generated: SampleSet) -> SharedPrompts | 
     theirs, ours = ([fold(text, BEGINNING) for text in side] for side in (reference, generated))
     if not _may_share(theirs, ours):
         return None
-    found = openings(ours, theirs)
+    matches = openings(ours, theirs)
     filled = max(1, sum(map(bool, ours)))
-    if found.copies.sum() > filled / 2:  # what is the same to the end shows no prompts
+    if matches.copies.sum() > filled / 2:  # what is the same to the end shows no prompts
         return None
-    partner, of_reference = words_of_prompts(theirs, ours, found)
+    partner, of_reference = words_of_prompts(theirs, ours, matches)
     n = len(theirs)
     first = np.arange(n)
     # A reference text without a text that goes on from it may share the prompt of one that has

@@ -72,7 +72,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PairSpace:
-    """Every pair is projected and quantised by itself: a system never changes another's score."""
+    """Every pair is projected and quantised on its own: a system never changes another's score."""
 
     reference: Embeddings
     scope: str = "pair"
@@ -85,7 +85,7 @@ class PairSpace:
         needs: Needs,
         clusters: PairClusters | None = None,
     ) -> Pair:
-        """Compare the two sets by themselves."""
+        """Compare the two sets alone."""
         given = self.reference.views[view], generated.views[view]
         return pair_of(*given, settings, needs, clusters=clusters)
 
@@ -385,11 +385,11 @@ def _of_file(
 ) -> Quantisation:
     """The cells of a system, with the counts of one of its files, each cut into so many blocks."""
     runs = []
-    own = slice(file * blocks, (file + 1) * blocks)
+    file_blocks = slice(file * blocks, (file + 1) * blocks)
     for run in cells.runs:
         if run.generated_blocks is None:
             raise ValueError("cells must be counted by block of each file")
-        counts = run.generated_blocks[own]
+        counts = run.generated_blocks[file_blocks]
         runs.append(replace(run, generated=counts.sum(axis=0), generated_blocks=counts))
     reference, generated = cells.labels
     return replace(cells, runs=tuple(runs), labels=(reference, generated[spans[file]]))

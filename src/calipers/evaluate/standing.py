@@ -83,10 +83,10 @@ def all_marks(comparison: Comparison, metrics: Sequence[ShownScore]) -> list[tup
     """Give for each column a mark for every system.
 
     The best; equal to it within a margin; not distinguishable from it; open, where it differs from
-    the best by itself but not once all tests are allowed for, or the two intervals have no value in
-    common; not tested; and none for what is worse than the best. Without tests only the best is
-    marked, and none where the best are alike as shown. With tests those that are best alike are not
-    distinguishable from the best, which is each of them.
+    the best when tested alone but not once all tests are allowed for, or the two intervals have no
+    value in common; not tested; and no mark for what is worse than the best. Without tests only the
+    best is marked, and none where the best are alike as shown. With tests those that are best alike
+    are not distinguishable from the best, which is each of them.
     """
     if not is_tested(comparison):
         return [_best_only(comparison, metric) for metric in metrics]

@@ -74,7 +74,7 @@ def score_systems(
     """Score every system, each in its own space or all in one that they share.
 
     Only the scores that are shown get intervals, by their keys. Of the settings, only `k_max` is
-    filled in here. Beside the comparison stands for every system how much its scores move; nothing
+    filled in here. Returns beside the comparison how much the scores of every system move; nothing
     without a level of confidence.
     """
     run, progress = Run(inputs, embedded, choices, shown, options), options.progress or Silent()
@@ -82,8 +82,10 @@ def score_systems(
     with progress.task("Scoring", steps) as advance:
         scored = run.score(advance)
         systems = tuple(
-            run.result(*own)
-            for own in zip(inputs.systems, embedded.systems, embedded.prompts, scored, strict=True)
+            run.result(*of_system)
+            for of_system in zip(
+                inputs.systems, embedded.systems, embedded.prompts, scored, strict=True
+            )
         )
         reference_scores = run.reference_scores()
         if embedded.train is not None:
@@ -91,16 +93,19 @@ def score_systems(
     comparison = Comparison(
         reference=run.reference,
         systems=systems,
-        settings={"k_max": max(own.k_max for own in scored) or None},
+        settings={"k_max": max(of_system.k_max for of_system in scored) or None},
         warnings=embedded.shared_notes,
         reference_samples=run.against.samples,
         reference_scores=reference_scores,
         train=run.train,
         tests=reference_tests(
-            {system.name: own.tests for system, own in zip(systems, scored, strict=True)}
+            {
+                system.name: of_system.tests
+                for system, of_system in zip(systems, scored, strict=True)
+            }
         ),
     )
-    return comparison, tuple(own.ranked_spreads for own in scored)
+    return comparison, tuple(of_system.ranked_spreads for of_system in scored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +146,9 @@ class Run:
     @cached_property
     def reference(self) -> SetSummary:
         """Describe the reference."""
-        own = [self.embedded.reference]
-        notes, file = self.embedded.own_notes(own), self.inputs.reference
-        about = summarise([file], name=file.samples.name, notes=notes, embeddings=own)
+        embeddings = [self.embedded.reference]
+        notes, file = self.embedded.own_notes(embeddings), self.inputs.reference
+        about = summarise([file], name=file.samples.name, notes=notes, embeddings=embeddings)
         warnings = (*about.warnings, *self.inputs.lost, *small_groups(about.groups))
         return replace(about, warnings=warnings)
 
@@ -267,8 +272,8 @@ class Run:
 
     def reference_scores(self) -> Mapping[str, Score]:
         """What the reference itself scores against the training set."""
-        own = self.embedded.reference
-        scored = self._as_read(self._copies(own, self.inputs.reference.clusters), [own])
+        reference = self.embedded.reference
+        scored = self._as_read(self._copies(reference, self.inputs.reference.clusters), [reference])
         return with_intervals(scored.scores, scored.spreads, self.options.level)
 
     def _copies(self, embeddings: Embeddings, clusters: Clusters | None) -> Scored:
@@ -299,18 +304,18 @@ class Run:
             self.texts, [file.samples for file in files], (self.embedded.reference, embeddings)
         )
         sides = self.sides(embeddings)
-        said = (
+        cautions = (
             *unread_cautions(self.embedder, sides),
             *differences.cautions,
             *self._outliers(embeddings),
             *trust_cautions(self.reference, summary, self.settings.k),
             *group_cautions(self.reference.groups, summary.groups),
             *(
-                search_caution([each], key.rpartition(".")[0])
-                for key, each in scored.searches.items()
+                search_caution([search], key.rpartition(".")[0])
+                for key, search in scored.searches.items()
             ),
             *unaddressed(prompts),
-            *(Caution("ratios", each.brief, each.text) for each in scored.remarks),
+            *(Caution("ratios", remark.brief, remark.text) for remark in scored.remarks),
         )
         empty = empty_cautions(self.inputs.reference.samples, files)
         return SystemResult(
@@ -319,8 +324,8 @@ class Run:
             curves=scored.curves,
             seeds=system.seeds,
             samples=tuple(map(_samples, files, embeddings)),
-            warnings=sentences(said),
-            cautions=worst_first((*said, *empty)),
+            warnings=sentences(cautions),
+            cautions=worst_first((*cautions, *empty)),
             neighbours=scored.neighbours,
             confounders=differences.to_dict(),
             curve_errors={
@@ -340,8 +345,8 @@ class Run:
         if self.settings.normalise != "none":
             return
         for view, rows in self.embedded.reference.views.items():
-            found = (measure_outliers(rows, file.views[view]) for file in embeddings)
-            yield from (far.caution() for far in list(filter(None, found))[:1])
+            outliers = (measure_outliers(rows, file.views[view]) for file in embeddings)
+            yield from (far.caution() for far in list(filter(None, outliers))[:1])
 
     def _compared(
         self, view: str, generated: Embeddings, given: GivenPrompts | None

@@ -123,7 +123,7 @@ def with_text_scores(
 
 
 def text_keys(choices: Iterable[Choice]) -> list[str]:
-    """The keys of text metrics as they stand in a comparison."""
+    """The keys of text metrics as a comparison has them."""
     return [f"{VIEW}.{choice.key}" for choice in choices]
 
 
@@ -143,9 +143,9 @@ def _further(texts: TextResult, reference: SetSummary | None) -> list[Caution]:
 
 
 def _with_further(cautions: Sequence[Caution], further: Sequence[Caution]) -> tuple[Caution, ...]:
-    """Add what is of another kind; a set that repeats itself is told of once."""
+    """Add what is of another kind; a set that repeats itself is reported once."""
     kinds = {caution.kind for caution in cautions}
-    return worst_first((*cautions, *(each for each in further if each.kind not in kinds)))
+    return worst_first((*cautions, *(caution for caution in further if caution.kind not in kinds)))
 
 
 def _warned(summary: SetSummary, measured: SetSummary | None) -> SetSummary:

@@ -136,7 +136,7 @@ class TextRun:
         summary = summarise(system.files, name=system.name)
         reference = None if self.inputs.reference is None else about(self.inputs.reference)
         sides = self.inputs.reference, self.inputs.train
-        said = (
+        cautions = (
             *scripts,
             *system_cautions(system.files, summary, reference, scores),
             *form_cautions(system.files, *sides),
@@ -145,8 +145,8 @@ class TextRun:
             summary=summary,
             scores=scores,
             seeds=system.seeds,
-            warnings=sentences(said),
-            cautions=worst_first(said),
+            warnings=sentences(cautions),
+            cautions=worst_first(cautions),
             spreads=scored.spreads,
             gap_spreads=self._gap_spreads(texts, scored),
         )
@@ -169,8 +169,8 @@ class TextRun:
         file = self.inputs.reference
         if file is None or self.reference is None:
             return None
-        said = (*script_cautions(self.reference), *set_cautions([file], scores))
-        return about(file, sentences(said))
+        cautions = (*script_cautions(self.reference), *set_cautions([file], scores))
+        return about(file, sentences(cautions))
 
     def _scored(self, texts: Corpus, advance: Advance) -> Scored:
         scores, spreads = {}, {}
@@ -292,5 +292,5 @@ def _check_vendi(choice: Choice, texts: int) -> None:
 
 def _sizes(inputs: Inputs) -> dict[str, int]:
     """Texts of each set that is compared with others, by its name."""
-    own = [] if inputs.reference is None else [("the reference", inputs.reference)]
-    return {name: len(file.samples) for name, file in [*own, *inputs.named]}
+    reference = [] if inputs.reference is None else [("the reference", inputs.reference)]
+    return {name: len(file.samples) for name, file in [*reference, *inputs.named]}

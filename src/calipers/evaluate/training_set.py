@@ -87,11 +87,11 @@ def _spreads(near: Neighbourhoods, seed: int, clusters: Clusters | None) -> dict
     if count == 0 or size < SMALLEST * DEFAULT_BLOCKS:
         return {}
     labels = Blocks.of(size, clusters, seed=seed, count=count).labels
-    kept = size - np.bincount(labels, minlength=count)
+    remaining = size - np.bincount(labels, minlength=count)
     spreads = {}
     for name, marked in marks.items():
         left = np.count_nonzero(marked) - np.bincount(labels, marked, minlength=count)
-        spreads[name] = Spread((Component.jackknife("generated", left / kept),))
+        spreads[name] = Spread((Component.jackknife("generated", left / remaining),))
     return spreads
 
 

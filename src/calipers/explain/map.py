@@ -103,15 +103,15 @@ def _pca(rows: list[NDArray[Any]]) -> SampleMap:
     from calipers.numeric.distances import column_sums
     from calipers.numeric.threads import workers
 
-    weights = [1 / (len(rows) * len(each)) for each in rows]
+    weights = [1 / (len(rows) * len(side)) for side in rows]
     with workers() as pool:
-        sums = [w * column_sums(each, pool) for w, each in zip(weights, rows, strict=True)]
+        sums = [w * column_sums(side, pool) for w, side in zip(weights, rows, strict=True)]
         mean: NDArray[np.float64] = np.sum(sums, axis=0)
         scatter = scatter_about(rows, mean, weights, pool)
         axes, variances = _leading(scatter)
-        points = tuple(coordinates(each, mean, axes, pool) for each in rows)
+        points = tuple(coordinates(side, mean, axes, pool) for side in rows)
     total = float(np.trace(scatter))
-    shares = tuple(float(each / total) if total > 0 else 0.0 for each in variances)
+    shares = tuple(float(variance / total) if total > 0 else 0.0 for variance in variances)
     return SampleMap("pca", shares, points)
 
 

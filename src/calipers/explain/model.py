@@ -147,7 +147,7 @@ class Topic(Region):
     ratio
         The generated share divided by the reference's; None where the reference has none of it.
     interval
-        Of the ratio, at the level of the explanation, for this topic by itself; open at an end
+        Of the ratio, at the level of the explanation, for this topic alone; open at an end
         where a set has none of it.
     p_value
         How often chance alone would bring shares as far apart, if both sets had one distribution.
@@ -203,7 +203,7 @@ class Explanation(Plain):
     copies
         Near copies of reference samples, closest first; `copies_count` of all.
     notes
-        What could not be told, and why; and what else is to be known.
+        What could not be determined, and why; and further notes.
     """
 
     view: str
@@ -239,9 +239,9 @@ class Explanation(Plain):
     def __str__(self) -> str:
         lines = [f"by {self.view}: {self.n} reference samples, {self.m} generated samples"]
         for name in ("under_represented", "over_represented"):
-            if found := getattr(self, name):
+            if topics := getattr(self, name):
                 lines.append(f"{name.replace('_', '-')} topics:")
-                lines += [f"- {topic}" for topic in found]
+                lines += [f"- {topic}" for topic in topics]
         tested, rest = len(self.topics), len(self.not_significant)
         at = f"(level {self.level:g}, corrected for {tested} topics)"
         if tested and rest == tested:
@@ -283,15 +283,15 @@ class Explanation(Plain):
                 )
         return replace(
             self,
-            topics=tuple(_region(each, reference, generated) for each in self.topics),
-            cells=tuple(_region(each, reference, generated) for each in self.cells),
+            topics=tuple(_region(topic, reference, generated) for topic in self.topics),
+            cells=tuple(_region(cell, reference, generated) for cell in self.cells),
             outside=tuple(
-                replace(each, nearest=_with(each.nearest, reference))
-                for each in _with(self.outside, generated)
+                replace(outlier, nearest=_with(outlier.nearest, reference))
+                for outlier in _with(self.outside, generated)
             ),
             copies=tuple(
-                replace(each, source=None if each.source is None else _one(each.source, reference))
-                for each in _with(self.copies, generated)
+                replace(copy, source=None if copy.source is None else _one(copy.source, reference))
+                for copy in _with(self.copies, generated)
             ),
         )
 

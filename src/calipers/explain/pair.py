@@ -68,7 +68,7 @@ def explain_pair(
     outside, copied, cells = rows_outside(evidence), rows_copied(evidence), division_of(evidence)
     merged = None if cells is None else coarser(cells, space, topics)
     described, places = _regions(evidence, space, outside, merged, cells, limit)
-    found = (
+    tested_topics = (
         ()
         if merged is None
         else tested(evidence, merged, described[0], places, level=level, seed=seed)
@@ -80,7 +80,7 @@ def explain_pair(
         m=evidence.m,
         k=evidence.k,
         score=None if cells is None else float(cells.contributions.sum()),
-        topics=found,
+        topics=tested_topics,
         cells=described[1],
         outside=tuple(outlier(evidence, space, row) for row in _first(outside, limit)),
         outside_count=None if outside is None else len(outside),
@@ -105,13 +105,13 @@ def _regions(
         return ((), ()), []
     counted = evidence.words()
     naming = counted and Keywords(*counted, (topics.reference, topics.generated))
-    found = []
+    regions = []
     for division, shown in ((topics, len(topics)), (cells, limit)):
         places = division.worst_first[:shown].tolist()
         describer = Describer(evidence, space, division, outside)
         words = _keywords(naming, division, places)
-        found.append(tuple(map(describer.region, places, words)))
-    return tuple(found), topics.worst_first.tolist()
+        regions.append(tuple(map(describer.region, places, words)))
+    return tuple(regions), topics.worst_first.tolist()
 
 
 def _keywords(
@@ -137,9 +137,9 @@ def _notes(evidence: Evidence) -> Iterator[str]:
             "as mauve or frontier_integral"
         )
     elif not evidence.has_words:
-        yield "topics have no keywords: the samples are no texts"
+        yield "topics have no keywords: the samples are not texts"
     if evidence.clusters is not None and evidence.reference_cells is not None:
-        sizes = [len(np.unique(each)) for each in evidence.clusters]
+        sizes = [len(np.unique(labels)) for labels in evidence.clusters]
         yield (
             f"topics were tested by permuting whole clusters: {sizes[0]} in the reference, "
             f"{sizes[1]} in the generated set"
@@ -267,11 +267,11 @@ def _nearest(evidence: Evidence, space: DistanceSpace, row: int) -> list[Neighbo
     stored = evidence.neighbours.get("nearest_reference")
     if stored is not None:
         first = int(stored[row])
-        order = [first, *(each for each in order if each != first)]
+        order = [first, *(other for other in order if other != first)]
         known = evidence.neighbours.get("reference_distance")
         far[first] = far[first] if known is None else known[row]
     texts = evidence.reference_texts
-    return [Neighbour(each, _text(texts, each), float(far[each])) for each in order[:NEAREST]]
+    return [Neighbour(other, _text(texts, other), float(far[other])) for other in order[:NEAREST]]
 
 
 def rows_copied(evidence: Evidence) -> NDArray[np.intp] | None:

@@ -96,6 +96,6 @@ def _counts(evidence: Evidence, division: Division, place: int) -> tuple[float, 
     """Rows in a topic and all rows, of the generated set and of the reference."""
     sides = division.generated == place, division.reference == place
     if evidence.clusters is None:
-        return tuple(float(each) for side in sides for each in (side.sum(), len(side)))
+        return tuple(float(count) for side in sides for count in (side.sum(), len(side)))
     pairs = zip(sides, reversed(evidence.clusters), strict=True)
-    return tuple(each for side, own in pairs for each in effective_counts(side, own))
+    return tuple(labels for side, count in pairs for labels in effective_counts(side, count))

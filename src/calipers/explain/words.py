@@ -11,7 +11,7 @@ what is too rare or too common and not what both have.
 Words that are as common elsewhere tell nothing. Without a list of stop words, and so in any
 language, two rules leave them out: a word must be used twice as often in the region as outside it,
 and it must not make up a thousandth of the words of most topics. A third spares single persons: a
-word must stand in five texts of the region, in two to four where both sets together have fewer than
+word must occur in five texts of the region, in two to four where both sets together have fewer than
 200, so that a report without texts does not carry a name that only one text had.
 """
 

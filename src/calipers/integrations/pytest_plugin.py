@@ -1,7 +1,7 @@
 """A pytest fixture that fails a test when generated samples are worse than a limit or a baseline.
 
-pytest finds this module by itself once Calipers is installed; it loads nothing heavy before the
-fixture is used.
+pytest detects this module automatically once Calipers is installed; it loads nothing heavy before
+the fixture is used.
 
     def test_the_model_keeps_its_variety(calipers_check):
         calipers_check("run.zip", fail_if="recall < 0.8", against="baseline.zip")
@@ -74,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a setting that is none of the three.
+    """Refuse a setting that is not one of the three.
 
     Raises
     ------
@@ -100,13 +100,13 @@ def calipers_check(pytestconfig: pytest.Config) -> CalipersCheck:
         __tracebackhide__ = True
         from calipers.commands.check.run import check as run_check
 
-        found = run_check(run, fail_if=fail_if, baseline=against, level=level)
-        if found.outcome == "fails" or (found.outcome == "inconclusive" and ends == "fail"):
-            pytest.fail(found.sentence, pytrace=False)
-        if found.outcome == "inconclusive":
+        result = run_check(run, fail_if=fail_if, baseline=against, level=level)
+        if result.outcome == "fails" or (result.outcome == "inconclusive" and ends == "fail"):
+            pytest.fail(result.sentence, pytrace=False)
+        if result.outcome == "inconclusive":
             if ends == "skip":
-                pytest.skip(found.sentence)
-            warnings.warn(InconclusiveWarning(found.sentence), stacklevel=2)
-        return found
+                pytest.skip(result.sentence)
+            warnings.warn(InconclusiveWarning(result.sentence), stacklevel=2)
+        return result
 
     return check

@@ -81,12 +81,12 @@ class _ReservoirMetric(SampleMetric):
     def _hold(self, side: Side, rows: Tensor, keys: Tensor) -> None:
         """Join rows with those that are held, and keep the ones of the smallest priorities."""
         before = dim_zero_cat(getattr(self, f"{side}_priorities")).to(rows.device)
-        held = dim_zero_cat(getattr(self, f"{side}_rows")).to(rows.device)
+        earlier = dim_zero_cat(getattr(self, f"{side}_rows")).to(rows.device)
         keys = torch.cat([before, keys])
-        rows = torch.cat([held.reshape(len(before), rows.shape[1]), rows])
-        kept = torch.from_numpy(smallest(keys.cpu().numpy(), self.max_samples)).to(rows.device)
-        setattr(self, f"{side}_priorities", [keys[kept]])
-        setattr(self, f"{side}_rows", [rows[kept].reshape(-1)])
+        rows = torch.cat([earlier.reshape(len(before), rows.shape[1]), rows])
+        selected = torch.from_numpy(smallest(keys.cpu().numpy(), self.max_samples)).to(rows.device)
+        setattr(self, f"{side}_priorities", [keys[selected]])
+        setattr(self, f"{side}_rows", [rows[selected].reshape(-1)])
 
     def _settle(self, side: Side) -> None:
         empty = torch.empty(0, int(self.width), dtype=self._rows_dtype, device=self.device)
@@ -96,8 +96,8 @@ class _ReservoirMetric(SampleMetric):
         """The rows of a side in the order of their priorities, shape ``(n, d)``."""
         keys = dim_zero_cat(getattr(self, f"{side}_priorities"))
         rows = dim_zero_cat(getattr(self, f"{side}_rows")).reshape(len(keys), int(self.width))
-        kept = smallest(keys.cpu().numpy(), self.max_samples)
-        return cast("Tensor", rows[torch.from_numpy(kept).to(rows.device)])
+        selected = smallest(keys.cpu().numpy(), self.max_samples)
+        return cast("Tensor", rows[torch.from_numpy(selected).to(rows.device)])
 
     def _scores(self) -> Mapping[str, Score]:
         return self._of_rows(self._held("real"), self._held("fake"), warn=True)
@@ -113,8 +113,8 @@ class _ReservoirMetric(SampleMetric):
             return {}
         left, right = (np.ascontiguousarray(rows.cpu().numpy()) for rows in (real, fake))
         needs = needs_of(choice.metric for choice in self._choices)
-        kept = self.level is not None
-        pair = pair_of(left, right, self._settings, needs, replicates=kept)
+        replicates = self.level is not None
+        pair = pair_of(left, right, self._settings, needs, replicates=replicates)
         scores = {choice.name: choice.score(pair) for choice in self._choices}
         if self.level is None:
             return scores
@@ -299,10 +299,10 @@ class FrechetDistance(SampleMetric):
     def _take(self, rows: Tensor, side: Side) -> None:
         seen = getattr(self, f"{side}_seen")
         blocks = (torch.arange(len(rows), device=rows.device) + int(seen)) % self._blocks
-        held = self._packed(side)
+        packed = self._packed(side)
         for block in blocks.unique().tolist():
-            held[0, block] = _joined(held[0, block], _moments(rows[blocks == block].double()))
-        setattr(self, f"{side}_moments", [held.reshape(-1)])
+            packed[0, block] = _joined(packed[0, block], _moments(rows[blocks == block].double()))
+        setattr(self, f"{side}_moments", [packed.reshape(-1)])
         setattr(self, f"{side}_seen", seen + len(rows))
 
     def _settle(self, side: Side) -> None:
@@ -322,12 +322,12 @@ class FrechetDistance(SampleMetric):
 
     def _held(self, side: Side) -> list[Moments]:
         """The moments of the blocks of a side that hold rows."""
-        found = []
+        moments = []
         for block in self._packed(side).transpose(0, 1).cpu().numpy():
             parts = [_unpacked(part) for part in block if part[0] > 0]
             if parts:
-                found.append(_merged(parts))
-        return found
+                moments.append(_merged(parts))
+        return moments
 
     def _scores(self) -> Mapping[str, Score]:
         return self._of_rows(self._held("real"), self._held("fake"), warn=True)

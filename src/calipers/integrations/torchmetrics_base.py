@@ -119,9 +119,9 @@ class SampleMetric(Metric):  # type: ignore[misc]
         sides = (rows, self._held("fake")) if real else (self._held("real"), rows)
         counts = (read, self.fake_read) if real else (self.real_read, read)
         unread = self._unread(*counts) is not None
-        found = self._as_tensors({} if unread else self._of_rows(*sides, warn=False))
-        self._forward_cache = found
-        return found
+        values = self._as_tensors({} if unread else self._of_rows(*sides, warn=False))
+        self._forward_cache = values
+        return values
 
     def features(self, samples: Any) -> Tensor:
         """Make vectors of a batch, shape ``(n, d)``, on the device of the metric.
@@ -233,16 +233,16 @@ class SampleMetric(Metric):  # type: ignore[misc]
 
     def _as_tensors(self, scores: Mapping[str, Score]) -> dict[str, Tensor]:
         dtype = torch.float32 if self.device.type == "mps" else torch.float64
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         for key in self.keys:
             score = scores.get(key)
-            found[key] = np.nan if score is None else score.value
+            values[key] = np.nan if score is None else score.value
             if self.level is not None:
                 interval = None if score is None else score.interval
-                found[f"{key}_low"], found[f"{key}_high"] = interval or (np.nan, np.nan)
+                values[f"{key}_low"], values[f"{key}_high"] = interval or (np.nan, np.nan)
         return {
             key: torch.tensor(value, dtype=dtype, device=self.device)
-            for key, value in found.items()
+            for key, value in values.items()
         }
 
     # States --------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def _fingerprint(plan: object) -> Tensor:
 def _is_texts(samples: Any) -> bool:
     if isinstance(samples, str):
         raise InputError("a batch must be a list of texts; found one text")
-    return isinstance(samples, list | tuple) and any(isinstance(each, str) for each in samples)
+    return isinstance(samples, list | tuple) and any(isinstance(sample, str) for sample in samples)
 
 
 def _as_images(samples: Any) -> list[Any]:

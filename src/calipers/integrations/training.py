@@ -76,7 +76,7 @@ class MeasuredScore:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one comparison during training told.
+    """What one comparison during training showed.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class Monitor:
         """Confidence level of the intervals."""
         level = self.options.get("level", 0.95)
         if level is None:
-            raise InputError("level must be a number: a collapse is told by intervals; found None")
+            raise InputError("level must be a number: collapse is judged by intervals; found None")
         return float(level)
 
     def evaluate(self, step: int, samples: Any) -> Evaluation | None:
@@ -233,8 +233,8 @@ class Monitor:
             read = comparison.reference.reading
             if read is not None and read.too_little:
                 raise InputError(f"the reference cannot be read: {system.withheld}; {REMEDY}")
-            told = f"step {step} was not measured: {system.withheld}"
-            warnings.warn(told, CollapseWarning, stacklevel=2)
+            message = f"step {step} was not measured: {system.withheld}"
+            warnings.warn(message, CollapseWarning, stacklevel=2)
             return None
         scores = {
             key: MeasuredScore.of(score, self.level)
@@ -247,10 +247,12 @@ class Monitor:
                 f"watch must name a measured score of which higher is better; "
                 f"{unknown_name('score', self.watch, usable)}"
             )
-        found = self.decide(step, scores, time.perf_counter() - start, comparison)
-        if found.collapsed and not (len(self.evaluations) > 1 and self.evaluations[-2].collapsed):
-            warnings.warn(str(found), CollapseWarning, stacklevel=2)
-        return found
+        evaluation = self.decide(step, scores, time.perf_counter() - start, comparison)
+        if evaluation.collapsed and not (
+            len(self.evaluations) > 1 and self.evaluations[-2].collapsed
+        ):
+            warnings.warn(str(evaluation), CollapseWarning, stacklevel=2)
+        return evaluation
 
     def decide(
         self,
@@ -263,20 +265,24 @@ class Monitor:
         earlier = self.earlier
         fallen = earlier is not None and scores[self.watch].below(earlier.measured)
         before = self.evaluations[len(self.evaluations) - self.patience + 1 :]
-        lasting = len(before) == self.patience - 1 and all(each.fallen for each in before)
-        found = Evaluation(
+        lasting = len(before) == self.patience - 1 and all(
+            evaluation.fallen for evaluation in before
+        )
+        evaluation = Evaluation(
             step, scores, self.watch, earlier, fallen, fallen and lasting, seconds, comparison
         )
-        self.evaluations.append(found)
-        return found
+        self.evaluations.append(evaluation)
+        return evaluation
 
     @property
     def earlier(self) -> Evaluation | None:
         """The evaluation that the next one is held against; None before there is any."""
-        known = [each for each in self.evaluations if each.measured.low is not None]
+        known = [
+            evaluation for evaluation in self.evaluations if evaluation.measured.low is not None
+        ]
         if not known or self.against == "first":
             return known[0] if known else None
-        return max(known, key=lambda each: each.measured.low or 0.0)
+        return max(known, key=lambda evaluation: evaluation.measured.low or 0.0)
 
     @property
     def _asked(self) -> list[str]:
@@ -302,6 +308,6 @@ def check_enough(whose: str, n: int, k: int = 4) -> None:
     least = least_samples(k)
     if n < least:
         raise InputError(
-            f"{whose} must have at least {least} samples, since a collapse is told by intervals, "
+            f"{whose} must have at least {least} samples, since collapse is judged by intervals, "
             f"which take {DEFAULT_BLOCKS} blocks of k + 1 = {k + 1}; found {n}"
         )

@@ -65,7 +65,7 @@ def write(
         If it does not write one text for each prompt.
     """
     check_whole("batch_size", batch_size, 1)
-    own: dict[int, list[str]] = {}
+    written: dict[int, list[str]] = {}
     starts = range(0, len(prompts), batch_size)
     for place, start in enumerate(starts):
         if place % process_count() != process_rank():
@@ -78,9 +78,9 @@ def write(
                 f"generate must give one text for each of {len(batch)} prompts; found {len(texts)} "
                 f"of {sorted({type(text).__name__ for text in texts})}"
             )
-        own[place] = texts
+        written[place] = texts
     every: dict[int, list[str]] = {}
-    for part in gathered(own):
+    for part in gathered(written):
         every |= part
     return [text for place in sorted(every) for text in every[place]]
 
@@ -115,7 +115,7 @@ def continuations(
     """Continue prompts with a causal model of transformers, all in one batch.
 
     By default tokens are drawn from the model's own distribution: no temperature, no truncation,
-    whatever its generation config says, since either takes variety away by itself.
+    whatever its generation config says, since either alone takes variety away.
 
     Parameters
     ----------
@@ -218,10 +218,10 @@ def on_main(work: Callable[[], T]) -> T:
         except Exception as error:
             raised, outcome = error, [(None, str(error))]
     distributed.broadcast_object_list(outcome, src=0)
-    found, message = outcome[0]
+    result, message = outcome[0]
     if message is not None:
         raise raised or InputError(message)
-    return cast(T, found)
+    return cast(T, result)
 
 
 def evaluate_on_main(
@@ -236,8 +236,8 @@ def evaluate_on_main(
     """
 
     def compare() -> tuple[dict[str, float], bool] | None:
-        found = monitor.evaluate(step, list(texts))
-        return None if found is None else (found.logs(), found.collapsed)
+        evaluation = monitor.evaluate(step, list(texts))
+        return None if evaluation is None else (evaluation.logs(), evaluation.collapsed)
 
     return on_main(compare)
 

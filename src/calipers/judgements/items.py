@@ -107,7 +107,7 @@ def content_id(*parts: str) -> str:
 
 @dataclass(frozen=True)
 class Items(Sequence[Shape], Generic[Shape]):
-    """What raters are shown, in an order that mixes systems, and what a person must be told of it.
+    """What raters are shown, in an order that mixes systems, and notes on it.
 
     Attributes
     ----------
@@ -239,7 +239,7 @@ def make_checks(
         if system in (None, name)
     }
     checks: list[Item] = []
-    for context, text in sorted(texts, key=lambda found: _place(seed, "checks", *found)):
+    for context, text in sorted(texts, key=lambda pair: _place(seed, "checks", *pair)):
         if len(checks) == count:
             break
         shuffled = _shuffled(text, seed)
@@ -276,7 +276,7 @@ def make_rated_texts(
     shortest: int | None = None,
     longest: int | None = None,
 ) -> Items[RatedTexts]:
-    """Choose texts of every system to be rated by themselves, or in batches.
+    """Choose texts of every system to be rated one by one, or in batches.
 
     Parameters
     ----------
@@ -393,8 +393,10 @@ def _contexts(
             )
         if samples.name in texts:
             raise InputError(f"two systems are called {samples.name!r}; give each its own name")
-        texts[samples.name], found = _read(samples, openings, seed, shortest, longest, alone=alone)
-        notes += [f"{samples.name}: {note}" for note in found]
+        texts[samples.name], set_notes = _read(
+            samples, openings, seed, shortest, longest, alone=alone
+        )
+        notes += [f"{samples.name}: {note}" for note in set_notes]
     return _Contexts(texts, bool(openings), tuple(notes))
 
 
@@ -408,7 +410,7 @@ def _read(
     alone: bool,
 ) -> tuple[dict[_Key, str], list[str]]:
     """Give the texts of one system by what they continue, and what to note."""
-    kept: dict[_Key, str] = {}
+    by_key: dict[_Key, str] = {}
     seen: dict[str, int] = {}
     taken_off = short = nowhere = 0
     column = samples.texts
@@ -428,7 +430,7 @@ def _read(
             short += 1
             continue
         key = _Key.of(seed, prompt, number)
-        kept[key] = rest if longest is None else first_words(rest, longest)
+        by_key[key] = rest if longest is None else first_words(rest, longest)
     notes = []
     if taken_off:
         notes.append(
@@ -439,7 +441,7 @@ def _read(
         notes.append(f"{counted(nowhere, 'text')} left out: no prompt of the other systems")
     if short:
         notes.append(f"{counted(short, 'text')} left out: fewer than {shortest} words")
-    return kept, notes
+    return by_key, notes
 
 
 class _Openings:

@@ -1,6 +1,6 @@
 """What a rater answered: of a pair of texts, or of one text or batch of one system.
 
-Both are rows of a table in which the answers stand in a column of their own for each question;
+Both are rows of a table with a column of answers for each question;
 :mod:`calipers.judgements.tables` writes and reads such tables.
 """
 

@@ -4,7 +4,7 @@ A task holds two texts, left and right, and what both continue; which system is 
 drawn for each item and recorded in the task, since Label Studio shows a task to everybody alike.
 Tasks are blind by default: they hold the id of the item and no names, which annotators could read
 in the list of tasks; the names are found again by the items of the study. With names, or in a
-project made elsewhere, the systems stand in the fields ``left_system`` and ``right_system``.
+project made elsewhere, the systems are in the fields ``left_system`` and ``right_system``.
 
 What is read is the export called JSON: tasks with their annotations. A question is a group of
 choices, or a ``Pairwise`` tag, whose "left" and "right" count as "definitely". Skipped annotations,
@@ -183,8 +183,8 @@ def read_label_studio(
     Raises
     ------
     InputError
-        If the file is no such export, or a task is of an unknown item and names no systems, or an
-        answer is none of the five.
+        If the file is not such an export, or a task is of an unknown item and names no systems, or
+        an answer is not one of the five.
     """
     source = Source(str(path), Path(path).stem, unit="row")
     check_there(path)
@@ -280,7 +280,7 @@ class _Reader:
         if len(names) != 2:
             raise self._source.row_error(
                 number,
-                f"the item {describe(data.get('item'))} is none of this study, and the task does "
+                f"the item {describe(data.get('item'))} is not in this study, and the task does "
                 "not name its systems (left_system and right_system)",
             )
         if names[0] == names[1]:
@@ -343,20 +343,20 @@ class _Reader:
             name = str(result.get("from_name", ""))
             if result.get("type") == "pairwise":
                 step = {"left": 1, "right": 5}.get(str(value.get("selected")))
-                found: Any = value.get("selected")
+                answer: Any = value.get("selected")
                 if self._rubric is not None and len(self._rubric.questions) == 1:
                     name = self._rubric.questions[0].name
             elif result.get("type") == "choices":
                 chosen = value.get("choices")
-                found = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
-                step = pair_step(found)
+                answer = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+                step = pair_step(answer)
             else:
                 continue
             if step is None:
                 raise self._source.row_error(
                     number,
                     f"{name} must be one of {', '.join(map(repr, CHOICES))}; "
-                    f"found {describe(found)}",
+                    f"found {describe(answer)}",
                 )
             yield name, step if task.left == task.a else 6 - step
 

@@ -236,9 +236,12 @@ def read_rubric(path: str | Path) -> Rubric:
         raise InputError(f"{place}: task must be {either(get_args(Task))}; found {_short(task)}")
     questions = data["questions"]
     if not isinstance(questions, list) or not 1 <= len(questions) <= MOST_QUESTIONS:
-        found = f"{len(questions)} of them" if isinstance(questions, list) else _kind(questions)
+        description = (
+            f"{len(questions)} of them" if isinstance(questions, list) else _kind(questions)
+        )
         raise InputError(
-            f"{place}: questions must be a list of 1 to {MOST_QUESTIONS} questions; found {found}"
+            f"{place}: questions must be a list of 1 to {MOST_QUESTIONS} questions; "
+            f"found {description}"
         )
     batch = BATCH
     if "batch" in data:
@@ -248,13 +251,15 @@ def read_rubric(path: str | Path) -> Rubric:
             )
         batch = _whole(data["batch"], 2, MOST_BATCH, f"{place}: batch")
     read = [
-        _question(each, task, f"{place}: question {number}")
-        for number, each in enumerate(questions, start=1)
+        _question(entry, task, f"{place}: question {number}")
+        for number, entry in enumerate(questions, start=1)
     ]
     names = [question.name for question in read]
-    for each in names:
-        if names.count(each) > 1:
-            raise InputError(f"{place}: two questions are called {each!r}; give each its own name")
+    for question_name in names:
+        if names.count(question_name) > 1:
+            raise InputError(
+                f"{place}: two questions are called {question_name!r}; give each its own name"
+            )
     return Rubric(
         name=name,
         task=task,
@@ -325,9 +330,9 @@ def _question(data: Any, task: Task, where: str) -> Question:
             f"{where}: most must be above least ({least}), by at most {MOST_STEPS:,}; found {most}"
         )
     words = {
-        each: _text(data[each], f"{where}: {each}")
-        for each in ("least_means", "most_means")
-        if each in data
+        end: _text(data[end], f"{where}: {end}")
+        for end in ("least_means", "most_means")
+        if end in data
     }
     return Question(name, _text(data["text"], f"{where}: text"), least, most, **words)
 
@@ -367,5 +372,5 @@ def _short(value: Any) -> str:
 
 
 def _line(error: BaseException) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if len(said) <= 200 else f"{said[:199]}…"
+    message = " ".join(str(error).split()) or type(error).__name__
+    return message if len(message) <= 200 else f"{message[:199]}…"

@@ -2,8 +2,8 @@
 
 Pairs have the columns ``item, a, b, first``, one for each question, ``rater, rater_kind, repeat,
 seconds, time, flags, checks``; texts and batches of one system ``item, system``, one for each
-question, and the same without ``first`` and ``checks``. Whatever column is none of the fixed ones
-is a question; a blank cell is one that was not answered. Answers to pairs stand in words,
+question, and the same without ``first`` and ``checks``. Every column that is not a fixed one
+is a question; a blank cell is one that was not answered. Answers to pairs are written in words,
 "definitely a" to "definitely b", of the systems a and b and not of the sides shown; reading takes
 1 to 5 too. Flags are joined by spaces in CSV and a list in JSON lines, whose rows may also hold the
 texts.
@@ -152,7 +152,7 @@ def _csv(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def _quoted(cell: str) -> str:
-    """Quote a cell that needs it; the csv module lets a carriage return stand by itself."""
+    """Quote a cell that needs it; the csv module does not quote a lone carriage return."""
     return '"' + cell.replace('"', '""') + '"' if QUOTED.search(cell) else cell
 
 
@@ -193,7 +193,7 @@ def read_judgements(given: Any, parameter: str = "judgements") -> Judgements:
         A path (.csv, .tsv, .jsonl, .json, .parquet), a data frame, a list of rows, or a sequence of
         judgements.
     parameter
-        What a person calls it, where it is no file.
+        The name of the parameter, where it is not a file.
 
     Raises
     ------
@@ -201,9 +201,9 @@ def read_judgements(given: Any, parameter: str = "judgements") -> Judgements:
         If it cannot be read; or a row lacks a system, an item, a rater or an answer that the other
         rows have, or holds a value that breaks a rule.
     """
-    held = judgements_in(given)
-    if held is not None:
-        return held
+    judgements = judgements_in(given)
+    if judgements is not None:
+        return judgements
     table = read_judged(given, parameter)
     if is_pairs(table):
         table.need(*PAIRS[0][:3], "rater")
@@ -233,9 +233,9 @@ def _all_pairs(given: Sequence[Any]) -> TypeGuard[Sequence[PairJudgement]]:
 
 def read_judged(given: Any, parameter: str = "judgements") -> RowTable:
     """Read a table of judgements as rows, with the apostrophes before formulas taken off."""
-    held = judgements_in(given)
-    if held is not None:
-        given = [as_record(one) for one in held]
+    judgements = judgements_in(given)
+    if judgements is not None:
+        given = [as_record(one) for one in judgements]
     table = read_table(given, parameter)
     if not isinstance(given, str | Path) or split_suffix(Path(given))[1] not in (".csv", ".tsv"):
         return table
@@ -256,12 +256,12 @@ def is_pairs(table: RowTable) -> bool:
 
 
 def question_columns(table: RowTable) -> tuple[str, ...]:
-    """Give the columns that are none of the fixed ones."""
+    """Give the columns that are not fixed ones."""
     return tuple(column for column in table.columns if column not in KNOWN)
 
 
 def pair_step(value: Any) -> int | None:
-    """Read one of the five answers, in words or as 1 to 5; None where it is none.
+    """Read one of the five answers, in words or as 1 to 5; None where it is not one.
 
     Examples
     --------

@@ -62,12 +62,12 @@ def title_of(comparison: Comparison) -> str:
     return " · ".join([head, *_given_prompts(comparison)])
 
 
-def title(reference: SetSummary, settings: Settings, *, said: Sequence[str] = ()) -> str:
-    """Say what was the reference, and how it was compared; leave out what a caller has `said`."""
+def title(reference: SetSummary, settings: Settings, *, stated: Sequence[str] = ()) -> str:
+    """Say what was the reference, and how it was compared, but for what the caller has `stated`."""
     cut = f" of {reference.n_given}" if _is_cut(reference) else ""
     changed = [key for key in USUAL if is_changed(settings, key)]
     usual = ("embedder", "tokenizer", "seed", *changed)
-    keys = [key for key in usual if key in settings and key not in said]
+    keys = [key for key in usual if key in settings and key not in stated]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
     rows = [] if scaled_as_usual(settings) else [prepared(settings)]
     first = f"Reference: {short(reference.name)}, n = {reference.n}{cut}"

@@ -161,7 +161,7 @@ def writing(path: Path, kind: str) -> Iterator[Draft]:
 
 @contextmanager
 def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
-    """Open a zip to read its parts; whatever is wrong with them is told as one message.
+    """Open a zip to read its parts; whatever is wrong with them becomes one message.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
     Raises
     ------
     InputError
-        If the file is missing, is no such zip, part of it is damaged, or it claims more than the
+        If the file is missing, is not such a zip, part of it is damaged, or it claims more than the
         memory that may be taken.
     """
     check_plain(path)
@@ -183,9 +183,9 @@ def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
                 _check_members(file)
                 archive = Archive(file, _kind(file, path))
                 if wanted not in (None, archive.kind):
-                    found = archive.kind
+                    kind = archive.kind
                     raise OtherKindError(
-                        f"{path}: holds a result of the kind {found!r}, not {wanted!r}"
+                        f"{path}: holds a result of the kind {kind!r}, not {wanted!r}"
                     )
                 yield archive
         except (TooLargeError, OtherKindError):
@@ -247,8 +247,8 @@ class Archive:
         names = self.zip.namelist()
         files = {name.rpartition("/vectors/")[0] for name in names if "/vectors/" in name}
         sets = [*(data.get(side) or {"n": 0} for side in ("reference", "train")), *data["systems"]]
-        samples = sum(each["n"] for each in sets)
-        several = (len(each.get("seeds", ())) for each in sets)
+        samples = sum(entry["n"] for entry in sets)
+        several = (len(entry.get("seeds", ())) for entry in sets)
         most = max(LEAST_ROWS, samples * max(1, len(files), *several))
         for name in names:
             if name.endswith(".npy"):
@@ -349,14 +349,14 @@ class Archive:
         Raises
         ------
         TypeError, ValueError
-            If an id is no text, or an epoch no whole number from 1 on.
+            If an id is not a text, or an epoch is not a whole number from 1 on.
         """
         name, place = f"{folder}/{IDS}", f"{folder}/{EPOCHS}"
         if not {name, place} <= set(self.zip.namelist()):
             return None
         ids, epochs = list(self.texts(name)), self.array(place)
         check_array(f"epochs in {folder}", epochs, "iu", 1)
-        if not all(isinstance(each, str) for each in ids):
+        if not all(isinstance(sample_id, str) for sample_id in ids):
             raise TypeError(f"an id in {folder} is no text")
         if len(ids) != len(epochs) or (epochs < 1).any():
             raise ValueError(f"the {len(ids)} ids in {folder} have epochs {epochs[:5].tolist()!r}")
@@ -368,13 +368,13 @@ class Archive:
         Raises
         ------
         ValueError
-            If such values are no numbers in a row.
+            If such values are not a row of numbers.
         """
-        found = self.arrays(f"{folder}/per_sample/")
-        values = {unquote(name): array for name, array in found.items()}
+        arrays = self.arrays(f"{folder}/per_sample/")
+        values = {unquote(name): array for name, array in arrays.items()}
         for key, array in values.items():
             check_array(f"{key} of the samples in {folder}", array, "biuf", 1)
-        return {key: replace(each, per_sample=values.get(key)) for key, each in scores.items()}
+        return {key: replace(score, per_sample=values.get(key)) for key, score in scores.items()}
 
 
 def check_array(where: str, array: Any, kinds: str, axes: int) -> None:

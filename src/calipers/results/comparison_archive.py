@@ -1,7 +1,7 @@
 """What the zip of a comparison holds, and what must hold among its parts.
 
 Beside the scores: points of curves, where samples lie, texts and vectors, one value for each
-sample, explanations without their texts (those of the samples stand in the zip once) and maps. A
+sample, explanations without their texts (those of the samples are in the zip once) and maps. A
 zip may come from anywhere, and reports and explanations trust shapes, types and rows, so all of
 them are looked at once, here, before anything reads them.
 """
@@ -60,10 +60,10 @@ def pack(comparison: Comparison, draft: Draft) -> None:
             data = explanation.to_dict(texts=False)
             name = f"systems/{place}/explanations/{quote(view, '')}.json"
             draft.add_json(name, data, readable=False)
-    for view, found in explained.maps.items():
-        about = {"method": found.method, "explained": found.explained}
+    for view, sample_map in explained.maps.items():
+        about = {"method": sample_map.method, "explained": sample_map.explained}
         draft.add_json(f"map/{quote(view, '')}.json", about, readable=False)
-        for number, points in enumerate(found.coordinates):
+        for number, points in enumerate(sample_map.coordinates):
             draft.add_array(f"map/{quote(view, '')}/{number}.npy", points)
 
 
@@ -116,17 +116,17 @@ def _system(
     archive: Archive, folder: str, system: SystemResult, against: Against | None
 ) -> SystemResult:
     curves, errors = (archive.arrays(f"{folder}/{name}/") for name in ("curves", "curve_errors"))
-    found = replace(
+    result = replace(
         system,
         scores=archive.with_per_sample(folder, system.scores),
         curves={unquote(key): curve for key, curve in curves.items()},
-        curve_errors={unquote(key): each for key, each in errors.items()},
+        curve_errors={unquote(key): error for key, error in errors.items()},
         samples=tuple(_all_samples(archive, f"{folder}/samples")),
         neighbours=archive.arrays(f"{folder}/neighbours/"),
         against=against,
         spreads=_spreads(archive, f"{folder}/{SPREADS}"),
     )
-    return replace(found, explained=_explanations(archive, folder, found))
+    return replace(result, explained=_explanations(archive, folder, result))
 
 
 def _spreads(archive: Archive, name: str) -> dict[str, Spread]:
@@ -135,16 +135,16 @@ def _spreads(archive: Archive, name: str) -> dict[str, Spread]:
     Raises
     ------
     TypeError, ValueError
-        If deviations are no finite numbers, or their source is none.
+        If deviations are not finite numbers, or their source is unknown.
     """
     return {
         str(key): Spread(
-            tuple(Component(_source(source), _finite(key, d)) for source, d in each["components"]),
-            bool(each["approximate"]),
-            None if each["halves"] is None else _finite(key, each["halves"]),
-            _allowance(key, each["allowance"]),
+            tuple(Component(_source(source), _finite(key, d)) for source, d in entry["components"]),
+            bool(entry["approximate"]),
+            None if entry["halves"] is None else _finite(key, entry["halves"]),
+            _allowance(key, entry["allowance"]),
         )
-        for key, each in archive.json(name).items()
+        for key, entry in archive.json(name).items()
     }
 
 
@@ -155,18 +155,18 @@ def _allowance(key: str, value: Any) -> float:
 
 
 def _finite(key: str, values: Any) -> NDArray[np.float64]:
-    found = np.array(values)
-    check_array(f"the deviations of {key!r:.100}", found, "if", 1)
-    if len(found) < 2 or not np.isfinite(found).all():
+    deviations = np.array(values)
+    check_array(f"the deviations of {key!r:.100}", deviations, "if", 1)
+    if len(deviations) < 2 or not np.isfinite(deviations).all():
         raise ValueError(f"the deviations of {key!r:.100} are not two finite numbers or more")
-    return found.astype(float)
+    return deviations.astype(float)
 
 
 def _source(value: Any) -> Source:
     if value not in get_args(Source):
         raise ValueError(f"the source of a deviation is {value!r:.100}")
-    found: Source = value
-    return found
+    source: Source = value
+    return source
 
 
 def _all_samples(archive: Archive, folder: str) -> Iterator[Samples]:
@@ -178,20 +178,20 @@ def _all_samples(archive: Archive, folder: str) -> Iterator[Samples]:
 
 def _explanations(archive: Archive, folder: str, system: SystemResult) -> dict[str, Explanation]:
     """What was kept of one system, its texts taken from the samples."""
-    kept = archive.named(f"{folder}/explanations/", ".json")
-    if not kept or system.against is None or not system.samples:
+    names = archive.named(f"{folder}/explanations/", ".json")
+    if not names or system.against is None or not system.samples:
         return {}
     sets = system.against.samples, system.samples[0]
-    found = {}
-    for view, name in kept.items():
+    explanations = {}
+    for view, name in names.items():
         data = archive.json(name)
         made = Explanation.from_dict(data)
-        sizes = [len(each.vectors[view]) for each in sets]
+        sizes = [len(samples.vectors[view]) for samples in sets]
         if (made.view, made.n, made.m) != (view, *sizes):
             raise ValueError(f"{name} is not of these samples")
         made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
-        found[view] = made.with_texts(*(each.listed for each in sets))
-    return found
+        explanations[view] = made.with_texts(*(samples.listed for samples in sets))
+    return explanations
 
 
 def _maps(archive: Archive, sets: Sequence[Samples | None]) -> dict[str, SampleMap]:
@@ -202,31 +202,33 @@ def _maps(archive: Archive, sets: Sequence[Samples | None]) -> dict[str, SampleM
     ValueError
         If a map has not a place for each sample.
     """
-    found = {}
+    maps = {}
     for view, name in archive.named("map/", ".json").items():
         about = archive.json(name)
         count = len(archive.named(f"map/{quote(view, '')}/", ".npy"))
         names = [f"map/{quote(view, '')}/{number}.npy" for number in range(count)]
         points = tuple(archive.array(n) for n in names)
-        sizes = [len(each.vectors[view]) for each in sets if each is not None]
-        if [each.shape for each in points] != [(size, 2) for size in sizes]:
+        sizes = [len(samples.vectors[view]) for samples in sets if samples is not None]
+        if [array.shape for array in points] != [(size, 2) for size in sizes]:
             raise ValueError(f"the map of {view!r} has not a place for each sample")
-        if any(each.dtype.kind != "f" or not np.isfinite(each).all() for each in points):
-            raise ValueError(f"the map of {view!r} holds places that are no finite numbers")
-        found[view] = SampleMap(_method(about["method"]), _shares(about["explained"]), points)
-    return found
+        if any(array.dtype.kind != "f" or not np.isfinite(array).all() for array in points):
+            raise ValueError(f"the map of {view!r} holds places that are not finite numbers")
+        maps[view] = SampleMap(_method(about["method"]), _shares(about["explained"]), points)
+    return maps
 
 
 def _method(value: Any) -> Method:
     if value not in ("pca", "umap"):
         raise ValueError(f"the method of a map is {value!r:.100}")
-    found: Method = value
-    return found
+    method: Method = value
+    return method
 
 
 def _shares(values: Any) -> tuple[float, ...] | None:
     shares = None if values is None else tuple(map(float, values))
-    if shares is not None and not (len(shares) == 2 and all(0 <= each < 1.001 for each in shares)):
+    if shares is not None and not (
+        len(shares) == 2 and all(0 <= share < 1.001 for share in shares)
+    ):
         raise ValueError(f"the axes of a map explain {values!r:.100}, not two shares")
     return shares
 
@@ -252,13 +254,13 @@ def check_fits(comparison: Comparison) -> None:
 def _check_all_samples(comparison: Comparison, reference: Samples) -> None:
     n = _check_samples("the reference", reference, reference)
     sizes = [
-        [_check_samples(system.name, each, reference) for each in system.samples]
+        [_check_samples(system.name, samples, reference) for samples in system.samples]
         for system in comparison
     ]
     every = n + sum(map(sum, sizes))
-    for system, own in zip(comparison, sizes, strict=True):
-        if own:
-            _check_places(system, n, own, every)
+    for system, file_sizes in zip(comparison, sizes, strict=True):
+        if file_sizes:
+            _check_places(system, n, file_sizes, every)
 
 
 def _check_samples(name: str, samples: Samples, reference: Samples) -> int:
@@ -324,14 +326,14 @@ def _check_places(system: SystemResult, n: int, sizes: Sequence[int], every: int
     """
     expected = _expected(n, sizes)
     below = {"nearest_reference": n, "nearest_generated": max(sizes), "cell_count": every + 1}
-    for key, each in system.neighbours.items():
+    for key, array in system.neighbours.items():
         where, name = f"{key} of {system.name!r}", key.rpartition(".")[2]
-        check_array(where, each, KINDS.get(name, "f" if "distance" in name else "iu"), 1)
-        if len(each) != expected.get(name, len(each)):
-            raise ValueError(f"{where} has {len(each)} entries, not {expected[name]}")
-        whole = each.dtype.kind in "iu"
-        if whole and ((each < 0) | (each >= below.get(name, np.inf))).any():
-            raise ValueError(f"{where} holds numbers from {each.min()} to {each.max()}")
+        check_array(where, array, KINDS.get(name, "f" if "distance" in name else "iu"), 1)
+        if len(array) != expected.get(name, len(array)):
+            raise ValueError(f"{where} has {len(array)} entries, not {expected[name]}")
+        whole = array.dtype.kind in "iu"
+        if whole and ((array < 0) | (array >= below.get(name, np.inf))).any():
+            raise ValueError(f"{where} holds numbers from {array.min()} to {array.max()}")
     for key, counts in system.neighbours.items():
         if key.endswith("cell_count"):
             _check_cells(system, key.removesuffix("cell_count"), counts, (n, sizes))
@@ -348,7 +350,7 @@ def _check_cells(
     system: SystemResult, prefix: str, counts: NDArray[Any], sizes: tuple[int, Sequence[int]]
 ) -> None:
     """Refuse cells that a file does not have."""
-    n, own = sizes
-    for name, rows in zip(CELLS, ([n] * len(own), own), strict=True):
+    n, file_sizes = sizes
+    for name, rows in zip(CELLS, ([n] * len(file_sizes), file_sizes), strict=True):
         if (system.neighbours[prefix + name] >= np.repeat(counts, rows)).any():
             raise ValueError(f"{prefix}{name} of {system.name!r} names cells that are not there")

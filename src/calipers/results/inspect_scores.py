@@ -49,7 +49,7 @@ _FROM = {
     "near_copy": ("place", "copied"),
     "train_distance": ("place", "train_distance"),
 }
-"""Where the values stand in a result."""
+"""Where a result has the values."""
 
 SHOWN = 300
 """Most characters of the nearest sample that an explanation quotes; metadata hold all of it."""
@@ -107,7 +107,7 @@ def inspect_records(
             raise unknown_name(f"value of the samples of {chosen.name!r}", value, values)
         numbers: list[Any] = values[value].tolist()
     else:
-        rows = zip(*(each.tolist() for each in values.values()), strict=True)
+        rows = zip(*(column.tolist() for column in values.values()), strict=True)
         numbers = [dict(zip(values, row, strict=True)) for row in rows]
     about = _about(comparison, chosen, file, redact)
     return [
@@ -154,25 +154,25 @@ def not_logged(source: str) -> InputError:
 
 def _values(system: SystemResult, file: int) -> Mapping[str, NDArray[Any]]:
     """What is known of each sample of a file, by key; NaN where it is not defined or infinite."""
-    sizes = [_size(each) for each in system.samples]
+    sizes = [_size(samples) for samples in system.samples]
     span = slice(sum(sizes[:file]), sum(sizes[: file + 1]))
     views = list(system.samples[file].vectors)
-    found: dict[str, NDArray[Any]] = {}
+    measured: dict[str, NDArray[Any]] = {}
     for view in views:
         prefix = "" if view == views[0] else f"{view}."
         for name, (kind, key) in _FROM.items():
             score = system.scores.get(prefix + key) if kind == "score" else None
-            each = system.neighbours.get(prefix + key) if score is None else score.per_sample
-            if each is not None and len(each) == sum(sizes):
-                found[prefix + name] = _finite(each[span])
+            values = system.neighbours.get(prefix + key) if score is None else score.per_sample
+            if values is not None and len(values) == sum(sizes):
+                measured[prefix + name] = _finite(values[span])
     if system.withheld is not None:
         raise InputError(f"{system.name}: has no values of single samples: {system.withheld}")
-    if not found:
+    if not measured:
         raise InputError(
             f"{system.name}: no value of single samples was measured; let --metrics (metrics=) "
             "hold precision, density or realism"
         )
-    return found
+    return measured
 
 
 def _size(samples: Samples) -> int:
@@ -185,7 +185,7 @@ def _finite(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind != "f":
         return values
     # As many digits as single precision has: distances are no more exact
-    return np.array([_rounded(each) for each in values.tolist()])
+    return np.array([_rounded(number) for number in values.tolist()])
 
 
 def _rounded(value: float) -> float:
@@ -195,9 +195,9 @@ def _rounded(value: float) -> float:
 def _about(
     comparison: Comparison, system: SystemResult, file: int, redact: bool
 ) -> Callable[[int], Record]:
-    """Give what tells of a sample, in words and as metadata, by its row."""
+    """Give what describes a sample, in words and as metadata, by its row."""
     values = _values(system, file)
-    sizes = [_size(each) for each in system.samples]
+    sizes = [_size(samples) for samples in system.samples]
     start = sum(sizes[:file])
     reference = comparison.reference_samples
     texts = None if reference is None or redact else reference.listed
@@ -209,11 +209,11 @@ def _about(
         fixed["signature"] = scored[0].signature
 
     def about(row: int) -> Record:
-        said: list[str] = []
+        sentences: list[str] = []
         metadata = dict(fixed)
         if "in_support" in values:
             inside = "inside" if values["in_support"][row] else "outside"
-            said.append(f"It lies {inside} the support of the reference.")
+            sentences.append(f"It lies {inside} the support of the reference.")
         if near is not None:
             place = int(near[start + row])
             nearest: Record = {"row": place}
@@ -223,8 +223,8 @@ def _about(
             if texts is not None:
                 nearest["text"] = texts[place]
                 sentence += f": {shortened(texts[place], SHOWN)}"
-            said.append(sentence)
+            sentences.append(sentence)
             metadata = {"nearest_reference": nearest, **fixed}
-        return {"explanation": " ".join(said) or None, "metadata": metadata}
+        return {"explanation": " ".join(sentences) or None, "metadata": metadata}
 
     return about

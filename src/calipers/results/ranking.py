@@ -25,7 +25,7 @@ def best_of(
     """Tell which score is best; None for a tie as shown, or without a second one to compare.
 
     `direction` is ``"higher"``, ``"lower"`` or ``"closest"`` (to the reference's own value);
-    anything else ranks nothing. `shown` is what stands in the table, the values by default.
+    anything else ranks nothing. `shown` is what the table shows, the values by default.
     """
     texts = [score_text(score) for score in scores] if shown is None else shown
     leaders = leaders_of(scores, direction)

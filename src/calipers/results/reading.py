@@ -83,8 +83,8 @@ class SetReading(Plain):
     @property
     def truncated(self) -> float | None:
         """The share of its texts that were cut, 0 to 1; None where nobody knows."""
-        found = self.truncated_texts
-        return None if found is None or not self.texts else found / self.texts
+        count = self.truncated_texts
+        return None if count is None or not self.texts else count / self.texts
 
     @property
     def lost(self) -> float:
@@ -111,7 +111,7 @@ def too_little(embedder: str, sides: SideReadings) -> str | None:
 
 
 def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | None:
-    """Say of a set by itself what an embedder did not read, where it is enough to say."""
+    """Say of a single set what an embedder did not read, where it is enough to say."""
     if reading is None or reading.lost < WORTH_SAYING:
         return None
     what = "nothing is measured of it" if reading.too_little else "what these say is not seen"

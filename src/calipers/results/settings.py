@@ -42,7 +42,7 @@ LEAST: Mapping[str, int] = {"k": 1, "half": 1, "max_samples": 1}
 
 
 def check_settings(settings: Data, needed: Sequence[str] = ()) -> None:
-    """Refuse settings that those who read them would trip over.
+    """Refuse settings that code which reads them could not handle.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def check_settings(settings: Data, needed: Sequence[str] = ()) -> None:
     level = settings.get("level")
     if level is not None and not 0 < level < 1:
         raise ValueError(f"level is {level}, not a number between 0 and 1")
-    deep = next((name for name, each in settings.items() if not _is_shallow(each, DEEPEST)), None)
+    deep = next((name for name, value in settings.items() if not _is_shallow(value, DEEPEST)), None)
     if deep is not None:
         raise ValueError(f"the setting {deep!r:.100} has more than {DEEPEST} levels")
 
@@ -76,4 +76,4 @@ def _is_shallow(value: Any, levels: int) -> bool:
     if not isinstance(value, Mapping | list | tuple):
         return True
     inside = value.values() if isinstance(value, Mapping) else value
-    return levels > 0 and all(_is_shallow(each, levels - 1) for each in inside)
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in inside)

@@ -183,13 +183,13 @@ def write_hub_results(entries: Sequence[Record], path: str | Path) -> None:
 
 def _scores(system: SystemResult) -> Iterator[tuple[str, Score]]:
     """Go through the finite scores, of those that have a goal the distance to it."""
-    found = 0
+    count = 0
     for key, score in system.scores.items():
         number = score.gap if score.better == "closest" else score.value
         if number is not None and math.isfinite(number):
-            found += 1
+            count += 1
             yield key, score
-    if not found:
+    if not count:
         raise InputError(f"{system.summary.name}: has no score that is a finite number")
 
 
@@ -237,39 +237,39 @@ def _bound(value: float) -> float | str:
 
 
 def _details(system: SystemResult, score: Score, *, closest: bool) -> Mapping[str, str]:
-    found: dict[str, str] = {"samples": str(system.summary.n), "signature": score.signature}
+    details: dict[str, str] = {"samples": str(system.summary.n), "signature": score.signature}
     if closest:
-        found |= {"value": repr(float(score.value)), "reference": repr(score.reference)}
+        details |= {"value": repr(float(score.value)), "reference": repr(score.reference)}
     if score.noise_floor is not None and math.isfinite(score.noise_floor):
-        found["noise_floor"] = repr(float(score.noise_floor))
+        details["noise_floor"] = repr(float(score.noise_floor))
     if score.floor is not None:
-        found["noise_floor_n"] = str(score.floor.size)
-        found["at_noise_floor_n"] = repr(float(score.floor.beside))
-    return found
+        details["noise_floor_n"] = str(score.floor.size)
+        details["at_noise_floor_n"] = repr(float(score.floor.beside))
+    return details
 
 
 def _uncertainty(system: SystemResult, score: Score) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if score.standard_error is not None and math.isfinite(score.standard_error):
-        found["standard_error"] = {"value": float(score.standard_error)}
+        fields["standard_error"] = {"value": float(score.standard_error)}
     if score.interval is not None and all(map(math.isfinite, score.interval)):
         low, high = score.interval
-        found["confidence_interval"] = {"lower": float(low), "upper": float(high)}
+        fields["confidence_interval"] = {"lower": float(low), "upper": float(high)}
         if score.level is not None:
-            found["confidence_interval"]["confidence_level"] = float(score.level)
-    return {"uncertainty": {**found, "num_samples": system.summary.n}} if found else {}
+            fields["confidence_interval"]["confidence_level"] = float(score.level)
+    return {"uncertainty": {**fields, "num_samples": system.summary.n}} if fields else {}
 
 
 def _notes(comparison: Comparison, system: SystemResult, score: Score) -> str:
-    said = []
+    notes = []
     if score.interval is not None and score.level is not None:
         low, high = score.interval
-        said.append(f"{score.level:.0%} interval {low:.4g} to {high:.4g}")
+        notes.append(f"{score.level:.0%} interval {low:.4g} to {high:.4g}")
     if score.better == "closest":
-        said.append(f"closest to the reference's own {score.reference:.4g} is best")
-    said.append(f"{system.summary.n:,} samples against {comparison.reference.n:,}")
-    said.append(f"calipers {comparison.version}")
-    return "; ".join([*said, score.signature])
+        notes.append(f"closest to the reference's own {score.reference:.4g} is best")
+    notes.append(f"{system.summary.n:,} samples against {comparison.reference.n:,}")
+    notes.append(f"calipers {comparison.version}")
+    return "; ".join([*notes, score.signature])
 
 
 def _yaml(entry: Record) -> str:
@@ -278,7 +278,7 @@ def _yaml(entry: Record) -> str:
     for key, value in entry.items():
         if isinstance(value, Mapping):
             lines.append(f"{key}:")
-            lines += [f"  {name}: {_scalar(each)}" for name, each in value.items()]
+            lines += [f"  {name}: {_scalar(inner)}" for name, inner in value.items()]
         else:
             lines.append(f"{key}: {_scalar(value)}")
     return "".join(f"{'  ' if number else '- '}{line}\n" for number, line in enumerate(lines))
@@ -294,8 +294,10 @@ def _scalar(value: str | float) -> str:
     """
     if isinstance(value, str):
         plain = (
-            each if each.isprintable() and each not in '"\\' else f"\\U{ord(each):08x}"
-            for each in value
+            character
+            if character.isprintable() and character not in '"\\'
+            else f"\\U{ord(character):08x}"
+            for character in value
         )
         return f'"{"".join(plain)}"'
     # Without a point in it YAML 1.1 takes a number with an exponent for a text

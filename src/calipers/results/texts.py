@@ -85,7 +85,7 @@ class TextComparison(Result):
     Attributes
     ----------
     systems
-        One result for each system, in the order given; ``found["model_a"]["self_bleu"].gap``.
+        One result for each system, in the order given; ``comparison["model_a"]["self_bleu"].gap``.
     settings
         The choices of the run, as plain data.
     reference

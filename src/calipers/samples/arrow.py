@@ -147,7 +147,7 @@ def _part(array: pa.Array) -> Part:
 def check_unpacked(array: pa.Array, refusal: Callable[[str], InputError]) -> None:
     """Refuse an array of a dictionary of strings that will not fit in memory once it is unpacked.
 
-    One long value may stand in every row, which takes few bytes on disk.
+    One long value may be in every row, which takes few bytes on disk.
     """
     if pa.types.is_dictionary(array.type) and is_string(array.type):
         lengths = pc.binary_length(array.dictionary).take(array.indices)

@@ -108,7 +108,9 @@ class StringColumn(Sequence[str]):
         views = [data.data for data, _ in self._parts]
 
         def gathered(block: slice) -> Part:
-            places = zip(*(each[block].tolist() for each in (owners, starts, stops)), strict=True)
+            places = zip(
+                *(column[block].tolist() for column in (owners, starts, stops)), strict=True
+            )
             return _end_to_end([views[owner][start:stop] for owner, start, stop in places])
 
         return StringColumn(gathered(slice(i, i + ROWS)) for i in range(0, len(rows), ROWS))

@@ -82,7 +82,7 @@ FIRST = 5
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """One image file's pixels, and what is told about the file.
+    """One image file's pixels, and notes on the file.
 
     Attributes
     ----------
@@ -326,13 +326,13 @@ def look(path: str) -> FirstLook:
 def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
     """Hold the files in which nothing was wrong."""
     sound = [(path, file) for path, file in zip(paths, looks, strict=True) if not file.problem]
-    found = [file for _, file in sound]
+    files = [file for _, file in sound]
     return ImageFiles(
         np.array([path for path, _ in sound], object),
-        np.frombuffer(b"".join(file.digest for file in found), np.uint8).reshape(-1, 32),
-        np.array([file.size for file in found], np.int64).reshape(-1, 2),
-        np.array([file.mode for file in found], np.str_),
-        np.array([file.several for file in found], np.bool_),
+        np.frombuffer(b"".join(file.digest for file in files), np.uint8).reshape(-1, 32),
+        np.array([file.size for file in files], np.int64).reshape(-1, 2),
+        np.array([file.mode for file in files], np.str_),
+        np.array([file.several for file in files], np.bool_),
     )
 
 

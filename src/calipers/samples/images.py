@@ -117,23 +117,23 @@ class Images(Sequence[Image]):
 
 def size_note(sizes: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     """Tell how many images have which height and width, where they differ."""
-    found = Counter(f"{width} × {height}" for height, width in sizes)
-    if len(found) < 2:
+    counts = Counter(f"{width} × {height}" for height, width in sizes)
+    if len(counts) < 2:
         return ()
-    return (f"images of {counted(len(found), 'size')} (width × height): {_most(found, 'of ')}",)
+    return (f"images of {counted(len(counts), 'size')} (width × height): {_most(counts, 'of ')}",)
 
 
 def mode_note(modes: Iterable[str]) -> tuple[str, ...]:
     """Tell how many images have which colours, where they differ."""
-    found = Counter(modes)
-    if len(found) < 2:
+    counts = Counter(modes)
+    if len(counts) < 2:
         return ()
-    return (f"images of several colour modes, all read as RGB: {_most(found)}",)
+    return (f"images of several colour modes, all read as RGB: {_most(counts)}",)
 
 
-def _most(found: Counter[str], of: str = "", limit: int = 3) -> str:
-    shown = [f"{count:,} {of}{kind}" for kind, count in found.most_common(limit)]
-    more = found.total() - sum(count for _, count in found.most_common(limit))
+def _most(counts: Counter[str], of: str = "", limit: int = 3) -> str:
+    shown = [f"{count:,} {of}{kind}" for kind, count in counts.most_common(limit)]
+    more = counts.total() - sum(count for _, count in counts.most_common(limit))
     return ", ".join(shown) + (f" and {more:,} {of}others" if more else "")
 
 

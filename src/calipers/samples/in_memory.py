@@ -73,8 +73,8 @@ def hold(value: Any, source: Source) -> SampleSet:
     if _are_embeddings(value):
         return SampleSet.from_embeddings(value, name=name or "embeddings")
     if is_lazy(value):
-        frame, found, others = collected(value, source.called(name or "samples"))
-        samples = hold(frame, replace(found, name=name))
+        frame, frame_source, others = collected(value, source.called(name or "samples"))
+        samples = hold(frame, replace(frame_source, name=name))
         return replace(samples, source="<LazyFrame>", other_fields=others)
     if is_torch_data(value):
         samples = _from_items(torch_samples(value, name or "samples"), source)

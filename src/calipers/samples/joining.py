@@ -116,7 +116,7 @@ def _fill(part: NDArray[Any], shard: Shard) -> None:
         raise rows_not_finite(wrong, shard.rows, shard.path)
 
 
-def _miscounted(shard: Shard, found: str) -> InputError:
+def _miscounted(shard: Shard, content: str) -> InputError:
     return InputError(
-        f"{shard.path}: promises {counted(shard.rows, 'row')}, but holds {found}; is it damaged?"
+        f"{shard.path}: promises {counted(shard.rows, 'row')}, but holds {content}; is it damaged?"
     )

@@ -326,7 +326,7 @@ class EmbeddedData(VectorData):
         All views, by name, each of shape (n, d).
     signature, view_signature
         How they were made, as the embedder says it: in all views, and how each was pooled.
-    told
+    embedding_notes
         What embedding them brought up.
     truncated, words, unread
         For each sample whether it was cut, how many words it has, and how many of them the embedder
@@ -338,7 +338,7 @@ class EmbeddedData(VectorData):
     views: Mapping[str, NDArray[Any]]
     signature: Mapping[str, str]
     view_signature: Mapping[str, str]
-    told: tuple[str, ...] = ()
+    embedding_notes: tuple[str, ...] = ()
     truncated: NDArray[np.bool_] | None = None
     words: NDArray[np.int32] | None = None
     unread: NDArray[np.int32] | None = None
@@ -351,7 +351,7 @@ class EmbeddedData(VectorData):
         Raises
         ------
         InputError
-            If its views are no arrays of finite numbers, or differ in length.
+            If its views are not arrays of finite numbers, or differ in length.
         """
         views = {
             name: checked_vectors(array, f"{where}: view {name!r}")
@@ -363,18 +363,20 @@ class EmbeddedData(VectorData):
                 f"{where}: all views of embeddings must have as many rows; found {sizes}"
             )
         main = next(iter(views.values()))
-        told, reading = tuple(made.notes), getattr(made, "reading", None)
-        found = cls(
+        notes, reading = tuple(made.notes), getattr(made, "reading", None)
+        embedded = cls(
             main,
             views,
             dict(made.signature),
             dict(made.view_signature),
-            told,
+            notes,
             getattr(made, "truncated", None),
         )
         if reading is None or len(reading.words) != len(main):
-            return found
-        return replace(found, words=reading.words, unread=reading.unread, left_out=reading.left_out)
+            return embedded
+        return replace(
+            embedded, words=reading.words, unread=reading.unread, left_out=reading.left_out
+        )
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep the given rows of every view, in the given order."""

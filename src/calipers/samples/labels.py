@@ -148,7 +148,7 @@ class FieldLabels:
         self._reason = ""
 
     def append(self, number: int, row: Any) -> None:
-        """Add the label of one more sample, which stands in row `number`."""
+        """Add the label of one more sample, from row `number`."""
         try:
             values = self._extract(row)
         except PathError as error:
@@ -187,8 +187,8 @@ class FieldLabels:
     def _label(self, number: int, values: list[Any]) -> str:
         label = as_label(values[0]) if len(values) == 1 else None
         if label is None:
-            found = describe(values[0] if len(values) == 1 else values)
-            raise self._error(number, f"must be one string, number or boolean, not {found}")
+            description = describe(values[0] if len(values) == 1 else values)
+            raise self._error(number, f"must be one string, number or boolean, not {description}")
         if self._wanted.kind == "group" and len(label) > LONGEST:
             raise self._error(
                 number,
@@ -226,7 +226,7 @@ class FieldLogIds:
         self._epochs: list[int] = []
 
     def append(self, number: int, row: Any) -> None:
-        """Add one more sample, which stands in row `number`."""
+        """Add one more sample, from row `number`."""
         name, epoch = row["id"], row["epoch"]
         if isinstance(name, bool) or not isinstance(name, str | int):
             raise self._source.row_error(

@@ -113,7 +113,7 @@ def read_samples(
 ) -> SampleSet:
     """Read the samples of a file, a folder of images, a saved dataset or standard input.
 
-    Texts are read from ``.txt`` (a sample a line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv``,
+    Texts are read from ``.txt`` (one sample per line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv``,
     ``.parquet``, ``.arrow`` and ``.feather`` files and from folders saved by Hugging Face
     ``datasets``, and so are token ids, where a field holds lists of whole numbers. Embeddings are
     read from ``.npy``, ``.npz`` and ``.safetensors``, where arrays with three or four axes are
@@ -249,10 +249,10 @@ def as_sample_set(
     InputError
         If it is something else, or breaks the rules of its kind.
     """
-    own = getattr(value, "samples", None)
-    if isinstance(own, SampleSet):  # a reference that is embedded once, or samples with vectors
-        value = getattr(value, "embeddings", own)
-        name = own.name if name is None else name
+    samples = getattr(value, "samples", None)
+    if isinstance(samples, SampleSet):  # a reference that is embedded once, or samples with vectors
+        value = getattr(value, "embeddings", samples)
+        name = samples.name if name is None else name
     if isinstance(value, SampleSet):
         return value if name is None else value.renamed(name)
     source = Source(
@@ -310,9 +310,9 @@ def _read_folder(path: Path, source: Source) -> SampleSet:
         return read_dataset(path, source) if texts is None else texts
     files, notes = shards
     if len(files) == 1:
-        own = replace(source, path=str(files[0]))
-        _check_there(files[0], own)
-        return _read_file(files[0], own).noting(*notes)
+        file_source = replace(source, path=str(files[0]))
+        _check_there(files[0], file_source)
+        return _read_file(files[0], file_source).noting(*notes)
     return read_shards(files, source).noting(*notes)
 
 
@@ -326,10 +326,10 @@ def _read_file(path: Path, source: Source) -> SampleSet:
         with open_seekable(path) as stream:
             return _SEEKING[suffix](stream, source)
     if suffix not in _STREAMED:
-        found = f"suffix {suffix!r}" if suffix else "no suffix"
+        ending = f"suffix {suffix!r}" if suffix else "no suffix"
         gzipped = " before .gz" if is_gzipped(path) else ""
         raise source.error(
-            f"a file with {found}{gzipped} cannot be read; possible are {', '.join(SUFFIXES)}, "
+            f"a file with {ending}{gzipped} cannot be read; possible are {', '.join(SUFFIXES)}, "
             "each also with .gz; images are read from a folder"
         )
     if suffix == ".txt":

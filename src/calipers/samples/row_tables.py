@@ -106,8 +106,8 @@ def read_file(path: Path) -> tuple[Any, Source]:
     if path.is_dir():
         raise source.error("is a folder; give a file")
     if suffix not in SUFFIXES:
-        found = f"a file with suffix {suffix!r}" if suffix else "a file without suffix"
-        raise source.error(f"{found} cannot be read as a table; known are {', '.join(SUFFIXES)}")
+        kind = f"a file with suffix {suffix!r}" if suffix else "a file without suffix"
+        raise source.error(f"{kind} cannot be read as a table; known are {', '.join(SUFFIXES)}")
     if suffix in (".csv", ".tsv"):
         source = source.counting("line", "the first row must name the columns")
     if suffix in (".json", ".parquet"):

@@ -73,7 +73,7 @@ class SampleSet:
         A sequence of strings, one for each sample, or None. Samples of one cluster were drawn
         together (continuations of one prompt, sentences of one document).
     reading_notes
-        What a person must be told about how the samples were read.
+        Notes on how the samples were read.
     field, other_fields
         Where in the rows of a file or table the samples stood, None where it has no fields; and
         which other fields may hold texts, None where a person named this one.
@@ -120,7 +120,7 @@ class SampleSet:
         prompts
             The prompt (a string) of each text.
         notes
-            What a person should be told about how the texts were read.
+            Notes on how the texts were read.
 
         Raises
         ------
@@ -219,16 +219,16 @@ class SampleSet:
             or range, or `groups` or `clusters` have another length.
         """
         where = _where(name, source)
-        found = hold_images(images, where, skip_bad=skip_bad, progress=progress)
-        labels = label_columns(where, found.n_given, groups=groups, clusters=clusters)
-        if found.left_out:
-            labels = {kind: _taken(column, found.rows) for kind, column in labels.items()}
+        checked = hold_images(images, where, skip_bad=skip_bad, progress=progress)
+        labels = label_columns(where, checked.n_given, groups=groups, clusters=clusters)
+        if checked.left_out:
+            labels = {kind: _taken(column, checked.rows) for kind, column in labels.items()}
         return cls(
             name=name,
             source=source,
-            data=found.data,
+            data=checked.data,
             **labels,
-            reading_notes=(*notes, *found.notes),
+            reading_notes=(*notes, *checked.notes),
         )
 
     @classmethod
@@ -304,7 +304,7 @@ class SampleSet:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person must be told: rows left out, empty texts, images of many sizes."""
+        """Notes for the user: rows left out, empty texts, images of many sizes."""
         return (*self.reading_notes, *self._data_notes)
 
     @cached_property
@@ -317,7 +317,7 @@ class SampleSet:
         return replace(self, name=name)
 
     def noting(self, *notes: str) -> SampleSet:
-        """Return the same samples, with more that a person must be told of their reading."""
+        """Return the same samples, with more notes on their reading."""
         return replace(self, reading_notes=(*self.reading_notes, *notes))
 
     def with_groups(self, labels: Iterable[object]) -> SampleSet:

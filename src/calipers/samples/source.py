@@ -78,7 +78,7 @@ class Source:
     progress
         What shows how far the first look at image files is.
     header_note
-        Said where a field is missing, for formats whose field names stand in a header row.
+        Said where a field is missing, for formats with the names of fields in a header row.
     """
 
     path: str

@@ -94,11 +94,11 @@ def _is_number(value: object) -> bool:
 
 def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]:
     if not is_id_list(value):
-        found = value.item() if getattr(value, "ndim", None) == 0 else value  # type: ignore[attr-defined]
+        entry = value.item() if getattr(value, "ndim", None) == 0 else value  # type: ignore[attr-defined]
         if isinstance(value, list | tuple):
-            place, found = next((i, v) for i, v in enumerate(value) if not _is_number(v))
-            raise row_error(number, wrong_id(place, found))
-        raise row_error(number, f"must be a list of token ids, but it is {describe(found)}")
+            place, entry = next((i, v) for i, v in enumerate(value) if not _is_number(v))
+            raise row_error(number, wrong_id(place, entry))
+        raise row_error(number, f"must be a list of token ids, but it is {describe(entry)}")
     values = value if isinstance(value, list | tuple) else np.asarray(value).tolist()
     for place, token in enumerate(values):
         if isinstance(token, bool | np.bool_) or not isinstance(token, int | np.integer):

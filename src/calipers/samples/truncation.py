@@ -149,14 +149,15 @@ def check_words(words: Any) -> int:
     Raises
     ------
     InputError
-        If it is no whole number of at least 1.
+        If it is not a whole number of at least 1.
     """
     whole = isinstance(words, Integral) and not isinstance(words, bool)
     if whole and words >= 1:
         return int(words)
-    found = words if whole else describe(words)
+    description = words if whole else describe(words)
     raise InputError(
-        f"match_length (--match-length) must be a whole number of words, at least 1; found {found}"
+        f"match_length (--match-length) must be a whole number of words, at least 1; "
+        f"found {description}"
     )
 
 

@@ -38,11 +38,11 @@ def numbered(noun: str, numbers: Sequence[int]) -> str:
     return f"{noun if len(numbers) == 1 else noun + 's'} {first_few(numbers)}"
 
 
-def names(found: Iterable[object], limit: int = 12) -> str:
+def names(objects: Iterable[object], limit: int = 12) -> str:
     """List names in quotes, long ones shortened; ``none`` if there are none."""
-    found = iter(found)
-    shown = [repr(shortened(str(name))) for name in islice(found, limit)]
-    return _listed(shown, sum(1 for _ in found)) if shown else "none"
+    objects = iter(objects)
+    shown = [repr(shortened(str(name))) for name in islice(objects, limit)]
+    return _listed(shown, sum(1 for _ in objects)) if shown else "none"
 
 
 def shortened(text: str, length: int = NAME_LENGTH) -> str:

@@ -83,7 +83,7 @@ class Address:
 
     @property
     def bracketed(self) -> str:
-        """The host as it stands in an address."""
+        """The host as an address writes it."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def url(self, operation: str) -> str:
@@ -145,8 +145,8 @@ def read_address(text: str, kind: ServiceKind) -> Address:
     Raises
     ------
     InputError
-        If it is none, or holds a user name, a password or a key. A credential is not repeated in
-        the message.
+        If it is not an address, or holds a user name, a password or a key. A credential is not
+        repeated in the message.
     """
     bare = re.split(r"[?#]", text)[0]
     shown = re.sub(r"(?<![^/])[^/]*@", "", bare)  # without what may be a credential
@@ -325,12 +325,12 @@ def _spellings(text: str) -> Iterator[str]:
 
 
 def _without_tags(text: str) -> str:
-    """Leave out what stands between ``<`` and ``>``."""
-    kept, at = [], 0
+    """Leave out what is between ``<`` and ``>``."""
+    parts, at = [], 0
     while (start := text.find("<", at)) >= 0 and (end := text.find(">", start)) >= 0:
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = end + 1
-    return "".join([*kept, text[at:]])
+    return "".join([*parts, text[at:]])
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -469,12 +469,12 @@ class Client:
 
     def _refusal(self, response: Response) -> Exception:
         """Return what a refusal means: a passing trouble, one of size, or the end."""
-        status, body, said = response.status, response.body, server_message(response.body)
+        status, body, message = response.status, response.body, server_message(response.body)
         line = status_line(status, body, self._key)
         if status in TRANSIENT and b"insufficient_quota" not in body:
             after = retry_after(response.headers.get("retry-after"), time.time())
             return TransientError(line, after=after, status=status)
-        about_size = _SIZE.search(said) and "dimension" not in said.lower()
+        about_size = _SIZE.search(message) and "dimension" not in message.lower()
         if status == 413 or (status in (400, 422) and about_size):
             return RequestTooLargeError(f"{self._address.shown} {line}", status)
         words = explain(status, body, address=self._address, model=self._model, key=self._key)

@@ -76,9 +76,9 @@ def status_line(status: int, body: bytes, key: Key | None) -> str:
     answered = f"answered {status}{phrases.get(status, '')}"
     if key is not None and key.resembles(body.decode("utf-8", "replace")):
         return f"{answered}; what it said is withheld, since it resembles the key"
-    said = server_message(body)
-    said = one_line(said if key is None else key.scrub(said), _LONGEST_MESSAGE)
-    return answered + (f': "{said}"' if said else "")
+    message = server_message(body)
+    message = one_line(message if key is None else key.scrub(message), _LONGEST_MESSAGE)
+    return answered + (f': "{message}"' if message else "")
 
 
 def _advice(status: int, address: Address, model: str, key: Key | None) -> str:
@@ -120,7 +120,7 @@ def said_in(parsed: Any, depth: int = 0) -> str:
     if depth == _DEEPEST:
         return ""
     if isinstance(parsed, list):
-        return "; ".join(filter(None, (said_in(each, depth + 1) for each in parsed[:3])))
+        return "; ".join(filter(None, (said_in(part, depth + 1) for part in parsed[:3])))
     if not isinstance(parsed, dict):
         return ""
     keys = ("error", "message", "msg", "detail", "title")

@@ -151,9 +151,9 @@ def as_they_arrive(
         try:
             wait_for(running, min(GRACE, until - time.monotonic()))
         finally:
-            for each in (result, *arrived[taken:]):
-                if each is not None:
-                    leave(*each)
+            for outcome in (result, *arrived[taken:]):
+                if outcome is not None:
+                    leave(*outcome)
     if interrupted:
         raise KeyboardInterrupt("stopped")
     if failures:

@@ -8,7 +8,7 @@ probability ν/(2 + ν), unequal ones less often. Scores so keep the meaning tha
 ties, and without ties (ν = 0) the fit is that of the plain model.
 
 Ties split in halves, or at random as in the paper, draw the scores together: half a win is what two
-equal systems expect. Dropped ties do not, where Davidson's model holds, but what ties tell of who
+equal systems expect. Dropped ties do not, where Davidson's model holds, but what ties show of who
 is alike is lost. `docs/rankings.md` has both measured.
 
 The scores are those of the greatest likelihood, where they exist; elsewhere the fit says which
@@ -145,10 +145,10 @@ def fit_bradley_terry(
     """
     _check(preferences, scale, level, ties)
     modelled = ties == "davidson"
-    kept = preferences if ties == "davidson" else split_ties(preferences, ties, seed)
+    outcomes = preferences if ties == "davidson" else split_ties(preferences, ties, seed)
     dropped = ties == "drop" and bool(preferences.ties.any())
-    check_scores_exist(preferences.names, kept.wins, kept.ties, dropped=dropped)
-    summit = climb(kept.wins, kept.ties)
+    check_scores_exist(preferences.names, outcomes.wins, outcomes.ties, dropped=dropped)
+    summit = climb(outcomes.wins, outcomes.ties)
     covariance = summit.covariance * scale**2
     scores, errors = summit.theta * scale, np.sqrt(covariance.diagonal().clip(min=0))
     reach = quantile(math.inf, level) * errors
@@ -158,7 +158,7 @@ def fit_bradley_terry(
         standard_errors=errors,
         intervals=np.column_stack([scores - reach, scores + reach]),
         log_likelihood=summit.log_likelihood,
-        comparisons=kept.comparisons,
+        comparisons=outcomes.comparisons,
         iterations=summit.steps,
         scale=float(scale),
         level=level,

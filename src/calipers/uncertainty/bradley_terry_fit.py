@@ -123,10 +123,10 @@ def _record(names: tuple[str, ...], wins: NDArray[np.float64], side: NDArray[np.
     won, lost = (float(wins[np.ix_(*sides)].sum()) for sides in ((side, rest), (rest, side)))
     if won and lost:
         return ""  # in the middle: those on the way to it are to blame
-    found, total = ("won", won) if won else ("lost", lost)
+    verb, total = ("won", won) if won else ("lost", lost)
     many = "its" if len(side) == 1 else "their"
     whom = "" if len(rest) > 1 and len(side) == 1 else f" with {_named(names, rest)}"
-    return f"{_named(names, side)} {found} all {total:g} of {many} comparisons{whom}"
+    return f"{_named(names, side)} {verb} all {total:g} of {many} comparisons{whom}"
 
 
 def _named(names: tuple[str, ...], group: NDArray[np.intp]) -> str:

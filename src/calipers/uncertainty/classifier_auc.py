@@ -4,7 +4,7 @@ Two things move it: which rows the plane was trained on, and which rows it then 
 planes held fixed, as DeLong's variance has it, only the second counts, and 95 % intervals cover 81
 to 90 %. A jackknife that trains anew without each block counts the first several times over, up to
 four times the variance where the sets are nearly equal. Half the difference between two disjoint
-halves of both sets, each trained on by itself, counts both once. So the variance is the smaller of
+halves of both sets, each trained on alone, counts both once. So the variance is the smaller of
 the jackknife's and that by halves; simulated intervals then cover 94 to 99 % (docs/certainty.md).
 They cover what such a classifier reaches on average at these sizes: one that is trained on more
 samples reaches more.
@@ -59,8 +59,8 @@ def classifier_auc_spread(pair: Pair) -> Spread:
     if not parts or cut is None:
         return Spread((Component("both", np.full(2, np.nan)),))
 
-    def area(kept: Kept) -> float:
-        return mean_area(parts, [kept[part.index] for part in parts])
+    def area(chosen: Kept) -> float:
+        return mean_area(parts, [chosen[part.index] for part in parts])
 
     components = tuple(
         Component.jackknife(source, [area(labels != block) for block in range(cut.count)])
@@ -90,8 +90,8 @@ class HalvedRows:
 
     def half(self, halving: int) -> Kept:
         """Tell which rows are of the first half."""
-        found: Kept = (self.codes >> np.uint64(halving)) & np.uint64(1) == 0
-        return found
+        first: Kept = (self.codes >> np.uint64(halving)) & np.uint64(1) == 0
+        return first
 
 
 def _rows_cut(pair: Pair, tested: Exchangeable) -> HalvedRows | None:

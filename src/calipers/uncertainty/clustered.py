@@ -12,7 +12,7 @@ H_g^½ (1 − H_g^½ H⁻¹ H_g^½)^−½ H_g^−½ makes V right on average if 
 after all (Bell and McCaffrey, Survey Methodology 2002, here of the derivatives by the scores). The
 intervals take Student's t, with the degrees of freedom that a score or a difference would have
 under that same model (their Satterthwaite rule): far fewer than there are clusters where a few
-people gave most answers. Where one cluster alone tells of something, such as one person who gave
+people gave most answers. Where one cluster alone is informative, such as one person who gave
 all judgements of a system, no other can contradict it, and its judgements count as independent.
 
 Where no two clusters differ at all, as where every item has a win for either side, V is 0 and would
@@ -136,7 +136,7 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
 
 
 def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
-    """Give A_g, and the information of what single clusters alone tell of, summed."""
+    """Give A_g, and the information that comes from single clusters alone, summed."""
     values, axes = np.linalg.eigh(parts)
     top = values.max(axis=1, keepdims=True)
     positive = values > FLOOR * np.maximum(top, FLOOR)
@@ -145,7 +145,7 @@ def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
     half = axes * root[:, None, :] @ axes.transpose(0, 2, 1)
     against = axes * back[:, None, :] @ axes.transpose(0, 2, 1)
     leverage, turned = np.linalg.eigh(half @ inverse @ half)
-    # A cluster that alone tells of some direction has leverage 1 there, and no residual at all
+    # A cluster that alone informs some direction has leverage 1 there, and no residual at all
     free = 1 - leverage
     alone = free <= math.sqrt(FLOOR)
     widened = np.where(alone, 0.0, 1 / np.sqrt(np.maximum(free, FLOOR)))

@@ -94,8 +94,8 @@ def _apart(rising: Vector, sizes: Vector) -> NDArray[np.bool_]:
 
 def pairwise_complete(a: Vector, b: Vector) -> tuple[Vector, Vector]:
     """Leave out the systems that have NaN on either side."""
-    kept = ~(np.isnan(a) | np.isnan(b))
-    return a[kept], b[kept]
+    complete = ~(np.isnan(a) | np.isnan(b))
+    return a[complete], b[complete]
 
 
 def centred(values: Vector) -> Vector:
@@ -279,13 +279,13 @@ def _interval(
 def as_numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float64]:
     """Take one value for each system, or a row of them, as an array; or say what is wrong."""
     try:
-        found = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers: {error}") from error
-    if found.ndim != dimensions:
+    if array.ndim != dimensions:
         axes = "(systems,)" if dimensions == 1 else "(systems, metrics)"
-        raise InputError(f"{name} must have the shape {axes}, found {found.shape}")
-    return found
+        raise InputError(f"{name} must have the shape {axes}, found {array.shape}")
+    return array
 
 
 DRAWS = 4000
@@ -346,11 +346,11 @@ def interval_of_errors(
     """
     if math.isnan(value) or max(len(a), len(b)) < 2:
         return None
-    found = correlate_rows(kind, a, b)
-    found = found[np.isfinite(found)]
-    if not found.size:
+    correlations = correlate_rows(kind, a, b)
+    correlations = correlations[np.isfinite(correlations)]
+    if not correlations.size:
         return None
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(correlations, [(1 - level) / 2, (1 + level) / 2])
     reach = float(max(value - low, high - value))
     return max(value - reach, -1.0), min(value + reach, 1.0)
 

@@ -121,8 +121,8 @@ class DeleteBlock(Pair):
     def blocks(self) -> tuple[Blocks, Blocks] | None:
         """The labels of the rows that are left, so that a second block can go too."""
         labels = {side: labels_of(self.whole, side) for side in SIDES}
-        own = labels[self.side]
-        labels[self.side] = Blocks(own.labels[self.kept], own.count)
+        whole = labels[self.side]
+        labels[self.side] = Blocks(whole.labels[self.kept], whole.count)
         return labels["reference"], labels["generated"]
 
     @property
@@ -157,8 +157,8 @@ class DeleteBlock(Pair):
         return left, right.without(self._block(self.whole.projected[1]))
 
     def _block(self, rows: Points) -> Moments:
-        own = labels_of(self.whole, self.side).labels == self.block
-        return Moments.of(rows[own], precise=True)
+        in_block = labels_of(self.whole, self.side).labels == self.block
+        return Moments.of(rows[in_block], precise=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,11 +66,11 @@ def step_down(
     [0.15, 0.21]
     """
     sizes = np.abs(np.asarray(statistics, float))
-    own = [[test] for test in range(len(sizes))] if families is None else families
+    columns_of = [[test] for test in range(len(sizes))] if families is None else families
     order = [int(test) for test in np.argsort(-sizes, kind="stable") if not np.isnan(sizes[test])]
     # From the last test to the first, so that a running maximum is that of all that remain
-    columns = np.array([column for test in order[::-1] for column in own[test]], np.intp)
-    ends = np.cumsum([len(own[test]) for test in order[::-1]], dtype=np.intp)[::-1] - 1
+    columns = np.array([column for test in order[::-1] for column in columns_of[test]], np.intp)
+    ends = np.cumsum([len(columns_of[test]) for test in order[::-1]], dtype=np.intp)[::-1] - 1
     reached, drawn = np.zeros(len(order)), 0
     for draws in null:
         largest = np.maximum.accumulate(np.abs(draws[:, columns]), axis=1)
@@ -91,7 +91,7 @@ DRAWS = 9_999
 CHUNK = 2**21
 """Numbers of a chunk of draws, at most."""
 ALLOWANCE = 1.2
-"""What the variance by halves is multiplied by; less than for scores by themselves.
+"""What the variance by halves is multiplied by; less than for single scores.
 
 What a few rows of the reference decide is alike for two systems, and falls out of their difference.
 """
@@ -117,9 +117,9 @@ class Difference:
     standard_error, freedom
         Of the difference, and its degrees of freedom, infinite where nothing moves.
     interval
-        Confidence interval of this difference by itself.
+        Confidence interval of this difference alone.
     p_value
-        How often chance alone would show as much, for this test by itself; NaN where neither
+        How often chance alone would show as much, for this test alone; NaN where neither
         score moves, though they differ.
     adjusted_p_value
         How often chance alone would show as much in any test that is not settled before it: of a
@@ -201,8 +201,8 @@ def differences(
             gap = float(values[first][key] - values[second][key])
             ours, theirs = moved[first][key], moved[second][key]
             spread = _apart(ours, theirs, spreads[first][key], spreads[second][key])
-            own = [stream for stream in ours if stream[0] == "generated"]
-            paired = bool(own) and all(stream in theirs for stream in own)
+            streams = [stream for stream in ours if stream[0] == "generated"]
+            paired = bool(streams) and all(stream in theirs for stream in streams)
             tests.append(_alone((first, second), key, gap, spread, level=level, paired=paired))
             summed.append(spread.summed)
     if not tests:
@@ -245,10 +245,10 @@ def _against_best(
     the best itself; systems are ordered by their statistics, as the steps will be.
     """
     places = {(t.first, t.second, t.score): place for place, t in enumerate(tests)}
-    found: dict[int, list[int]] = {}
+    families: dict[int, list[int]] = {}
     for key in dict.fromkeys(test.score for test in tests):
-        own = [test for test in tests if test.score == key]
-        systems = list(dict.fromkeys(s for test in own for s in (test.first, test.second)))
+        of_score = [test for test in tests if test.score == key]
+        systems = list(dict.fromkeys(s for test in of_score for s in (test.first, test.second)))
         sign = 1 if better.get(key, "higher") == "higher" else -1
         best = max(systems, key=lambda system: sign * values[system][key])
         pairs = {s: (min(s, best), max(s, best), key) for s in systems if s != best}
@@ -261,8 +261,8 @@ def _against_best(
                 (min(system, other), max(system, other), key)
                 for other in (*ranked[rank + 1 :], best)
             ]
-            found[against[system]] = [places[pair] for pair in with_nearer if pair in places]
-    return found
+            families[against[system]] = [places[pair] for pair in with_nearer if pair in places]
+    return families
 
 
 def _streams(spread: Spread, place: int) -> dict[Stream, Floats]:
@@ -291,7 +291,7 @@ def _apart(
 def _alone(
     systems: tuple[int, int], key: str, gap: float, spread: Spread, *, level: float, paired: bool
 ) -> Difference:
-    """One test by itself."""
+    """One test alone."""
     error, freedom = spread.standard_error, spread.freedom
     if error == 0:
         p = 1.0 if gap == 0 else np.nan

@@ -59,8 +59,8 @@ def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Floats]
             table[:, halving, which] = [choice.score(half).value for choice in wanted]
     with np.errstate(invalid="ignore"):  # a score may be infinite in a half
         gaps = (table[:, :, 0] - table[:, :, 1]) / 2 / np.sqrt(count)
-    found = {choice.name: gap for choice, gap in zip(wanted, gaps, strict=True)}
-    return {name: gap for name, gap in found.items() if gap.any() and np.isfinite(gap).all()}
+    gaps_by_name = {choice.name: gap for choice, gap in zip(wanted, gaps, strict=True)}
+    return {name: gap for name, gap in gaps_by_name.items() if gap.any() and np.isfinite(gap).all()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class HalfSampleCells:
 
 @dataclass(frozen=True, eq=False)
 class HalfSample(Pair):
-    """Half of the rows of both sets: what the estimates of the whole tell of them.
+    """Half of the rows of both sets: what the estimates of the whole say of them.
 
     Of the rows only their number is known, as in
     :class:`calipers.uncertainty.delete_block.DeleteBlock`.

@@ -12,7 +12,7 @@ Several conditions are one gate, and the two errors of a gate add up in differen
 where *any* condition is met, so each of them is a chance to fail by mistake: their p-values are
 adjusted by Holm, and the chance that any condition is found to be met that is not stays below
 1 - level. It passes where *all* conditions are found not to be met; whichever of them is met in
-truth, that one had to be missed, which has a chance of at most 1 - level by itself. So passes need
+truth, that one had to be missed, which has a chance of at most 1 - level in itself. So passes need
 no adjustment (an intersection-union test: Berger, Technometrics 1982).
 
 What is tested is what the interval of a score is about: the mean of the estimator at these sample
@@ -149,7 +149,7 @@ class LimitEstimate:
 
         None where nothing moves it, or the blocks of both cannot be matched.
         """
-        sizes = [sizes_of(each.of(source)) for each in (first, second) for source in SHARED]
+        sizes = [sizes_of(spread.of(source)) for spread in (first, second) for source in SHARED]
         if sizes[: len(SHARED)] != sizes[len(SHARED) :]:
             return None
         # A gate promises a rate: it takes the allowance of single scores, the larger one
@@ -245,7 +245,7 @@ class Decision:
         condition is met where both lie beyond the limit, and not met where both lie on the near
         side.
     p_met, adjusted_p_met
-        How often chance alone would show as much for the condition being met, by itself and among
+        How often chance alone would show as much for the condition being met, alone and among
         all conditions.
     p_unmet
         The same against it.

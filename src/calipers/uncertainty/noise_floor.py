@@ -94,18 +94,18 @@ def split_rows(
     """
     rng = np.random.default_rng([seed, STREAM, split])
     rows = rng.permutation(n) if clusters is None else clusters[0].shuffled(rng)
-    own, start = int(rng.integers(2**31)), size
+    draw, start = int(rng.integers(2**31)), size
     if clusters is not None:  # beyond the rest of the first half's last cluster
         numbers = clusters[0].numbers[rows]
         start += int(np.argmax(np.append(numbers[size:], -1) != numbers[size - 1]))
     halves = np.sort(rows[:size]), np.sort(rows[start : start + size])
     if n == m and (clusters is None or clusters[0].alike(clusters[1])):
-        return Split(*halves, halves[1], own)
+        return Split(*halves, halves[1], draw)
     if clusters is None:
-        return Split(*halves, np.sort(rng.permutation(m)[:size]), own)
+        return Split(*halves, np.sort(rng.permutation(m)[:size]), draw)
     drawn, reference = clusters[1].shuffled(rng), clusters[0].numbers[halves[0]]
     shared = np.isin(clusters[1].numbers[drawn], reference)
-    return Split(*halves, np.sort(drawn[np.argsort(shared, kind="stable")][:size]), own)
+    return Split(*halves, np.sort(drawn[np.argsort(shared, kind="stable")][:size]), draw)
 
 
 def noise_floor(
@@ -163,7 +163,7 @@ def widening(n: int, m: int, *, size: int, one_set: bool = False) -> float:
 
     A mean of `size` rows out of n varies over splits by ``1/size - 1/n`` in units of the variance
     of a row, and from one set of n rows to the next by ``1/n``. The ratio is 1 for halves of sets
-    of one size; 2 where all of the system's samples stand in every split, or where the first half
+    of one size; 2 where all of the system's samples are in every split, or where the first half
     moves nothing.
 
     Examples

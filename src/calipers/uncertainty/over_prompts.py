@@ -69,11 +69,11 @@ def mean_over_prompts(
     (2.0, [-0.484, 4.484])
     """
     check_level(level)
-    each = np.asarray(values, np.float64)
-    known = each[np.isfinite(each)]
+    by_prompt = np.asarray(values, np.float64)
+    known = by_prompt[np.isfinite(by_prompt)]
     error = float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) >= FEWEST else None
     value = float(known.mean()) if len(known) else float("nan")
-    return _score(value, error, len(known), level, bounds, better, pins, each)
+    return _score(value, error, len(known), level, bounds, better, pins, by_prompt)
 
 
 def jackknife_over_prompts(
@@ -102,10 +102,12 @@ def jackknife_over_prompts(
         If the level is not in (0, 1).
     """
     check_level(level)
-    each = np.asarray(replicates, np.float64)
-    count, error = len(each), None
-    if count >= FEWEST and np.isfinite(each).all():
-        error = float(np.sqrt((count - 1) / count * np.square(each - each.mean()).sum()))
+    leave_one_out = np.asarray(replicates, np.float64)
+    count, error = len(leave_one_out), None
+    if count >= FEWEST and np.isfinite(leave_one_out).all():
+        error = float(
+            np.sqrt((count - 1) / count * np.square(leave_one_out - leave_one_out.mean()).sum())
+        )
     return _score(value, error, count, level, bounds, better, pins, None)
 
 
@@ -142,14 +144,14 @@ def between_prompts(
         If the level is not in (0, 1).
     """
     pairs = np.asarray(between, np.float64)
-    own = np.zeros_like(pairs) if within is None else np.asarray(within, np.float64)
-    sign, count, known = (1.0 if within is None else -1.0), len(pairs), np.isfinite(own)
-    value = own[known].mean() + sign * pairs.mean() if known.any() else np.nan
+    similarity = np.zeros_like(pairs) if within is None else np.asarray(within, np.float64)
+    sign, count, known = (1.0 if within is None else -1.0), len(pairs), np.isfinite(similarity)
+    value = similarity[known].mean() + sign * pairs.mean() if known.any() else np.nan
     replicates = np.full(count, np.nan)
     if count > 2 and known.all():
         # The sum over ordered pairs is Σ (P − 1) b_p; without a prompt it lacks 2 (P − 1) b_p
         left = (pairs.sum() - 2 * pairs) / (count - 2)
-        replicates = (own.sum() - own) / (count - 1) + sign * left
+        replicates = (similarity.sum() - similarity) / (count - 1) + sign * left
     more = {"level": level, "bounds": bounds, "better": better, "pins": pins}
     return jackknife_over_prompts(float(value), replicates, **more)  # type: ignore[arg-type]
 
@@ -162,7 +164,7 @@ def _score(
     bounds: tuple[float, float],
     better: Better,
     pins: Mapping[str, object] | None,
-    each: NDArray[np.float64] | None,
+    per_sample: NDArray[np.float64] | None,
 ) -> Score:
     interval, reason = None, None
     if not np.isfinite(value):
@@ -178,6 +180,6 @@ def _score(
         better=better,
         signature=signature({**(pins or {}), "prompts": count}),
         reason=reason,
-        per_sample=each,
+        per_sample=per_sample,
         standard_error=error,
     )

@@ -106,7 +106,7 @@ class PreferenceAnswers:
                 "as a system has such a number for its name; rename it, or write the answers out"
             )
         known = f"{a!r}, {b!r}, 'a', 'b', {', '.join(map(repr, STEPS))}, or a number from 1 to 5"
-        return f"row {row}: the answer {answer!r} is none of {known}"
+        return f"row {row}: the answer {answer!r} is not one of {known}"
 
 
 def as_name(row: int, column: str, given: object) -> str:
@@ -163,7 +163,7 @@ class Preferences:
     wins
         How often system i was preferred to system j, shape ``(n, n)``; zeros on the diagonal.
     ties
-        How often neither was, shape ``(n, n)``; symmetric, so each tie stands in it twice.
+        How often neither was, shape ``(n, n)``; symmetric, so each tie is in it twice.
 
     Raises
     ------
@@ -258,7 +258,7 @@ def split_ties(preferences: Preferences, how: TieRule = "half", seed: int = 0) -
     Raises
     ------
     InputError
-        If `how` is none of these, or ties that are not whole numbers are to be drawn.
+        If `how` is not one of these, or ties that are not whole numbers are to be drawn.
 
     Examples
     --------

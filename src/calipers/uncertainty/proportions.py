@@ -184,20 +184,20 @@ def clustered_p_values(
     ]
     rows = [table.sum(axis=1) > 0 for table in tables]
     shared = rows[0] & rows[1]
-    own, total = tables[0], tables[0] + tables[1]
+    ours, total = tables[0], tables[0] + tables[1]
     # The first set has `base`, and for every cluster that lies on its side the `moving` rows
     base = tables[1][shared].sum(axis=0)
-    moving = np.where(shared[:, None], own - tables[1], total)
+    moving = np.where(shared[:, None], ours - tables[1], total)
     sides = np.where(shared, True, rows[0])
 
     def differences(drawn: NDArray[np.bool_]) -> Floats:
         here = base + drawn.astype(np.float64) @ moving
         there = total.sum(axis=0) - here
         shares = [
-            each / np.maximum(each.sum(axis=-1, keepdims=True), 1.0) for each in (here, there)
+            counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0) for counts in (here, there)
         ]
-        found: Floats = np.abs(shares[0] - shares[1])
-        return found
+        distances: Floats = np.abs(shares[0] - shares[1])
+        return distances
 
     observed = differences(sides[None])[0]
     rng, reached = np.random.default_rng(seed), np.zeros(categories)
@@ -207,8 +207,8 @@ def clustered_p_values(
         alone = np.tile(sides[~shared], (count, 1))
         drawn[:, ~shared] = rng.permuted(alone, axis=1)
         reached += (differences(drawn) >= observed - 1e-12).sum(axis=0)
-    found: NDArray[np.float64] = (1 + reached) / (1 + permutations)
-    return found
+    p_values: NDArray[np.float64] = (1 + reached) / (1 + permutations)
+    return p_values
 
 
 def effective_counts(inside: NDArray[np.bool_], clusters: Labels) -> tuple[float, float]:

@@ -91,8 +91,8 @@ def rated_means(
         both, _ = _of_clusters(cells, place, above)
         several = items > 1
         more = np.where(np.outer(several, several), other - both, 0.0)
-        kept = np.ix_(*[met > 1] * 2)
-        covariance[kept] = combined(covariance[kept], more[kept])
+        block = np.ix_(*[met > 1] * 2)
+        covariance[block] = combined(covariance[block], more[block])
         degrees = np.where(several, np.minimum(degrees, items - 1), degrees)
     errors = np.sqrt(covariance.diagonal().clip(min=0))
     reach = student(level, degrees) * errors

@@ -2,7 +2,7 @@
 
 :mod:`~calipers.uncertainty.preferences` counts wins and ties of every two systems, which is all
 that a plain Bradley-Terry fit needs. How far raters differ, whether they follow the side, and how
-far they agree can be told only while each judgement stands by itself: here in columns, one place
+far they agree can be estimated only from single judgements: here in columns, one place
 for each judgement. Answers are read as there: the steps "definitely" and "slightly" count alike.
 """
 
@@ -118,18 +118,18 @@ class RatedPairs:
                 raise unknown_name("rater", name, self.raters)
         place = np.full(len(self.raters) + 1, UNKNOWN)
         place[[self.raters.index(name) for name in raters]] = np.arange(len(raters))
-        kept = self.select(place[self.rater] >= 0)
+        selected = self.select(place[self.rater] >= 0)
         return RatedPairs(
-            kept.names,
+            selected.names,
             tuple(raters),
-            kept.items,
-            kept.i,
-            kept.j,
-            kept.outcome,
-            place[kept.rater],
-            kept.first,
-            kept.item,
-            kept.repeat,
+            selected.items,
+            selected.i,
+            selected.j,
+            selected.outcome,
+            place[selected.rater],
+            selected.first,
+            selected.item,
+            selected.repeat,
         )
 
 
@@ -166,7 +166,7 @@ def count_rated_pairs(
     ------
     InputError
         As of `count_preferences`; and, with the number of the row, if a rater is missing, the
-        answer to which was first is none of those, an item compares other systems than in an
+        answer to which was first is not one of those, an item compares other systems than in an
         earlier row, or a repeat is no whole number from 0.
 
     Examples
@@ -240,34 +240,34 @@ def _places(labels: Sequence[str] | None, rows: int) -> tuple[tuple[str, ...], L
 
 def _sides(pairs: Sequence[tuple[str, str]], first: Sequence[object]) -> Longs:
     """1 where the system in column a was first, -1 where the other was, 0 where nobody knows."""
-    found = np.zeros(len(pairs), dtype=np.int64)
+    sides = np.zeros(len(pairs), dtype=np.int64)
     for row, ((a, b), given) in enumerate(zip(pairs, first, strict=True)):
         label = _label(given)
         if not label:
             continue
         # A system's name goes before a letter, as in answers
         if label in (a, b):
-            found[row] = 1 if label == a else -1
+            sides[row] = 1 if label == a else -1
         elif label.casefold() in ("a", "b"):
-            found[row] = 1 if label.casefold() == "a" else -1
+            sides[row] = 1 if label.casefold() == "a" else -1
         else:
             raise InputError(
                 f"row {row + 1}: which was shown first must be 'a', 'b', {a!r} or {b!r}, "
                 f"found {label!r}"
             )
-    return found
+    return sides
 
 
 def _whole(repeat: Sequence[object]) -> Longs:
-    found = np.zeros(len(repeat), dtype=np.int64)
+    numbers = np.zeros(len(repeat), dtype=np.int64)
     for row, given in enumerate(repeat):
         label = _label(given) or "0"
         if not (label.isascii() and label.isdigit()) or len(label) > 9:
             raise InputError(
                 f"row {row + 1}: repeat must be a whole number from 0, found {given!r}"
             )
-        found[row] = int(label)
-    return found
+        numbers[row] = int(label)
+    return numbers
 
 
 def _check_items(
@@ -291,7 +291,7 @@ def _check_items(
 def _counted(rater: Longs, item: Longs, systems: Longs, first: Longs) -> Longs:
     """How often each rater had answered each item with the same system in front before."""
     seen: dict[Hashable, int] = {}
-    found = np.zeros(len(rater), dtype=np.int64)
+    repeats = np.zeros(len(rater), dtype=np.int64)
     of_first = np.where(first > 0, systems[:, 0], systems[:, 1])
     shown_first = np.where(first == 0, UNKNOWN, of_first)
     for row, key in enumerate(
@@ -299,6 +299,6 @@ def _counted(rater: Longs, item: Longs, systems: Longs, first: Longs) -> Longs:
     ):
         if key[1] == UNKNOWN:
             continue
-        found[row] = seen.get(key, 0)
-        seen[key] = int(found[row]) + 1
-    return found
+        repeats[row] = seen.get(key, 0)
+        seen[key] = int(repeats[row]) + 1
+    return repeats

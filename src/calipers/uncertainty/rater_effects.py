@@ -78,12 +78,12 @@ class RaterEffect:
         Judgements of the rater.
     discrimination
         Multiplies differences of scores; 1 is the typical rater, 0 one who answers at random. NaN
-        where it is not told apart.
+        where it is not identified.
     discrimination_interval
         Of it; None where there is none.
     side_bias
         Log odds by which the text shown first is preferred where two systems are equal. NaN where
-        it is not told apart.
+        it is not identified.
     side_bias_interval
         Of it.
     tie_parameter
@@ -118,12 +118,12 @@ class RaterFit:
     raters
         One for each rater who answered, in the order of the pairs.
     side_bias
-        The mean of all raters, in log odds; NaN where it is not told apart.
+        The mean of all raters, in log odds; NaN where it is not identified.
     side_bias_interval
         Of it; None where there is none.
     discrimination_spread, side_bias_spread, tie_spread
         Standard deviations of log discrimination, side bias and log tie parameter among raters; NaN
-        where they are not told apart.
+        where they are not identified.
     tie_parameter
         Davidson's ν of the typical rater; 0 without ties, NaN where ties are not modelled.
     left_out
@@ -191,7 +191,7 @@ class RaterFit:
         -------
         float and tuple of float
             The ratio to the geometric mean of theirs, and its interval; NaN where discriminations
-            are not told apart.
+            are not identified.
 
         Raises
         ------
@@ -230,7 +230,7 @@ def fit_rater_effects(
     Parameters
     ----------
     pairs
-        The judgements; of raters and sides that are not known, nothing is told.
+        The judgements; of raters and sides that are not known, nothing is estimated.
     ties, scale, level, seed
         As of :func:`~calipers.uncertainty.bradley_terry.fit_bradley_terry`.
 

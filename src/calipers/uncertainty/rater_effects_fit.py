@@ -152,7 +152,7 @@ def choose_parameters(
     if several:
         effects = (DISCRIMINATION, *([SIDE] if side else []), *([TIE] if tie else []))
     elif table.raters[0] < 0:
-        left_out.append("nobody knows who answered: how raters differ cannot be told")
+        left_out.append("nobody knows who answered: how raters differ cannot be estimated")
     else:
         left_out.append(
             "one rater answered all: a discrimination is relative to others, and is left out"
@@ -161,8 +161,8 @@ def choose_parameters(
         left_out.append("it is not known which text was shown first: side bias is left out")
     elif not side:
         left_out.append(
-            "of every two systems the same was always shown first: side bias cannot be told from "
-            "the scores, and is left out"
+            "of every two systems the same was always shown first: side bias cannot be separated "
+            "from the scores, and is left out"
         )
     return RaterParameters(n, side, tie, effects), tuple(left_out)
 

@@ -103,7 +103,7 @@ def spreads(
         return {}
     counted = [choice for choice in choices if is_kept(choice)]
     summed = [choice for choice in choices if has_own(choice)]
-    estimable = [each for each in choices if not is_extrapolated(pair, each)]
+    estimable = [choice for choice in choices if not is_extrapolated(pair, choice)]
     refitted = [choice for choice in estimable if is_refitted(choice)]
     rest = [choice for choice in estimable if needs_parts(choice)]
     moved = _by_counts(left_out or delete_blocks(pair), counted, further)

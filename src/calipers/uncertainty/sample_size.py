@@ -77,13 +77,13 @@ class Nested:
         That falls like the root of the size, at least; a step that is seen once, the last, is
         compared with those that are seen several times.
         """
-        found = []
+        variances = []
         for place, (parts, whole) in enumerate(
             zip(self.levels[:-2], self.levels[1:-1], strict=True)
         ):
             steps = whole - parts.reshape(*whole.shape, 2).mean(axis=-1)
-            found.append(float(steps.var(ddof=1)) / 2 ** (len(self.levels) - 2 - place))
-        return math.sqrt(float(np.mean(found)))
+            variances.append(float(steps.var(ddof=1)) / 2 ** (len(self.levels) - 2 - place))
+        return math.sqrt(float(np.mean(variances)))
 
     @property
     def spread(self) -> float:

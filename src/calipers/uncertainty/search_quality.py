@@ -55,7 +55,7 @@ class SearchQuality(Plain):
 
     Attributes
     ----------
-    found
+    neighbour_recall
         Share of the k nearest neighbours of a row, within its own set, that the search found; of
         equally distant ones any will do.
     members
@@ -66,7 +66,7 @@ class SearchQuality(Plain):
         Rows of the two sets together on which this was measured.
     """
 
-    found: SampledMean
+    neighbour_recall: SampledMean
     members: float
     precision_error: SampledMean
     recall_error: SampledMean
@@ -76,7 +76,7 @@ class SearchQuality(Plain):
     def mean(cls, several: Sequence[SearchQuality]) -> SearchQuality:
         """That of several files of a system, as the mean of their scores."""
         return cls(
-            SampledMean.mean([quality.found for quality in several]),
+            SampledMean.mean([quality.neighbour_recall for quality in several]),
             float(np.mean([quality.members for quality in several])),
             SampledMean.mean([quality.precision_error for quality in several]),
             SampledMean.mean([quality.recall_error for quality in several]),
@@ -130,10 +130,10 @@ def measure_search(
         recall = _membership(owners[1], near.generated, sets[0], rows[0], k)
     sampled, there = sum(map(len, rows)), precision.there + recall.there
     return SearchQuality(
-        found=_mean_share(np.concatenate(hit_shares), sum(sizes)),
+        neighbour_recall=_mean_share(np.concatenate(hit_shares), sum(sizes)),
         members=(precision.counted + recall.counted) / there if there else 1.0,
-        precision_error=_mean_difference(precision.found, precision.true, sizes[1]),
-        recall_error=_mean_difference(recall.found, recall.true, sizes[0]),
+        precision_error=_mean_difference(precision.approximate, precision.true, sizes[1]),
+        recall_error=_mean_difference(recall.approximate, recall.true, sizes[0]),
         sampled=sampled,
     )
 
@@ -191,9 +191,9 @@ def _all_close(
 
 @dataclass(frozen=True)
 class _Membership:
-    """Who of some guests lies in a ball, found and true; rows counted in spanned balls, and all."""
+    """Which of some guests lie in a ball, as found and in truth; rows in spanned balls, and all."""
 
-    found: Flags
+    approximate: Flags
     true: Flags
     counted: int
     there: int

@@ -311,17 +311,17 @@ def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
     if len(parts) == 1:
         return parts[0]
     shared = [_averaged(parts, source) for source in ("reference", "both")]
-    own = [part.times(1 / len(parts)) for spread in parts for part in spread.of("generated")]
+    generated = [part.times(1 / len(parts)) for spread in parts for part in spread.of("generated")]
     starts = [part.times(1 / len(parts)) for spread in parts for part in spread.of("seed")]
     between, approximate = Component.of_mean("generated", values), any(p.approximate for p in parts)
     together = [part for part in shared if part is not None]
     known = [part.halves for part in parts if part.halves is not None]
     halves = np.mean(known, axis=0) if len(known) == len(parts) else None
     allowance = max(part.allowance for part in parts)
-    within = Spread((*together, *own, *starts), approximate, halves, allowance)
-    if between.variance <= within.share * sum(part.variance for part in own):
+    within = Spread((*together, *generated, *starts), approximate, halves, allowance)
+    if between.variance <= within.share * sum(part.variance for part in generated):
         return within
-    # The scatter between files is known as such, and no half of a file tells of it
+    # The scatter between files is known as such, and no half of a file shows it
     shrunk = [part.times(float(np.sqrt(within.share))) for part in (*together, *starts)]
     return Spread((*shrunk, between), approximate)
 

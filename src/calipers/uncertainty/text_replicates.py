@@ -95,16 +95,18 @@ class TextSpreads:
             self._kept[place] = _spread(choice, pair, self._known(choice, pair), "reference")
         return self._kept[place]
 
-    def of_gap(self, choice: Choice, generated: Corpus, score: Score, own: Spread) -> Spread | None:
-        """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `own` says."""
+    def of_gap(
+        self, choice: Choice, generated: Corpus, score: Score, spread: Spread
+    ) -> Spread | None:
+        """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `spread` says."""
         size = None if self._free(choice) else self._size(generated)
         theirs = self.of_reference(choice, size)
         if theirs is None or score.reference is None:
             return None
         sign = -1.0 if score.value < score.reference else 1.0
-        moved = [component.times(sign) for component in own.components]
+        moved = [component.times(sign) for component in spread.components]
         moved += [component.times(-sign) for component in theirs.components]
-        return Spread(tuple(moved), own.approximate or theirs.approximate)
+        return Spread(tuple(moved), spread.approximate or theirs.approximate)
 
     def _known(self, choice: Choice, pair: TextPair) -> Score:
         """T(P); that of the whole reference was kept beside the scores."""

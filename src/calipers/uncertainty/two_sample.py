@@ -40,7 +40,7 @@ Prompts = tuple[ArrayLike, ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class TwoSample:
-    """Whether two sets can be told apart, by one permutation test.
+    """Whether two sets are distinguishable, by one permutation test.
 
     Attributes
     ----------

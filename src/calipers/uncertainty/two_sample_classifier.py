@@ -11,9 +11,9 @@ balanced.
 among the answers to each shared prompt; among whole prompts where one side alone has them
 (:mod:`calipers.estimate.prompt_strata` says why that is exact). The statistic is the area over the
 rows of a fold about the mean of their prompt: of one answer on either side it is Wilcoxon's
-signed-rank statistic of the differences. What is told beside it (``estimate``) is the area within
-prompts, the chance to tell which of two answers to one prompt is the reference's: that means the
-same however many answers a prompt has, but as a statistic it is a sign test, which finds less.
+signed-rank statistic of the differences. What is reported beside it (``estimate``) is the area
+within prompts, the chance to tell which of two answers to one prompt is the reference's: that means
+the same however many answers a prompt has, but as a statistic it is a sign test, which finds less.
 Of sets that share some of their prompts, the two parts are added up. Each is weighted by how much
 it would see of a gap along any one direction, sqrt(pairs · tr Σ⁻¹ / d), over its standard deviation
 in all relabellings. Neither depends on which labelling is the true one, so the sum is as exact.
@@ -51,7 +51,7 @@ def classifier_test(
     level: float = 0.95,
     threads: int | None = None,
 ) -> TwoSample:
-    """Tell whether a linear classifier can tell held-out rows of the sets apart, with a p-value.
+    """Tell whether a linear classifier distinguishes held-out rows of the sets, with a p-value.
 
     Parameters
     ----------
@@ -122,15 +122,15 @@ def classifier_test(
             seed=seed,
         )
     values = areas @ _weights(areas, parts)
-    found = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
-    return found if strata is None else replace(found, estimate=mean_area(parts))
+    test = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
+    return test if strata is None else replace(test, estimate=mean_area(parts))
 
 
 def _areas(chosen: Flags, parts: Sequence[Part]) -> Floats:
     """The area of every part by every relabelling, shape ``(c, parts)``."""
     ends = np.cumsum([sum(map(sum, part.strata)) for part in parts])[:-1]
     cut = np.split(chosen, ends, axis=1)
-    return np.stack([part.areas(own) for part, own in zip(parts, cut, strict=True)], axis=1)
+    return np.stack([part.areas(labels) for part, labels in zip(parts, cut, strict=True)], axis=1)
 
 
 def _weights(areas: Floats, parts: Sequence[Part]) -> Floats:

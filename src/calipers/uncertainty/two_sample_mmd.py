@@ -59,7 +59,7 @@ def mmd_test(
     level: float = 0.95,
     threads: int | None = None,
 ) -> TwoSample:
-    """Tell whether the sets can be told apart by a Gaussian kernel, with a p-value.
+    """Tell whether a Gaussian kernel distinguishes the sets, with a p-value.
 
     Takes memory for n + m rows and 1,024² sums, not for all pairs of rows.
 
@@ -121,9 +121,9 @@ def mmd_test(
             reason = ONE_PROMPT
             groups = [PromptGroups.of(part, seed=seed) for part in strata.parts]
             summed = [
-                _of_prompts(sides, each, width, pool)
-                for each in groups
-                if min(each.pairs(sizes[0])) > 0
+                _of_prompts(sides, group, width, pool)
+                for group in groups
+                if min(group.pairs(sizes[0])) > 0
             ]
         if not summed:
             return TwoSample.undefined(
@@ -185,7 +185,10 @@ def _squared(chosen: Flags, summed: Sequence[Summed]) -> Floats:
     ends = np.cumsum([sum(map(sum, part.strata)) for part in summed])[:-1]
     cut = np.split(chosen, ends, axis=1)
     return np.stack(
-        [_unbiased(own, each.sums, each.pairs) for own, each in zip(cut, summed, strict=True)],
+        [
+            _unbiased(labels, part.sums, part.pairs)
+            for labels, part in zip(cut, summed, strict=True)
+        ],
         axis=1,
     )
 
@@ -266,7 +269,7 @@ def _within(labels: Floats, sums: Floats) -> Floats:
     """Sum over the pairs of chosen groups, shape ``(c,)``; the sums are symmetric."""
     total = np.zeros(len(labels))
     for start in range(0, len(sums), ACROSS):
-        own, block = labels[:, start : start + ACROSS], sums[:, start : start + ACROSS]
-        total += np.einsum("cg,cg->c", own @ block[start : start + ACROSS], own)
-        total += 2 * np.einsum("cg,cg->c", labels[:, :start] @ block[:start], own)
+        block_labels, block = labels[:, start : start + ACROSS], sums[:, start : start + ACROSS]
+        total += np.einsum("cg,cg->c", block_labels @ block[start : start + ACROSS], block_labels)
+        total += 2 * np.einsum("cg,cg->c", labels[:, :start] @ block[:start], block_labels)
     return total

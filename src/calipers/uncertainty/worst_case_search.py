@@ -149,8 +149,8 @@ def _ratio(numerator: int, one: int, other: int) -> float:
 
 def _shared(low: Whole, high: Whole) -> Whole:
     """Find the places that ends of different systems share; a system's own two ends count once."""
-    own = np.concatenate([low, high[high != low]])
-    places, counts = np.unique(own, return_counts=True)
+    ends = np.concatenate([low, high[high != low]])
+    places, counts = np.unique(ends, return_counts=True)
     shared: Whole = places[counts > 1]
     return shared
 
@@ -349,8 +349,8 @@ class _Front:
 
     def _cut(self, old: int, other: int, weight: int) -> None:
         """Put a linear function in the place of weight·b_old·b_other, equal to it at the guide."""
-        own = weight if (weight > 0) == self.guide[old] else 0
-        self._split(old)[1][...] += own  # else 0: b_old·b_other is at least 0, at most b_other
+        of_old = weight if (weight > 0) == self.guide[old] else 0
+        self._split(old)[1][...] += of_old  # else 0: b_old·b_other is at least 0, at most b_other
         self.linear[other] += weight if self.guide[old] else 0
         self.table -= weight if weight > 0 and self.guide[old] else 0
         self.coupling[old, other] = self.coupling[other, old] = 0

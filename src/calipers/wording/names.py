@@ -15,7 +15,7 @@ from calipers.catalogue.likelihoods import STATISTICS
 LABELS = {word: label for axis in AXES for word, label in axis.labels.items()}
 """Word of an option to what it is called in a column; a weight follows it."""
 
-MADE_BY = {word: said for axis in AXES for word, said in axis.said.items()}
+MADE_BY = {word: phrase for axis in AXES for word, phrase in axis.phrases.items()}
 """Name of an estimator or a smoothing to how it makes a score."""
 
 VIEWS = {

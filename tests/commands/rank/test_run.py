@@ -480,7 +480,7 @@ def test_bad_truths_and_options(options, message):
     ("lines", "message"),
     [
         (["a,b,a", "b,dd,b"], r"line 3: .*system 'dd'.*'d'\?"),
-        (["a,b,a", "b,a,perhaps"], "line 3: the answer 'perhaps' is none of"),
+        (["a,b,a", "b,a,perhaps"], "line 3: the answer 'perhaps' is not one of"),
         (["a,b,a", "b,b,b"], "line 3: 'b' is compared with itself"),
         (["a,b,a", "b,a,b", "c,d,c", "d,c,d"], "column 'winner': .*'a', 'b' | 'c', 'd'"),
         (["a,b,a", "a,b,a"], "column 'winner': "),

@@ -304,7 +304,7 @@ class Agreement(Result):
             return "for none of the metrics is one direction better, so there is no verdict"
         if not any(pair.compared for metric in self for pair in metric.pairs):
             return (
-                "whether the ranking depends on the embedder cannot be told: no two columns have a "
+                "whether the ranking depends on the embedder is unknown: no two columns have a "
                 "value for the same pair of systems"
             )
         if not self.split:

@@ -249,7 +249,7 @@ def _add(opened: AnnotationStudy, typed: str, host: str, port: int) -> None:
     names: Any = int(typed) if typed.isdecimal() and len(typed) < 10 else typed.split(",")
     if isinstance(names, list):
         names = [name.strip() for name in names]
-    added = {each.name for each in opened.add_annotators(names)}
+    added = {annotator.name for annotator in opened.add_annotators(names)}
     links = opened.links_at(addresses(host, port)[0])
     write(_table({name: link for name, link in links.items() if name in added}))
 
@@ -265,15 +265,17 @@ def _import(opened: AnnotationStudy, path: str) -> None:
 
 
 def _status(opened: AnnotationStudy, outputs: Outputs) -> None:
-    found = opened.status()
+    status = opened.status()
 
     def json() -> str:
         from calipers.report import json_text
 
-        return json_text(found.to_dict())
+        return json_text(status.to_dict())
 
     outputs.deliver(
-        Results(show=lambda: write(str(found)), warnings=lambda: found.notes, texts={"json": json})
+        Results(
+            show=lambda: write(str(status)), warnings=lambda: status.notes, texts={"json": json}
+        )
     )
 
 

@@ -93,7 +93,11 @@ def _open(path: Path, options: AnnotateOptions) -> AnnotationStudy:
             f"{path}: there is no such study; to make it, give the samples that are judged"
         )
     changed = next(
-        (each.name for each in fields(options) if getattr(options, each.name) != each.default),
+        (
+            option.name
+            for option in fields(options)
+            if getattr(options, option.name) != option.default
+        ),
         None,
     )
     if changed is not None:

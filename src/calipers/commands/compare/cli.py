@@ -178,11 +178,11 @@ def compare(
         )
         _check_inspect(sides[1], outputs, inspect_value, [reference, *generated])
         for output in (name for name in SHARED if name in outputs.paths):
-            outputs.of_systems([each.name for each in sides[1]], output=output)
+            outputs.of_systems([samples.name for samples in sides[1]], output=output)
         comparison = run(*sides, options=options)
-    kept = with_command(comparison)
+    result = with_command(comparison)
     deliver(
-        kept,
+        result,
         outputs,
         per_sample=per_sample,
         details=details,

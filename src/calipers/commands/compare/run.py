@@ -81,13 +81,13 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     InputError
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
-    held = reference if isinstance(reference, Reference) else None
+    prepared = reference if isinstance(reference, Reference) else None
     plan = plan_comparison(reference, generated, options)
     inputs, options, model, choices, texts, asked = plan
     progress = options.progress or Silent()
     known, store = None, None
-    if held is not None:
-        known, store = held.embed, held.measured(inputs.reference.samples)
+    if prepared is not None:
+        known, store = prepared.embed, prepared.measured(inputs.reference.samples)
     with limit_threads(options.threads), running_where(options, progress), keeping(store):
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         embedded = replace(embedded, given=prompts_of_run(inputs, embedded, model, options))
@@ -117,7 +117,9 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "embedding": dict(model.signature),
             },
         )
-        all_spreads = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
+        all_spreads = [
+            {**of_vectors, **more} for of_vectors, more in zip(spreads, of_texts, strict=True)
+        ]
         comparison = with_shown(comparison)
         comparison = with_inference(comparison, inputs, embedded, choices, all_spreads, options)
         return with_verdict(comparison)
@@ -153,11 +155,14 @@ def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Cau
             "others": "by answers to other prompts as they are embedded",
             "": "without regard to prompts, since they share too few with the reference",
         }
-        told = "; ".join(f"{first_names(names, NAMED)} {words[way]}" for way, names in ways.items())
+        listing = "; ".join(
+            f"{first_names(names, NAMED)} {words[way]}" for way, names in ways.items()
+        )
         yield Caution(
             "prompts",
             "systems scored in unlike ways",
-            f"systems are scored in unlike ways, so that their scores are not comparable: {told}",
+            f"systems are scored in unlike ways, so that their scores are not comparable: "
+            f"{listing}",
             "--shared-prompts ignore",
         )
 
@@ -185,11 +190,11 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     InputError
         As :func:`compare`.
     """
-    held = reference if isinstance(reference, Reference) else None
-    options = options if held is None else held.completed(options)
+    prepared = reference if isinstance(reference, Reference) else None
+    options = options if prepared is None else prepared.completed(options)
     asked, texts = split_asked(options.metrics, train=options.train is not None)
     inputs = read_sides(
-        reference if held is None else held.samples,
+        reference if prepared is None else prepared.samples,
         generated,
         options,
         seed=options.seed,
@@ -203,7 +208,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     _check_axes(options)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
-    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
+    model = open_embedder(options, inputs.sets) if prepared is None else prepared.open(inputs.sets)
     check_known(asked or (), views=model.views)
     chosen = choose(asked, model.views, estimator=options.estimator)
     choices = chosen

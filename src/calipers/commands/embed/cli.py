@@ -111,13 +111,13 @@ def embed(
         check_format(output, 1)
     else:
         check_new(output)
-    outputs.check([each for each in (samples, options.fit_on) if each not in (None, STDIO)])
+    outputs.check([path for path in (samples, options.fit_on) if path not in (None, STDIO)])
     with calm(quiet=outputs.quiet):
         from calipers.commands.embed.run import embed as run
 
-        found = run(samples, options=options)
-        name_fields([found.samples], quiet=outputs.quiet)
-    outputs.deliver(_results(found, _views(found, options.view, output), outputs, parts))
+        embedded = run(samples, options=options)
+        name_fields([embedded.samples], quiet=outputs.quiet)
+    outputs.deliver(_results(embedded, _views(embedded, options.view, output), outputs, parts))
 
 
 def _number(shards: str) -> int:
@@ -129,58 +129,58 @@ def _number(shards: str) -> int:
     return number
 
 
-def _views(found: Embedded, view: str | None, output: str) -> list[str]:
-    known = list(found.embeddings.views)
+def _views(embedded: Embedded, view: str | None, output: str) -> list[str]:
+    known = list(embedded.embeddings.views)
     if view is not None:
         return [view]
     return known[:1] if output.lower().endswith(".npy") else known
 
 
-def _results(found: Embedded, views: list[str], outputs: Outputs, shards: int | None) -> Results:
+def _results(embedded: Embedded, views: list[str], outputs: Outputs, shards: int | None) -> Results:
     from calipers.report import json_text
 
-    data = _data(found, views, outputs.paths["output"])
+    data = _data(embedded, views, outputs.paths["output"])
 
     def show() -> None:
         write(_lines(data))
-        for warning in found.warnings if not outputs.quiet else ():
+        for warning in embedded.warnings if not outputs.quiet else ():
             write_error(f"warning: {warning}")
 
     return Results(
         show=show,
-        warnings=lambda: found.warnings,
+        warnings=lambda: embedded.warnings,
         texts={"json": lambda: json_text(data)},
-        files={"output": lambda path: _write(found, views, path, shards)},
+        files={"output": lambda path: _write(embedded, views, path, shards)},
     )
 
 
-def _write(found: Embedded, views: list[str], path: str, shards: int | None) -> None:
+def _write(embedded: Embedded, views: list[str], path: str, shards: int | None) -> None:
     from calipers.embedders.vectors import write_shards, write_vectors
 
-    arrays = {name: found.embeddings.views[name] for name in views}
-    about = found.about(views)
+    arrays = {name: embedded.embeddings.views[name] for name in views}
+    about = embedded.about(views)
     if shards is None:
         write_vectors(path, arrays, about=about)
     else:
         write_shards(path, arrays, shards=shards, about=about)
 
 
-def _data(found: Embedded, views: list[str], output: str) -> dict[str, Any]:
+def _data(embedded: Embedded, views: list[str], output: str) -> dict[str, Any]:
     return {
         "output": output,
-        "n": len(found.samples),
-        "content_hash": found.samples.content_hash,
-        "embedding": dict(found.embeddings.signature),
+        "n": len(embedded.samples),
+        "content_hash": embedded.samples.content_hash,
+        "embedding": dict(embedded.embeddings.signature),
         "views": {
             name: {
-                "shape": list(found.embeddings.views[name].shape),
-                "dtype": str(found.embeddings.views[name].dtype),
-                "signature": found.signature(name),
+                "shape": list(embedded.embeddings.views[name].shape),
+                "dtype": str(embedded.embeddings.views[name].dtype),
+                "signature": embedded.signature(name),
             }
             for name in views
         },
-        "reading": found.reading and found.reading.to_dict(),
-        "warnings": list(found.warnings),
+        "reading": embedded.reading and embedded.reading.to_dict(),
+        "warnings": list(embedded.warnings),
     }
 
 

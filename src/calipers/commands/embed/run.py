@@ -34,7 +34,7 @@ class Embedded:
     embeddings
         Its vectors, view by view.
     warnings
-        What a person must be told.
+        What the user must know.
     """
 
     samples: SampleSet
@@ -87,10 +87,10 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
         not give that view, or is not fitted to any samples.
     """
     reading = Reader(options.field, skip_bad=options.skip_bad)
-    held, view = reading.read(samples), options.view
-    if held.kind == "vectors":
-        raise InputError(f"{held.name}: holds vectors already; there is nothing to embed")
-    base = held if options.fit_on is None else reading.read(options.fit_on)
+    sample_set, view = reading.read(samples), options.view
+    if sample_set.kind == "vectors":
+        raise InputError(f"{sample_set.name}: holds vectors already; there is nothing to embed")
+    base = sample_set if options.fit_on is None else reading.read(options.fit_on)
     model = open_unfitted(options, base)
     if view is not None and view not in model.views:
         raise unknown_name("view", view, model.views)
@@ -103,6 +103,6 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
         )
     progress = options.progress or Silent()
     with limit_threads(options.threads), embedding_where(options):
-        embeddings = embed_read(held, model, cache=cache_of(options), progress=progress)
-    warnings = (*held.notes, *usual_warnings(options, held), *embeddings.notes)
-    return Embedded(held, embeddings, warnings)
+        embeddings = embed_read(sample_set, model, cache=cache_of(options), progress=progress)
+    warnings = (*sample_set.notes, *usual_warnings(options, sample_set), *embeddings.notes)
+    return Embedded(sample_set, embeddings, warnings)

@@ -69,21 +69,23 @@ def generate(*, options: GenerateOptions, outputs: Outputs) -> None:
 
     # The samples themselves are journalled, and go on where they are
     outputs = replace(outputs, paths={k: v for k, v in outputs.paths.items() if k != "output"})
-    outputs.check([each for each in (options.reference, options.prompts, options.fit_on) if each])
+    outputs.check([path for path in (options.reference, options.prompts, options.fit_on) if path])
     check_output(options.output)
     with calm(quiet=outputs.quiet):
         from calipers.commands.generate.run import generate as run
 
-        found = run(options=options.changed(overwrite=outputs.force))
+        written = run(options=options.changed(overwrite=outputs.force))
 
     def show() -> None:
-        write(str(found))
+        write(str(written))
         if not outputs.quiet:
-            write(f"{found.source}: read it with calipers compare --reference FILE {found.source}")
+            write(
+                f"{written.source}: read it with calipers compare --reference FILE {written.source}"
+            )
 
     def json() -> str:
         from calipers.report import json_text
 
-        return json_text({"configuration": found.configuration, **found.counts})
+        return json_text({"configuration": written.configuration, **written.counts})
 
-    outputs.deliver(Results(show=show, warnings=lambda: found.notes, texts={"json": json}))
+    outputs.deliver(Results(show=show, warnings=lambda: written.notes, texts={"json": json}))

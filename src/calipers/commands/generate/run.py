@@ -333,19 +333,21 @@ class Writer:
         prompt = self.prompting.prompt_of(completion.id)
         text, stopped = cut_at(completion.text, self.prompting.stop)
         named: Row = {}
-        kept = prompt is not None and self.keep_prompt
+        with_prompt = prompt is not None and self.keep_prompt
         if self.prompting.task == "biographies" and ":" in text:
             name, _, life = text.partition(":")
             named = {"name": name.strip()}
-            text = text if kept else life
-        if prompt is not None and kept:
+            text = text if with_prompt else life
+        if prompt is not None and with_prompt:
             text = f"{prompt.kept if self.prompting.chat else prompt.before}{text}"
-        own = {"prompt": prompt.text, "prompt_id": prompt.id} if prompt is not None else {}
+        prompt_fields = (
+            {"prompt": prompt.text, "prompt_id": prompt.id} if prompt is not None else {}
+        )
         return {
             "id": completion.id,
             "text": text.strip(),
             **named,
-            **own,
+            **prompt_fields,
             "model": self.model.name,
             "revision": self.model.revision,
             "decoding": decoding.to_dict(),
@@ -384,8 +386,8 @@ class Writer:
         """Whether nothing was written behind the prompt."""
         text, prompt = row["text"], self.prompting.prompt_of(row["id"])
         if prompt is not None and self.keep_prompt:
-            kept = prompt.kept if self.prompting.chat else prompt.before
-            text = text.removeprefix(kept.strip())
+            opening = prompt.kept if self.prompting.chat else prompt.before
+            text = text.removeprefix(opening.strip())
         return not text.strip()
 
     def _notes(self, empty: int) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ STYLES = {"worse": "bold", "better": "", "open": ""}
 
 def document(history: History) -> Document:
     """Give all that a history shows."""
-    systems = dict.fromkeys(each.system for each in history)
+    systems = dict.fromkeys(score.system for score in history)
     blocks: tuple[Block, ...] = (
         *together(*notes("verdict", _verdict(history))),
         *(_table(history, system, several=len(systems) > 1) for system in systems),
@@ -62,15 +62,15 @@ def score_name(history: ScoreHistory) -> str:
 def _verdict(history: History) -> Iterator[str]:
     """Say which run is worse first, and by what."""
     worse = sorted(
-        (each for each in history if each.first_worse is not None),
-        key=lambda each: each.first_worse or 0,
+        (score for score in history if score.first_worse is not None),
+        key=lambda score: score.first_worse or 0,
     )
-    for each in worse[:MOST_SENTENCES]:
-        yield _sentence(history, each)
+    for score in worse[:MOST_SENTENCES]:
+        yield _sentence(history, score)
     if len(worse) > MOST_SENTENCES:
         yield f"{len(worse) - MOST_SENTENCES} other scores become worse; see ▼ in the table."
     if not worse:
-        tested = any(each.changes for each in history)
+        tested = any(score.changes for score in history)
         yield (
             "No run is worse than a run before it beyond the noise."
             if tested
@@ -86,7 +86,7 @@ def _sentence(history: History, score: ScoreHistory) -> str:
     assert change is not None
     level = history.settings["level"]
     values = [_value(score, score.points[place]) for place in (before, after)]
-    of = f" of {short(score.system)}" if len({each.system for each in history}) > 1 else ""
+    of = f" of {short(score.system)}" if len({other.system for other in history}) > 1 else ""
     return (
         f"{short(history.runs[after].name)} is the first run with a worse {score_name(score)}{of}: "
         f"{values[1]}, against {values[0]} in {short(history.runs[before].name)} "
@@ -96,11 +96,11 @@ def _sentence(history: History, score: ScoreHistory) -> str:
 
 def _table(history: History, system: str, *, several: bool) -> Table:
     """Give a row for each run, and a column for each score; signs tell the change before it."""
-    scores = [each for each in history if each.system == system]
+    scores = [score for score in history if score.system == system]
     names = texts([short(run.name) for run in history.runs])
     sizes = texts([f"{point.n:,}" for point in scores[0].points])
     lead = (Column("run", names, align="left"), Column("n", sizes))
-    columns = [Column(score_name(each), tuple(_cells(each)), align="value") for each in scores]
+    columns = [Column(score_name(score), tuple(_cells(score)), align="value") for score in scores]
     return Table(
         lead,
         singles(columns),

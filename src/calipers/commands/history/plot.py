@@ -33,8 +33,8 @@ def history_plot(history: History) -> Plot:
     history
         The saved runs and their scores; scores of the same key share a panel.
     """
-    keys = list(dict.fromkeys(each.score for each in history))
-    systems = list(dict.fromkeys(each.system for each in history))
+    keys = list(dict.fromkeys(score.score for score in history))
+    systems = list(dict.fromkeys(score.system for score in history))
     legend = _legend(systems, history)
 
     def whole() -> Figure:
@@ -56,7 +56,7 @@ def history_plot(history: History) -> Plot:
 
 
 def _draw(axes: Axes, history: History, key: str, systems: Sequence[str]) -> None:
-    scores = [each for each in history if each.score == key]
+    scores = [score for score in history if score.score == key]
     for score in scores:
         _draw_score(axes, score, systems.index(score.system), len(systems))
     names = [drawable(run.name) for run in history.runs]

@@ -180,7 +180,7 @@ class History(Result):
     @property
     def first_worse(self) -> int | None:
         """The place of the first run that is worse than one before it by any score, or None."""
-        places = [each.first_worse for each in self.scores if each.first_worse is not None]
+        places = [score.first_worse for score in self.scores if score.first_worse is not None]
         return min(places, default=None)
 
     def plot(self, path: str | Path | None = None) -> Figure:

@@ -113,7 +113,9 @@ def history(runs: Any, options: HistoryOptions) -> History:
         for line, of_line in zip(lines, tests, strict=True)
     )
     return History(
-        runs=tuple(HistoryRun(each.name, each.file, each.run.version) for each in saved),
+        runs=tuple(
+            HistoryRun(saved_run.name, saved_run.file, saved_run.run.version) for saved_run in saved
+        ),
         scores=scores,
         settings={**options.settings(), "tests": sum(map(len, tests))},
         warnings=tuple(_warnings(saved, scores, left_out)),
@@ -157,16 +159,16 @@ def _followed(
 ) -> list[tuple[str, tuple[System, ...]]]:
     """Choose the systems: those named, else all in every run, else the only one of each run."""
     systems = [run.systems() for run in saved]
-    common = [name for name in systems[0] if all(name in each for each in systems)]
+    common = [name for name in systems[0] if all(name in of_run for of_run in systems)]
     asked = _words(options.system)
     for name in asked:
         for run, known in zip(saved, systems, strict=True):
             if name not in known:
                 raise unknown_name(f"system of {run.name}", name, known)
     if asked or common:
-        return [(name, tuple(each[name] for each in systems)) for name in asked or common]
-    if all(len(each) == 1 for each in systems):
-        alone = tuple(next(iter(each.values())) for each in systems)
+        return [(name, tuple(of_run[name] for of_run in systems)) for name in asked or common]
+    if all(len(of_run) == 1 for of_run in systems):
+        alone = tuple(next(iter(of_run.values())) for of_run in systems)
         return [("model", alone)]
     names = "; ".join(f"{run.name}: {', '.join(run.systems())}" for run in saved[:3])
     raise InputError(
@@ -191,14 +193,16 @@ def _keys(
                 raise unknown_name(f"score of {system.name} in {run.name}", key, system.scores)
     if asked:
         return asked
-    common = [key for key in systems[-1].scores if all(key in each.scores for each in systems)]
+    common = [key for key in systems[-1].scores if all(key in system.scores for system in systems)]
     if not common:
         lists = (
             f"{run.name} has {first_names(list(system.scores), MOST_NAMED)}"
             for run, system in zip(saved, systems, strict=True)
         )
         raise InputError(f"the runs have no score in common: {'; '.join(lists)}")
-    moving = {key for key in common for each in systems if each.scores[key].interval is not None}
+    moving = {
+        key for key in common for system in systems if system.scores[key].interval is not None
+    }
     return [key for key in common if key in moving] or common
 
 

@@ -88,13 +88,13 @@ def likelihood(
     check_per_sample(outputs.paths, per_sample=per_sample)
     if options.log_probabilities is not None:
         inputs = [*generated, *(str(x) for x in (options.reference, options.fit_on) if x)]
-        kept = ("--log-probabilities", str(options.log_probabilities))
-        check_outputs([kept], inputs, force=outputs.force)
+        output = ("--log-probabilities", str(options.log_probabilities))
+        check_outputs([output], inputs, force=outputs.force)
     with calm(quiet=outputs.quiet):
         from calipers.commands.likelihood.run import likelihood as measure
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
         name_fields(systems, quiet=outputs.quiet)
-        found = measure(systems, options=options)
-    deliver(found, outputs, per_sample=per_sample)
+        comparison = measure(systems, options=options)
+    deliver(comparison, outputs, per_sample=per_sample)

@@ -68,12 +68,12 @@ def naive_samples(texts: Sequence[str], *, seed: int, fit: Fit) -> dict[str, lis
         If the reference has no phrase of four words.
     """
     words = [text.split() for text in texts]
-    lengths = [len(each) for each in words]
+    lengths = [len(sequence) for sequence in words]
     rng = np.random.default_rng(seed)
     phrases = Counter(
-        tuple(each[start : start + PHRASE])
-        for each in words
-        for start in range(len(each) - PHRASE + 1)
+        tuple(sequence[start : start + PHRASE])
+        for sequence in words
+        for start in range(len(sequence) - PHRASE + 1)
     )
     if not phrases:
         raise InputError(
@@ -86,13 +86,13 @@ def naive_samples(texts: Sequence[str], *, seed: int, fit: Fit) -> dict[str, lis
         "spliced phrases": _spliced(list(phrases.elements()), lengths, rng),
         "low temperature": _low(fit(texts), lengths, seed),
     }
-    return {f"{PREFIX}{name}": each for name, each in made.items()}
+    return {f"{PREFIX}{name}": sampled for name, sampled in made.items()}
 
 
 def _unigrams(
     words: Sequence[Sequence[str]], lengths: Sequence[int], rng: np.random.Generator
 ) -> list[str]:
-    pool = [word for each in words for word in each]
+    pool = [word for sequence in words for word in sequence]
     return [" ".join(pool[i] for i in rng.integers(len(pool), size=n)) for n in lengths]
 
 
@@ -121,9 +121,9 @@ def _low(model: LanguageModel, lengths: Sequence[int], seed: int) -> list[str]:
         if not short:
             break
         requests = [Request(turn * len(lengths) + i) for i in short]
-        for each in model.generate(requests, decoding, max_tokens=longest, seed=seed):
-            words[each.id % len(lengths)] += each.text.split()
-    return [_cut(each, n) for each, n in zip(words, lengths, strict=True)]
+        for completion in model.generate(requests, decoding, max_tokens=longest, seed=seed):
+            words[completion.id % len(lengths)] += completion.text.split()
+    return [_cut(sequence, n) for sequence, n in zip(words, lengths, strict=True)]
 
 
 def _cut(words: Sequence[str], n: int) -> str:

@@ -17,7 +17,7 @@ class LikelihoodComparison(TextComparison):
     """How likely a language model finds the texts of several systems, beside a reference.
 
     It is looked up, printed, saved and written as a :class:`TextComparison`
-    is; ``found["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
+    is; ``comparison["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
     """
 
     kind = "likelihoods"

@@ -83,7 +83,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     Returns
     -------
     LikelihoodComparison
-        ``found["model_a"]["perplexity"].gap``; printing it shows the table.
+        ``comparison["model_a"]["perplexity"].gap``; printing it shows the table.
 
     Raises
     ------
@@ -94,14 +94,16 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         If the model or the tokenizer needs a package that is not installed.
     """
     splitter = find_splitter(options.tokenizer)
-    kept = {name: KeptScores(value) for name in MODELS if is_kept(value := getattr(options, name))}
-    decoding = _decoding(options, kept.get("generator" if options.generator else "model"))
+    saved_scores = {
+        name: KeptScores(value) for name in MODELS if is_kept(value := getattr(options, name))
+    }
+    decoding = _decoding(options, saved_scores.get("generator" if options.generator else "model"))
     choices = choose_likelihood(
         _asked(options), decoding=decoding is not None, generator=options.generator is not None
     )
     check_extras(choices)
     # Where texts end, the models tell too; else they are loaded once all texts could be read
-    ready = {**kept, **(_ready(options, kept) if options.ends != "keep" else {})}
+    ready = {**saved_scores, **(_ready(options, saved_scores) if options.ends != "keep" else {})}
     inputs = read_texts(
         generated,
         options,
@@ -122,7 +124,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     if options.generator is not None:
         generator = ready.get("generator") or _find(options.generator, options, fit_on)
     if options.ends == "count":
-        _check_ends([each for each in (model, generator) if each is not None])
+        _check_ends([scorer for scorer in (model, generator) if scorer is not None])
     run = _Scoring(choices, options, model, generator, decoding)
     run.check_requests(inputs.files)
     scored = [run.of(file) for file in inputs.files]
@@ -130,8 +132,11 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         names = [where(file.samples) for file in inputs.files]
         sets = zip(names, scored, strict=True)
         convention = Convention(run.first, options.stride, run.decoding_of_model)
-        own = [(name, each.passages, run.kept[each.content].scores) for name, each in sets]
-        keep(options.log_probabilities, model, convention, own)
+        entries = [
+            (name, scored_set.passages, run.by_content[scored_set.content].scores)
+            for name, scored_set in sets
+        ]
+        keep(options.log_probabilities, model, convention, entries)
     measured = measure_inputs(
         inputs, choices, splitter, options, keep_sizes=options.keep_sizes, scored=run.scored
     )
@@ -145,17 +150,19 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         "first_token": run.first,
         "end_of_text": options.ends,
     }
-    found = _with_cautions(measured, inputs, model, generator, options)
+    comparison = _with_cautions(measured, inputs, model, generator, options)
     if options.suite is not None:
-        found, compared = _compared(found, inputs, options)
+        comparison, compared = _compared(comparison, inputs, options)
         settings["metrics"] = [*settings["metrics"], *compared]
         settings["controls"] = [system.name for system in inputs.systems[given:]]
-    return LikelihoodComparison(**{**vars(found), "settings": settings})
+    return LikelihoodComparison(**{**vars(comparison), "settings": settings})
 
 
-def _ready(options: LikelihoodOptions, kept: Mapping[str, KeptScores]) -> dict[str, LanguageModel]:
+def _ready(
+    options: LikelihoodOptions, saved_scores: Mapping[str, KeptScores]
+) -> dict[str, LanguageModel]:
     """The models that can be had before any text is read."""
-    asked = {name: getattr(options, name) for name in MODELS if name not in kept}
+    asked = {name: getattr(options, name) for name in MODELS if name not in saved_scores}
     return {
         name: _find(value, options, None)
         for name, value in asked.items()
@@ -165,8 +172,8 @@ def _ready(options: LikelihoodOptions, kept: Mapping[str, KeptScores]) -> dict[s
 
 def _marks(models: Iterable[LanguageModel | None]) -> tuple[str, ...]:
     """What the models write where a text ends."""
-    found = (mark for model in models for mark in getattr(model, "end_marks", ()))
-    return tuple(dict.fromkeys(found))
+    marks = (mark for model in models for mark in getattr(model, "end_marks", ()))
+    return tuple(dict.fromkeys(marks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +206,7 @@ class _Scoring:
     model: LanguageModel
     generator: LanguageModel | None
     decoding: Decoding | None
-    kept: dict[str, _Scores] = field(default_factory=dict)
+    by_content: dict[str, _Scores] = field(default_factory=dict)
 
     @property
     def first(self) -> str:
@@ -239,14 +246,14 @@ class _Scoring:
     def of(self, file: InputSet) -> _Passages:
         """Score one set."""
         made = self._passages(file)
-        if made.content not in self.kept:
-            self.kept[made.content] = self._score(file, made)
+        if made.content not in self.by_content:
+            self.by_content[made.content] = self._score(file, made)
         return made
 
     def scored(self, file: InputSet, corpus: Corpus) -> Corpus:
         """Put the scores of a set beside its tokens."""
-        found = self.kept[self._passages(file).content]
-        return ScoredCorpus(**vars(corpus), **vars(found), pins=self._pins)
+        scores = self.by_content[self._passages(file).content]
+        return ScoredCorpus(**vars(corpus), **vars(scores), pins=self._pins)
 
     def _passages(self, file: InputSet) -> _Passages:
         texts = list(file.samples)
@@ -281,7 +288,7 @@ class _Scoring:
         options = self.options
         with _progress(options).task(f"Scoring {name}", len(passages)) as advance:
             try:
-                found = model.score(
+                scores = model.score(
                     passages,
                     first=self.first,
                     stride=options.stride,
@@ -290,12 +297,12 @@ class _Scoring:
                 )
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
-        if len(found) != len(passages):
+        if len(scores) != len(passages):
             raise InputError(
                 f"{name}: the model {model.name!r} must score every text; it was given "
-                f"{len(passages):,} and scored {len(found):,}"
+                f"{len(passages):,} and scored {len(scores):,}"
             )
-        return found
+        return scores
 
     def _contexts(self, file: InputSet) -> dict[int, InContext | InputError]:
         """Score texts behind others of their set; what cannot be scored becomes a reason."""
@@ -304,11 +311,11 @@ class _Scoring:
             for choice in self.choices
             if choice.metric.name in IN_CONTEXT
         }
-        texts, found = list(file.samples), dict[int, InContext | InputError]()
+        texts, contexts = list(file.samples), dict[int, InContext | InputError]()
         for size in sorted(sizes):
             with _progress(self.options).task("Scoring in context", len(texts)) as advance:
                 try:
-                    found[size] = score_in_context(
+                    contexts[size] = score_in_context(
                         self.model,
                         texts,
                         size,
@@ -318,8 +325,8 @@ class _Scoring:
                         advance=advance,
                     )
                 except InputError as error:
-                    found[size] = error
-        return found
+                    contexts[size] = error
+        return contexts
 
     @property
     def _pins(self) -> dict[str, object]:
@@ -354,11 +361,11 @@ def _progress(options: LikelihoodOptions) -> Progress:
     return options.progress or Silent()
 
 
-def _decoding(options: LikelihoodOptions, kept: KeptScores | None) -> Decoding | None:
+def _decoding(options: LikelihoodOptions, saved_scores: KeptScores | None) -> Decoding | None:
     """The decoding that is named, or else that by which a file of log-probabilities was made."""
     if options.decoding is None:
-        own = "" if kept is None else kept.convention.decoding
-        return Decoding.parse(own) if own else None
+        decoding = "" if saved_scores is None else saved_scores.convention.decoding
+        return Decoding.parse(decoding) if decoding else None
     return Decoding.parse(options.decoding)
 
 
@@ -419,9 +426,9 @@ def _with_controls(inputs: Inputs, options: LikelihoodOptions) -> Inputs:
         raise InputError(f"the suite has a control named {clash.pop()!r}; rename that system")
     controls = tuple(
         InputSystem(
-            name, (InputSet(SampleSet.from_texts(each, name=name), len(each), ended=ended),)
+            name, (InputSet(SampleSet.from_texts(sampled, name=name), len(sampled), ended=ended),)
         )
-        for name, each in made.items()
+        for name, sampled in made.items()
     )
     return replace(inputs, systems=(*inputs.systems, *controls))
 
@@ -435,7 +442,7 @@ def _ended_of_written(reference: InputSet) -> NDArray[np.bool_] | None:
 
 
 def _compared(
-    found: TextComparison, inputs: Inputs, options: LikelihoodOptions
+    measured: TextComparison, inputs: Inputs, options: LikelihoodOptions
 ) -> tuple[TextComparison, list[str]]:
     """Put precision, recall and MAUVE* of the same sets beside the other scores."""
     from calipers.commands.compare.run import compare
@@ -463,9 +470,9 @@ def _compared(
                 },
             },
         )
-        for system in found.systems
+        for system in measured.systems
     )
-    return replace(found, systems=systems), list(DISTRIBUTIONS)
+    return replace(measured, systems=systems), list(DISTRIBUTIONS)
 
 
 # Prompts -----------------------------------------------------------------------------------------
@@ -517,7 +524,7 @@ def _parted(text: str, prompt: str) -> tuple[str, str]:
 
 
 def _with_cautions(
-    found: TextComparison,
+    measured: TextComparison,
     inputs: Inputs,
     model: LanguageModel,
     generator: LanguageModel | None,
@@ -526,7 +533,7 @@ def _with_cautions(
     """Say where the model that measures knows the texts too well."""
     systems, marks = [], _marks((model, generator))
     theirs = None if inputs.reference is None else _read(model, [inputs.reference])
-    for result, system in zip(found.systems, inputs.systems, strict=True):
+    for result, system in zip(measured.systems, inputs.systems, strict=True):
         files = [file.samples for file in system.files]
         sides = (("its", _read(model, system.files)), ("the reference's", theirs))
         unread = unread_cautions(model.name, sides, remedy=OTHER_MODEL, option="--model")
@@ -534,14 +541,14 @@ def _with_cautions(
         more = (*unread, *_wrote(files, model, generator), *_impossible(result))
         more = (*more, *_clipped(result), *_marked(files, options, marks))
         systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
-    own = (*_fitted(options), *_marked_reference(inputs, options, marks))
-    reference = found.reference and replace(found.reference, reading=theirs)
+    cautions = (*_fitted(options), *_marked_reference(inputs, options, marks))
+    reference = measured.reference and replace(measured.reference, reading=theirs)
     return replace(
-        found,
+        measured,
         reference=reference,
         systems=tuple(systems),
-        cautions=worst_first((*found.cautions, *own)),
-        warnings=(*found.warnings, *sentences(own)),
+        cautions=worst_first((*measured.cautions, *cautions)),
+        warnings=(*measured.warnings, *sentences(cautions)),
     )
 
 
@@ -560,8 +567,8 @@ def _as_read(result: TextResult, reason: str | None, reading: SetReading | None)
         key: score if _of_words(key) else score.without_value(reason)
         for key, score in result.scores.items()
     }
-    spreads = {key: each for key, each in result.spreads.items() if _of_words(key)}
-    gaps = {key: each for key, each in result.gap_spreads.items() if _of_words(key)}
+    spreads = {key: spread for key, spread in result.spreads.items() if _of_words(key)}
+    gaps = {key: spread for key, spread in result.gap_spreads.items() if _of_words(key)}
     return replace(result, scores=scores, spreads=spreads, gap_spreads=gaps)
 
 
@@ -641,28 +648,28 @@ def _ended_apart(
 def _impossible(result: TextResult) -> Iterator[Caution]:
     """Say how many texts the two models are not compared on."""
     counts = [IMPOSSIBLE.search(score.signature) for score in result.scores.values()]
-    found = max((int(count[1]) for count in counts if count is not None), default=0)
-    if found:
+    left_out = max((int(count[1]) for count in counts if count is not None), default=0)
+    if left_out:
         text = (
-            f"{counted(found, 'text')} left out of the comparison of the two models: as it is "
+            f"{counted(left_out, 'text')} left out of the comparison of the two models: as it is "
             "read, the model that it stands for could not have written it"
         )
         yield Caution("undefined", "some texts are impossible", text)
 
 
 def _clipped(result: TextResult) -> Iterator[Caution]:
-    """Say that an estimate of a divergence was negative and counts as 0, or is none at all."""
+    """Say that an estimate of a divergence was negative and counts as 0, or could not be made."""
     for score in result.scores.values():
-        found = CLIPPED.search(score.signature)
-        if found is None:
+        clipped = CLIPPED.search(score.signature)
+        if clipped is None:
             continue
         if score.reason is not None:
             yield Caution("scorer", "not from the model it stands for", score.reason, "--generator")
         else:
             text = (
-                f"the comparison of the two models estimates one of its divergences at {found[1]} "
-                "nats, which is negative by chance and counts as 0: its summaries say that the "
-                "models are nearer to each other than was measured"
+                "the comparison of the two models estimates one of its divergences at "
+                f"{clipped[1]} nats, which is negative by chance and counts as 0: its summaries "
+                "say that the models are nearer to each other than was measured"
             )
             yield Caution("ratios", "a negative divergence counts as 0", text)
         return

@@ -97,11 +97,13 @@ def _described(names: Sequence[str]) -> dict[str, list[Any]]:
     from calipers.catalogue.likelihoods import LIKELIHOOD
 
     scored = [name for name in names or [LIKELIHOOD] if is_likelihood_name(name)]
-    own = [name for name in names or [TEXT] if is_text_name(name) and not is_likelihood_name(name)]
-    others = [name for name in names if name not in (*own, *scored)]
-    found = {"metrics": describe_all(others) if others or not names else []}
-    found |= {"text": describe_text(own)} if own else {}
-    return found | ({"likelihood": describe_likelihood(scored)} if scored else {})
+    textual = [
+        name for name in names or [TEXT] if is_text_name(name) and not is_likelihood_name(name)
+    ]
+    others = [name for name in names if name not in (*textual, *scored)]
+    described = {"metrics": describe_all(others) if others or not names else []}
+    described |= {"text": describe_text(textual)} if textual else {}
+    return described | ({"likelihood": describe_likelihood(scored)} if scored else {})
 
 
 def _parts(name: str) -> list[str]:

@@ -61,7 +61,7 @@ def text_of(names: Sequence[str], width: int) -> str:
         many = stands_for_many_texts(name) if textual else stands_for_many(name)
         foot = LIKELIHOOD_FOOT if scored else TEXT_FOOT if textual else FOOT
         feet |= {foot: None} if many else {}
-        shared |= {f"{each['key']}:": None for each in data if many and _is_shared(each)}
+        shared |= {f"{metric['key']}:": None for metric in data if many and _is_shared(metric)}
         parts.append(list_text(data, questions(), width) if many else page_text(data[0], width))
     alone = f"\n{ALONE}: {', '.join(shared)}" if shared else ""
     last = FOOT if FOOT in feet else next(iter(feet), "")
@@ -71,13 +71,13 @@ def text_of(names: Sequence[str], width: int) -> str:
 def list_text(data: Sequence[Data], questions: Mapping[str, str], width: int) -> str:
     """List metrics under the questions that their families answer."""
     width = max(NARROWEST, min(width, WIDEST))
-    name = max(len(each["key"]) for each in data) + 2
-    span = max(len(_bounds(each)) for each in data) + 4
+    name = max(len(metric["key"]) for metric in data) + 2
+    span = max(len(_bounds(metric)) for metric in data) + 4
     parts = []
-    for family, members in groupby(data, key=lambda each: each["family"]):
+    for family, members in groupby(data, key=lambda metric: metric["family"]):
         rows = list(members)
         heading = textwrap.fill(f"{family}: {questions[family]}", width)
-        lines = [_row(each, name, span, width) for each in rows]
+        lines = [_row(metric, name, span, width) for metric in rows]
         parts.append("\n".join([_bold(heading), *lines]))
     return "\n\n".join(parts)
 
@@ -102,20 +102,22 @@ def page_text(data: Data, width: int) -> str:
     return "\n".join([head, *(_field(name, text, width) for name, text in fields)])
 
 
-def _row(each: Data, name: int, span: int, width: int) -> str:
-    mark = MARK if each["default"] else " "
-    lead = f"{mark} {each['key']:<{name}}{_arrow(each)} {_bounds(each):<{span - 2}}"
-    text = each["tells"] + (f"; needs {each['needs']}{_when(each)}" if each["needs"] else "")
+def _row(metric: Data, name: int, span: int, width: int) -> str:
+    mark = MARK if metric["default"] else " "
+    lead = f"{mark} {metric['key']:<{name}}{_arrow(metric)} {_bounds(metric):<{span - 2}}"
+    text = metric["tells"] + (
+        f"; needs {metric['needs']}{_when(metric)}" if metric["needs"] else ""
+    )
     if len(lead) + 20 > width:
         if len(lead.rstrip()) > width:
-            lead = f"{mark} {each['key']} {_arrow(each)} {_bounds(each)}"
+            lead = f"{mark} {metric['key']} {_arrow(metric)} {_bounds(metric)}"
         return f"{lead.rstrip()}\n" + textwrap.indent(textwrap.fill(text, width - 4), "    ")
     lines = textwrap.wrap(text, width - len(lead), break_on_hyphens=False)
     return "\n".join([lead + lines[0], *(" " * len(lead) + line for line in lines[1:])])
 
 
-def _when(each: Data) -> str:
-    return " for sets of different sizes" if each["needs_if_unequal"] else ""
+def _when(metric: Data) -> str:
+    return " for sets of different sizes" if metric["needs_if_unequal"] else ""
 
 
 def _label(data: Data) -> str:
@@ -127,14 +129,14 @@ def _is_textual(data: Data) -> bool:
     return "measured" in data
 
 
-def _arrow(each: Data) -> str:
-    if each["better"] == "closest" or _is_unranked(each):
+def _arrow(metric: Data) -> str:
+    if metric["better"] == "closest" or _is_unranked(metric):
         return " "
-    return "↓" if each["better"] == "lower" else "↑"
+    return "↓" if metric["better"] == "lower" else "↑"
 
 
-def _bounds(each: Data) -> str:
-    low, high = each["range"]
+def _bounds(metric: Data) -> str:
+    low, high = metric["range"]
     if low is None:
         return "any"
     return f"from {low:g}" if high is None else f"{low:g} to {high:.3g}"

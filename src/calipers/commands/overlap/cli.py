@@ -61,5 +61,5 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
 
         read = read_systems(systems, field=options.field, skip_bad=options.skip_bad)
         name_fields(read, quiet=outputs.quiet)
-        found = run(read, options=options)
-    deliver(found, outputs)
+        result = run(read, options=options)
+    deliver(result, outputs)

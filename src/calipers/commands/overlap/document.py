@@ -60,7 +60,7 @@ def document(overlap: Overlap) -> Document:
 
 def _title(overlap: Overlap) -> str:
     """Say what was compared with what, and how."""
-    settings, sizes = overlap.settings, sorted({each.summary.n for each in overlap.systems})
+    settings, sizes = overlap.settings, sorted({system.summary.n for system in overlap.systems})
     size = f"n = {sizes[0]}" + (f" to {sizes[-1]}" if len(sizes) > 1 else " each")
     pins = [f"{key} {clean(settings[key])}" for key in ("embedder", "k", "seed") if key in settings]
     rows = [] if legend.scaled_as_usual(settings) else [legend.prepared(settings)]

@@ -367,19 +367,19 @@ class Overlap(Result):
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Names and sizes of the systems stand in the views too."""
+        """Give the views the names and sizes of the systems too."""
         systems = data["systems"]
-        own = {
+        of_systems = {
             "names": [system["name"] for system in systems],
             "sizes": [min(file["n"] for file in system["files"]) for system in systems],
         }
-        views = {name: {**view, **own} for name, view in data["views"].items()}
+        views = {name: {**view, **of_systems} for name, view in data["views"].items()}
         return {**super()._restored(data), "views": views}
 
     def _check(self) -> None:
         super()._check()
         square = (len(self.systems),) * 2
-        if not self.views or any(file.n == 0 for each in self.systems for file in each.files):
+        if not self.views or any(file.n == 0 for system in self.systems for file in system.files):
             raise ValueError("it has no views, or files without samples")
         for view in self:
             shares = view.precision[np.isfinite(view.precision)]

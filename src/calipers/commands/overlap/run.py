@@ -92,7 +92,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
         members = _embed(inputs, model, cache_of(options), progress)
         searches: Searches = {view: [] for view in model.views}
         views = _measure(members, settings, progress, searches)
-    shared = notes_of_all([file.embeddings for each in members for file in each.files])
+    shared = notes_of_all([file.embeddings for member in members for file in member.files])
     described = _describe(inputs, members, shared)
     return Overlap(
         systems=described,
@@ -247,8 +247,8 @@ def _signature(left: Member, right: Member, view: str, settings: Settings, pairs
         "m": _sizes(right),
     }
     hashes = {"reference": _hashes(left), "generated": _hashes(right)}
-    own = left.files[0].embeddings
-    shared = neighbour_fields(signature_fields(own, view, settings, **hashes), settings)
+    embeddings = left.files[0].embeddings
+    shared = neighbour_fields(signature_fields(embeddings, view, settings, **hashes), settings)
     return signature({**pins, **shared, "file_pairs": pairs})
 
 
@@ -272,7 +272,7 @@ def _embed(
         Member(system.name, tuple(file_of(file.samples) for file in system.files))
         for system in inputs.systems
     )
-    named = [(each.name, [file.embeddings for file in each.files]) for each in members]
+    named = [(member.name, [file.embeddings for file in member.files]) for member in members]
     first = members[0]
     check_columns(f"those of {first.name},", first.files[0].embeddings, named)
     return members
@@ -284,8 +284,8 @@ def _measure(
     """Measure every pair of files in every view; notes what approximate searches found."""
     with progress.task("Comparing pairs", _pair_count(members) * len(searches)) as advance:
         return {
-            view: _measure_view(members, view, settings, advance, found)
-            for view, found in searches.items()
+            view: _measure_view(members, view, settings, advance, qualities)
+            for view, qualities in searches.items()
         }
 
 
@@ -304,8 +304,8 @@ def _describe(
                 embeddings=[file.embeddings for file in member.files],
             ),
             tuple(
-                summarise([file], name=file.samples.name, embeddings=[own.embeddings])
-                for file, own in zip(system.files, member.files, strict=True)
+                summarise([file], name=file.samples.name, embeddings=[embedded.embeddings])
+                for file, embedded in zip(system.files, member.files, strict=True)
             ),
         )
         for system, member in zip(inputs.systems, members, strict=True)
@@ -338,10 +338,10 @@ def _ceiling_warnings(views: Mapping[str, OverlapView]) -> tuple[str, ...]:
 
 def _search_warnings(searches: Searches) -> Iterator[str]:
     """Say how far shares err where neighbours are approximate."""
-    for view, found in searches.items():
-        if found:
+    for view, qualities in searches.items():
+        if qualities:
             named = view if len(searches) > 1 else ""
-            yield search_caution(found, view=named, pairs="pairs of files").text
+            yield search_caution(qualities, view=named, pairs="pairs of files").text
 
 
 def _size_warnings(inputs: Inputs, k: int) -> Iterator[str]:

@@ -94,5 +94,5 @@ def prompts(
             first = read_samples(reference, field=field, cluster=cluster, cluster_needed=False)
         read = read_systems(systems, field=field, cluster=cluster)
         name_fields([*([] if first is None else [first]), *read], quiet=outputs.quiet)
-        found = run(first, read, options=options)
-    deliver(found, outputs, per_sample=per_sample)
+        result = run(first, read, options=options)
+    deliver(result, outputs, per_sample=per_sample)

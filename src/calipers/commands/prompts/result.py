@@ -212,7 +212,7 @@ class ByPrompt(Result):
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> PromptSet:
-        known = {each.name: each for each in self.systems}
+        known = {system.name: system for system in self.systems}
         if name not in known:
             raise unknown_name("system", name, known)
         return known[name]
@@ -224,15 +224,15 @@ class ByPrompt(Result):
         return len(self.systems)
 
     def __repr__(self) -> str:
-        names = ", ".join(repr(each.name) for each in self.systems)
+        names = ", ".join(repr(system.name) for system in self.systems)
         return f"<ByPrompt of {names}, {len(self.prompts)} prompts>"
 
     def _rows(self) -> Iterator[Row]:
         """A row for each score of each set."""
-        for each in self.sets:
-            role = "reference" if each is self.reference else "generated"
-            for key, score in each.scores.items():
-                about = {"system": each.name, "role": role, "key": key}
+        for prompt_set in self.sets:
+            role = "reference" if prompt_set is self.reference else "generated"
+            for key, score in prompt_set.scores.items():
+                about = {"system": prompt_set.name, "role": role, "key": key}
                 more = {"reason": score.reason, "signature": score.signature}
                 yield {**about, **of_score(score), **more}
 
@@ -241,11 +241,11 @@ class ByPrompt(Result):
 
     def _sample_rows(self) -> Iterator[Row]:
         """A row for each score of each set and each prompt."""
-        for each in self.sets:
-            for key, score in each.scores.items():
+        for prompt_set in self.sets:
+            for key, score in prompt_set.scores.items():
                 values = [] if score.per_sample is None else score.per_sample.tolist()
                 for prompt, value in zip(self.prompts, values, strict=False):
-                    yield {"system": each.name, "key": key, "prompt": prompt, "value": value}
+                    yield {"system": prompt_set.name, "key": key, "prompt": prompt, "value": value}
 
     def _outline(self) -> Mapping[str, Any]:
         return {
@@ -262,14 +262,14 @@ class ByPrompt(Result):
     def _check(self) -> None:
         super()._check()
         names = self.homogeneity.names
-        if not self.systems or names != tuple(each.name for each in self.sets):
+        if not self.systems or names != tuple(prompt_set.name for prompt_set in self.sets):
             raise ValueError("the names of homogeneity are not those of the sets")
         for name in ("k", "threshold"):  # which may be null
             if name not in self.settings:
                 raise ValueError(f"settings lack {name!r}")
-        pairs = {(each.first, each.second) for each in self.tests}
-        kinds = {(each.test, each.view) for each in self.tests}
-        tested = {(each.first, each.second, each.test, each.view) for each in self.tests}
+        pairs = {(test.first, test.second) for test in self.tests}
+        kinds = {(test.test, test.view) for test in self.tests}
+        tested = {(test.first, test.second, test.test, test.view) for test in self.tests}
         if len(tested) < len(pairs) * len(kinds):
             raise ValueError("not every pair that was tested was tested in every way")
         for name in ("values", "low", "high", "other_prompts", "apart", "apart_low", "apart_high"):

@@ -66,8 +66,8 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     Returns
     -------
     ByPrompt
-        ``found["model_a"].scores["distinct_k"]``, ``found.homogeneity.values``, ``found.tests``;
-        printing it shows the tables.
+        ``result["model_a"].scores["distinct_k"]``, ``result.homogeneity.values``,
+        ``result.tests``; printing it shows the tables.
 
     Raises
     ------
@@ -78,25 +78,25 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     first, systems = _read(reference, generated, options)
     first, systems = _kind_checked(first, systems, options)
     sets = [*([] if first is None else [System(first.name, (first,))]), *systems]
-    labels = [_prompts_of(each, options.by_prompt) for each in sets]
+    labels = [_prompts_of(system, options.by_prompt) for system in sets]
     shared, lost = _shared(sets, labels)
-    own = labels if first is None else labels[1:]
-    k = _samples_for_each(own, shared, options.k, alone=len(labels) == 1)
-    model = open_embedder(options, [one for each in sets for one in each.sets], fit_on_all=True)
+    generated_labels = labels if first is None else labels[1:]
+    k = _samples_for_each(generated_labels, shared, options.k, alone=len(labels) == 1)
+    model = open_embedder(options, [one for system in sets for one in system.sets], fit_on_all=True)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
         answers, notes, read = _embed(sets, labels, shared, model, options, progress)
         ours, theirs = (None, answers) if first is None else (answers[0], answers[1:])
         with progress.task("Scoring prompts", len(answers)) as advance:
             scored = []
-            for each in answers:
-                scored.append(scores_of(each, k=k, options=options))
+            for given in answers:
+                scored.append(scores_of(given, k=k, options=options))
                 advance(1)
         matrix = homogeneity_of(answers, level=options.level)
         tests = tests_between(ours, theirs, options, view=model.views[0])
     made = [
-        PromptSet(replace(_summary(each, answer), reading=own), _sizes(answer), scores)
-        for each, answer, scores, own in zip(sets, answers, scored, read, strict=True)
+        PromptSet(replace(_summary(system, answer), reading=reading), _sizes(answer), scores)
+        for system, answer, scores, reading in zip(sets, answers, scored, read, strict=True)
     ]
     return ByPrompt(
         prompts=shared,
@@ -143,16 +143,16 @@ def _kind_checked(
             )
     if not options.strip_prompt:
         return reference, systems
-    stripped = strip_prompts(reference, [s for each in systems for s in each.sets])
+    stripped = strip_prompts(reference, [s for system in systems for s in system.sets])
     left = iter(stripped.generated)
     return stripped.reference, tuple(
-        System(each.name, tuple(next(left) for _ in each.sets)) for each in systems
+        System(system.name, tuple(next(left) for _ in system.sets)) for system in systems
     )
 
 
 def _prompts_of(system: System, field: str | None) -> list[StringColumn]:
     """The prompt of every sample of every file."""
-    found = []
+    columns = []
     for samples in system.sets:
         column = samples.clusters if samples.clusters is not None else samples.prompts
         if field is not None and samples.clusters is None:
@@ -165,18 +165,18 @@ def _prompts_of(system: System, field: str | None) -> list[StringColumn]:
                 f"{where(samples)}: its samples name no prompts; the field of each row that holds "
                 "them is named by --by-prompt (by_prompt), by default it is 'prompt'"
             )
-        found.append(column)
-    return found
+        columns.append(column)
+    return columns
 
 
 def _shared(
     sets: Sequence[System], labels: Sequence[Sequence[StringColumn]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The prompts that every set has, in order, and what is said of the others."""
+    """The prompts that every set has, in order, and what is reported about the others."""
     known = [{label for column in columns for label in column} for columns in labels]
     shared = set.intersection(*known)
     if not shared:
-        names = first_names([each.name for each in sets], 4)
+        names = first_names([system.name for system in sets], 4)
         raise InputError(
             f"{names} have no prompt in common; the samples of a prompt must name it alike, "
             f"but {sets[0].name} has {_quoted(sorted(known[0])[:1])} and {sets[-1].name} "
@@ -186,21 +186,21 @@ def _shared(
     if not lost:
         return tuple(sorted(shared)), ()
     lacking = [
-        f"{each.name} lacks {counted(len(gone), 'prompt')} ({_quoted(gone[:NAMED])}"
+        f"{system.name} lacks {counted(len(gone), 'prompt')} ({_quoted(gone[:NAMED])}"
         f"{', …' if len(gone) > NAMED else ''})"
-        for each, own in zip(sets, known, strict=True)
-        if (gone := [prompt for prompt in lost if prompt not in own])
+        for system, prompts in zip(sets, known, strict=True)
+        if (gone := [prompt for prompt in lost if prompt not in prompts])
     ]
-    told = (
+    note = (
         f"{counted(len(lost), 'prompt')} of {len(lost) + len(shared)} left out, which not every "
         f"set has: {'; '.join(lacking)}"
     )
-    return tuple(sorted(shared)), (told,)
+    return tuple(sorted(shared)), (note,)
 
 
 def _quoted(prompts: Iterable[str]) -> str:
     cut = (p if len(p) <= LONGEST else p[: LONGEST - 1] + "…" for p in prompts)
-    return ", ".join(repr(" ".join(each.split())) for each in cut)
+    return ", ".join(repr(" ".join(prompt.split())) for prompt in cut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ def _embed(
 ) -> tuple[list[Answers], tuple[str, ...], list[SetReading | None]]:
     """Embed the samples of shared prompts, those of a system in one array sorted by prompt.
 
-    Beside them stands what was read of each set.
+    Beside them, what was read of each set.
     """
     places = {prompt: place for place, prompt in enumerate(shared)}
     cache = cache_of(options)
@@ -234,26 +234,26 @@ def _embed(
             rows = np.flatnonzero(codes >= 0)
             if not len(rows):
                 continue
-            kept = samples.take(rows)
-            embedded = embed(kept, model, cache=cache, progress=progress)
+            answered = samples.take(rows)
+            embedded = embed(answered, model, cache=cache, progress=progress)
             every.append((system.name, [embedded]))
             made.append(embedded)
-            texts = None if kept.texts is None else list(kept.texts)
+            texts = None if answered.texts is None else list(answered.texts)
             parts.append(_Part(embedded.views, texts, codes[rows]))
         read.append(read_of(made))
         unread = too_little(model.name, [(f"{system.name}'s", read[-1])])
         joined = _joined(system.name, parts, len(shared), model.views)
         answers.append(replace(joined, unread=unread))
     check_columns(f"those of {every[0][0]},", every[0][1][0], every[1:])
-    return answers, notes_of_all([each[0] for _, each in every]), read
+    return answers, notes_of_all([embeddings[0] for _, embeddings in every]), read
 
 
 def _unread(
     embedder: str, answers: Sequence[Answers], read: Sequence[SetReading | None]
 ) -> Iterable[str]:
     """Say what the embedder did not read of each set."""
-    for each, own in zip(answers, read, strict=True):
-        note = unread_note(embedder, each.name, own)
+    for answer, reading in zip(answers, read, strict=True):
+        note = unread_note(embedder, answer.name, reading)
         if note is not None:
             yield note
 
@@ -329,7 +329,7 @@ def _cautions(shared: Sequence[str], answers: Sequence[Answers]) -> Iterable[str
             f"{counted(len(shared), 'prompt')} tell little of others: intervals are over prompts, "
             "and rest on how far these differ"
         )
-    single = [each.name for each in answers if each.sizes.max() == 1]
+    single = [answer.name for answer in answers if answer.sizes.max() == 1]
     if single:
         names = f"{first_names(single, 4)} {'have' if single[1:] else 'has'}"
         who = "every set has" if len(single) == len(answers) else names
@@ -337,14 +337,14 @@ def _cautions(shared: Sequence[str], answers: Sequence[Answers]) -> Iterable[str
             f"{who} one sample of each prompt, so that how varied the samples of a prompt are is "
             "not measured, nor how alike such a set answers itself"
         )
-    for each in answers:
-        if each.texts is None:
+    for answer in answers:
+        if answer.texts is None:
             continue
-        begun = sum(_begins(text, shared[code]) for text, code in each.with_prompts())
-        if begun > len(each.texts) / 2:
+        begun = sum(_begins(text, shared[code]) for text, code in answer.with_prompts())
+        if begun > len(answer.texts) / 2:
             yield (
-                f"{each.name}: {begun} of {len(each.texts)} texts begin with their prompt, which "
-                "makes samples of a prompt alike; --strip-prompt leaves it out"
+                f"{answer.name}: {begun} of {len(answer.texts)} texts begin with their prompt, "
+                "which makes samples of a prompt alike; --strip-prompt leaves it out"
             )
 
 

@@ -100,8 +100,8 @@ class Answers:
             for start, end in pairwise(self.starts.tolist())
             if end - start >= k
         ]
-        kept = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.intp)
-        vectors, prompts = self.vectors[kept], self.prompts[kept]
+        chosen = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.intp)
+        vectors, prompts = self.vectors[chosen], self.prompts[chosen]
         return replace(self, vectors=vectors, texts=None, prompts=prompts, further={})
 
 
@@ -191,13 +191,15 @@ def _vendi(answers: Answers, k: int, options: PromptsOptions) -> dict[str, Score
             name: replace(none, signature=f"metric:{name}", reason=_too_few(k))
             for name in ("vendi_within", "conditional_vendi", "information_vendi")
         }
-    each = np.full(answers.count, np.nan)
-    each[np.unique(answers.prompts)] = vendi_within(
+    by_prompt = np.full(answers.count, np.nan)
+    by_prompt[np.unique(answers.prompts)] = vendi_within(
         answers.vectors, answers.prompts, threads=options.threads
     )
-    mean = mean_over_prompts(each, level=level, bounds=bounds, pins={"metric": "vendi", **pins})
+    mean = mean_over_prompts(
+        by_prompt, level=level, bounds=bounds, pins={"metric": "vendi", **pins}
+    )
     # Blocks of one size: H(X, T) − H(T) is the mean over prompts of their entropies
-    logs = mean_over_prompts(np.log(each), level=level)
+    logs = mean_over_prompts(np.log(by_prompt), level=level)
     given = float(np.exp(logs.value))
     interval = None if logs.interval is None else tuple(map(float, np.exp(logs.interval)))
     conditional = replace(
@@ -205,7 +207,7 @@ def _vendi(answers: Answers, k: int, options: PromptsOptions) -> dict[str, Score
         value=given,
         interval=None if interval is None else (max(1.0, interval[0]), min(k, interval[1])),
         range=bounds,
-        per_sample=each,
+        per_sample=by_prompt,
         standard_error=None if logs.standard_error is None else given * logs.standard_error,
         signature=mean.signature.replace("metric:vendi", "metric:conditional_vendi"),
     )
@@ -234,8 +236,8 @@ def _too_few(k: int) -> str:
 def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
     """Tell how alike every two sets answer the same prompts, and each itself."""
     count = len(sets)
-    own = [each.similarity for each in sets]
-    means = [_means(each) for each in sets]
+    within = [answers.similarity for answers in sets]
+    means = [_means(answers) for answers in sets]
     shape = (count, count)
     values, low, high = (np.full(shape, np.nan) for _ in range(3))
     others, apart, apart_low, apart_high = (np.full(shape, np.nan) for _ in range(4))
@@ -245,13 +247,13 @@ def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
             if first.unread or second.unread:
                 continue
             same = (
-                own[i]
+                within[i]
                 if i == j
                 else similarity_across(first.vectors, first.prompts, second.vectors, second.prompts)
             )
             pairs = [(values, low, high, mean_over_prompts(same, level=level, bounds=COSINE))]
             if i != j:
-                gap = mean_over_prompts((own[i] + own[j]) / 2 - same, level=level)
+                gap = mean_over_prompts((within[i] + within[j]) / 2 - same, level=level)
                 pairs.append((apart, apart_low, apart_high, gap))
             for at, start, end, score in pairs:
                 bounds = score.interval or (np.nan, np.nan)
@@ -259,7 +261,7 @@ def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
                 start[i, j] = start[j, i] = bounds[0]
                 end[i, j] = end[j, i] = bounds[1]
             others[i, j] = others[j, i] = _different(means[i], means[j])
-    names = tuple(each.name for each in sets)
+    names = tuple(answers.name for answers in sets)
     return Homogeneity(names, values, low, high, others, apart, apart_low, apart_high)
 
 

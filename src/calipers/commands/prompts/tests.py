@@ -51,18 +51,20 @@ def tests_between(
     if reference is None:
         pairs = list(combinations(systems, 2))
     else:
-        pairs = [(reference, each) for each in systems]
+        pairs = [(reference, system) for system in systems]
     views = (view, *(systems[0].further if systems else ()))
-    tested: list[tuple[TestedBy, str]] = [("classifier", each) for each in views]
+    tested: list[tuple[TestedBy, str]] = [("classifier", seen) for seen in views]
     tested.append(("gaussian", view))
-    if all(each.texts is not None for pair in pairs for each in pair):
+    if all(answers.texts is not None for pair in pairs for answers in pair):
         tested.append(("hamming", ""))
-    found: list[PromptTest] = []
+    results: list[PromptTest] = []
     for by, seen in tested:
         tests = [_test(by, seen, *pair, options) for pair in pairs]
         adjusted = holm([test.p_value for test in tests])
-        found += [replace(test, adjusted=float(p)) for test, p in zip(tests, adjusted, strict=True)]
-    return tuple(found)
+        results += [
+            replace(test, adjusted=float(p)) for test, p in zip(tests, adjusted, strict=True)
+        ]
+    return tuple(results)
 
 
 def _test(
@@ -158,4 +160,4 @@ def _hamming(first: Answers, second: Answers) -> list[Any]:
 def _parts(first: Answers, second: Answers, ours: Any, theirs: Any) -> list[Any]:
     """The rows of each prompt, those of the first set first."""
     spans = zip(pairwise(first.starts.tolist()), pairwise(second.starts.tolist()), strict=True)
-    return [np.concatenate([ours[slice(*own)], theirs[slice(*other)]]) for own, other in spans]
+    return [np.concatenate([ours[slice(*span)], theirs[slice(*other)]]) for span, other in spans]

@@ -204,7 +204,7 @@ def _is_searched(beside: Beside) -> bool:
 
 
 def _verdicts(ranking: Ranking) -> Iterator[str]:
-    """Say for each truth which metric agrees best, and how many others it cannot be told from."""
+    """Say for each truth which metric agrees best, and how many others agree equally well."""
     for truth in ranking:
         best = truth.best
         if best is not None:

@@ -111,7 +111,7 @@ def groups_of(table: RowTable) -> Iterator[RaterGroup]:
 
 
 def is_export(table: RowTable) -> bool:
-    """Whether every column of a table of pairs that is none of the fixed ones is a question."""
+    """Whether every column of a table of pairs that is not a fixed one is a question."""
     return "item" in table.columns and "rater" in table.columns
 
 

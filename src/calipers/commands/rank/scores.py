@@ -55,7 +55,7 @@ class Column:
     reasons
         Why systems have no value, where that is known.
     chance
-        What sets score that cannot be told apart; what is below ranks as this does.
+        What sets score that cannot be distinguished; what is below ranks as this does.
     """
 
     means: dict[str, float] = field(default_factory=dict)
@@ -140,7 +140,7 @@ def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None
     Raises
     ------
     InputError
-        If it is none of these, breaks a rule of its kind, or lacks one of the metrics.
+        If it is not one of these, breaks a rule of its kind, or lacks one of the metrics.
     """
     scores = _read(given, reference)
     chosen = list(metrics or scores.defaults)

@@ -82,7 +82,7 @@ def sweep(
     with calm(quiet=outputs.quiet):
         from calipers.commands.sweep.run import sweep as run
 
-        found = run(
+        swept = run(
             *read_sides(
                 reference,
                 generated,
@@ -92,4 +92,4 @@ def sweep(
             ),
             options=options,
         )
-    deliver(found, outputs, plot=found.plot)
+    deliver(swept, outputs, plot=swept.plot)

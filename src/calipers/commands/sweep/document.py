@@ -58,7 +58,7 @@ def _title(sweep: Sweep) -> str:
     values = settings["values"]
     fixed = f", k = {settings['k']}" if over == "n" else ""
     what = f"Sweep over {over} from {values[0]} to {values[-1]}{fixed}"
-    return f"{what} · {legend.title(sweep.reference, settings, said=['k'])}"
+    return f"{what} · {legend.title(sweep.reference, settings, stated=['k'])}"
 
 
 def _table(sweep: Sweep, view: str) -> Table:
@@ -103,9 +103,9 @@ def _shown_rows(values: Sequence[int]) -> list[int]:
     every = list(range(len(values)))
     if len(values) <= MOST_ROWS:
         return every
-    kept = [row for row in every if _is_round(values[row]) or row in (0, every[-1])]
+    rows = [row for row in every if _is_round(values[row]) or row in (0, every[-1])]
     step = -(-len(values) // MOST_ROWS)
-    return kept if len(kept) >= MOST_ROWS // 2 else sorted({*every[::step], every[-1]})
+    return rows if len(rows) >= MOST_ROWS // 2 else sorted({*every[::step], every[-1]})
 
 
 def _is_round(value: int) -> bool:
@@ -187,7 +187,9 @@ def _cuts(sweep: Sweep) -> Iterator[str]:
     summaries = [sweep.reference, *(system.summary for system in sweep.systems)]
     cut = [summary for summary in summaries if summary.n < summary.n_given]
     if cut:
-        names = ", ".join(f"{clean(each.name)} {each.n_given} to {each.n}" for each in cut)
+        names = ", ".join(
+            f"{clean(summary.name)} {summary.n_given} to {summary.n}" for summary in cut
+        )
         yield f"cut to the smallest generated set, or as --max-samples says: {names}"
 
 

@@ -98,7 +98,7 @@ def _over_k(
 ) -> dict[str, Rows]:
     """Read all k from one pass for each file."""
     names = [metric.name for metric in metrics]
-    found: dict[str, Rows] = {name: [] for name in names}
+    rows: dict[str, Rows] = {name: [] for name in names}
     for file in files:
         sides, k = neighbour_rows(reference, file, plan.settings), plan.values[-1]
         near = neighbourhoods(
@@ -112,9 +112,9 @@ def _over_k(
         quality = search_of(*sides, near, plan.settings, k)
         searches += [] if quality is None else [quality]
         for name in names:
-            found[name].append([score[name] for score in scores])
+            rows[name].append([score[name] for score in scores])
         advance(1)
-    return found
+    return rows
 
 
 def _over_n(
@@ -127,7 +127,7 @@ def _over_n(
 ) -> dict[str, Rows]:
     """Score nested subsamples in random orders; several files take the orders in turn."""
     count = plan.orders(len(files))
-    found: dict[str, Rows] = {metric.name: [[] for _ in range(count)] for metric in metrics}
+    rows: dict[str, Rows] = {metric.name: [[] for _ in range(count)] for metric in metrics}
     known: dict[object, dict[str, Score]] = {}
     for order in range(count):
         which = order % len(files)
@@ -141,9 +141,9 @@ def _over_n(
                 )
                 searches += [] if quality is None else [quality]
             for metric in metrics:
-                found[metric.name][order].append(known[same][metric.name])
+                rows[metric.name][order].append(known[same][metric.name])
             advance(1)
-    return found
+    return rows
 
 
 def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
@@ -226,12 +226,12 @@ def merge_signatures(lines: Iterable[str]) -> str:
     >>> merge_signatures(["k:4|n:100", "k:4|n:140"])
     'k:4|n:100,140'
     """
-    found: dict[str, dict[str, None]] = {}
+    pins: dict[str, dict[str, None]] = {}
     for line in dict.fromkeys(lines):
         for pin in line.split("|"):
             key, _, value = pin.partition(":")
-            found.setdefault(key, {})[value] = None
-    return "|".join(f"{key}:{_values(list(values))}" for key, values in found.items())
+            pins.setdefault(key, {})[value] = None
+    return "|".join(f"{key}:{_values(list(values))}" for key, values in pins.items())
 
 
 def _values(values: Sequence[str]) -> str:

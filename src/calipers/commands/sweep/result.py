@@ -108,9 +108,9 @@ class Curve(Plain):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """A tolerance that is a share of the level is the same for all such scores."""
-        found = data["plateau"]
-        own = isinstance(found, Mapping) and found.get("relative") is None
-        return {**data, "tolerance": found["tolerance"] if own else TOLERANCE}
+        plateau = data["plateau"]
+        absolute = isinstance(plateau, Mapping) and plateau.get("relative") is None
+        return {**data, "tolerance": plateau["tolerance"] if absolute else TOLERANCE}
 
 
 class PlacedCurve(NamedTuple):

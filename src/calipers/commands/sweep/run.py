@@ -68,7 +68,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     The figures 6 and B.1 of Le Bronnec et al. (ACL 2024) for your own samples. Over k, all values
     come from one pass over the distances. Over n, both sides are cut to n samples, in random
     orders in which a larger subsample contains the smaller ones, and each subsample is
-    preprocessed by itself: the scores are those that a person with n samples would get.
+    preprocessed on its own: the scores are those that a person with n samples would get.
 
     Parameters
     ----------
@@ -87,33 +87,33 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         set is too small for a value that was given.
     """
     asked = _check_values(options.over, options.values)
-    held = reference if isinstance(reference, Reference) else None
-    options = options if held is None else held.completed(options)
-    given = reference if held is None else held.samples
+    prepared = reference if isinstance(reference, Reference) else None
+    options = options if prepared is None else prepared.completed(options)
+    given = reference if prepared is None else prepared.samples
     inputs = read_sides(given, generated, options, seed=options.seed, skip_bad=options.skip_bad)
     options = with_scaling(options, inputs.reference.samples)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
-    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
+    model = open_embedder(options, inputs.sets) if prepared is None else prepared.open(inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
     # A sweep cuts both sides to one size
-    every = [choice for each in wanted.values() for choice in each]
+    every = [choice for choices in wanted.values() for choice in choices]
     check_extras(every, equal_sizes=True)
     check_approximate(every, options.neighbours)
     plan, progress = Plan(chosen, options), options.progress or Silent()
     with limit_threads(options.threads), running_where(options, progress):
-        known = None if held is None else held.embed
+        known = None if prepared is None else prepared.embed
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
-        found = _sweep_systems(inputs, embedded, wanted, plan, progress)
+        swept = _sweep_systems(inputs, embedded, wanted, plan, progress)
     return replace(
-        found,
+        swept,
         settings=_settings(plan, wanted, model) | {"samples": inputs.reference.samples.kind},
-        warnings=(*notes, *usual_warnings(options, inputs.reference.samples), *found.warnings),
+        warnings=(*notes, *usual_warnings(options, inputs.reference.samples), *swept.warnings),
     )
 
 
 def _settings(plan: Plan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
     options = plan.options
-    metrics = list(dict.fromkeys(metric.name for each in wanted.values() for metric in each))
+    metrics = list(dict.fromkeys(metric.name for choices in wanted.values() for metric in choices))
     fixed = {} if options.over == "k" else {"k": options.k, "seeds": options.seeds}
     return {
         "values": list(plan.values),
@@ -228,7 +228,7 @@ def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
     if view and view not in views:
         raise unknown_name("view", view, views)
     if metric == "all":
-        return [f"{view}.{each}" if view else each for each in BY_K]
+        return [f"{view}.{metric_name}" if view else metric_name for metric_name in BY_K]
     if metric in (*METRICS, *FAMILIES) and (metric not in BY_K or words):
         raise InputError(
             f"metric {':'.join((metric, *words))!r} cannot be computed in a sweep over k; "
@@ -257,10 +257,10 @@ def _sweep_systems(
         for system, files in zip(inputs.systems, embedded.systems, strict=True):
             searches: dict[str, list[SearchQuality]] = {view: [] for view in wanted}
             curves = _curves(embedded.reference, files, wanted, plan, about, advance, searches)
-            own = embedded.own_notes(files)
+            file_notes = embedded.own_notes(files)
             sides = (("its", read_of(files)), ("the reference's", about.reading))
             curves = _as_read(curves, too_little(embedder, sides))
-            made = _system(system, curves, about, own, plan, searches, sides[0][1])
+            made = _system(system, curves, about, file_notes, plan, searches, sides[0][1])
             unread = sentences(unread_cautions(embedder, sides))
             shared = _shared_prompts(system)
             systems.append(replace(made, warnings=(*unread, *shared, *made.warnings)))
@@ -295,8 +295,8 @@ def _curves(
     views = tuple(reference.views)
     curves = {}
     for view, metrics in wanted.items():
-        found = score_replicates(reference, files, view, metrics, plan, advance, searches[view])
-        for metric, rows in found.items():
+        measured = score_replicates(reference, files, view, metrics, plan, advance, searches[view])
+        for metric, rows in measured.items():
             curves[key(view, metric, views)] = make_curve(
                 metric,
                 rows,
@@ -339,9 +339,9 @@ def _system(
                 *length_cautions(reference, summary),
                 *trust_cautions(reference, summary, largest),
                 *(
-                    search_caution(found, view=view if len(searches) > 1 else "")
-                    for view, found in searches.items()
-                    if found
+                    search_caution(qualities, view=view if len(searches) > 1 else "")
+                    for view, qualities in searches.items()
+                    if qualities
                 ),
             )
         ),

@@ -112,5 +112,5 @@ def text(
 
         systems = read_systems(generated, field=options.field)
         name_fields(systems, quiet=outputs.quiet)
-        found = measure_texts(systems, options=options)
-    deliver(found, outputs, per_sample=per_sample)
+        comparison = measure_texts(systems, options=options)
+    deliver(comparison, outputs, per_sample=per_sample)

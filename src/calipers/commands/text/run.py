@@ -27,7 +27,7 @@ def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
     Returns
     -------
     TextComparison
-        ``found["model_a"]["self_bleu"].gap``; printing it shows the table.
+        ``comparison["model_a"]["self_bleu"].gap``; printing it shows the table.
 
     Raises
     ------

@@ -75,9 +75,9 @@ def tune(
     with calm(quiet=outputs.quiet):
         from calipers.commands.tune.run import tune as run
 
-        found = run(reference, options=options)
-    kept = with_command(found)
-    deliver(kept, outputs, details=details, plot=lambda path: _draw(kept, path))
+        tuned = run(reference, options=options)
+    result = with_command(tuned)
+    deliver(result, outputs, details=details, plot=lambda path: _draw(result, path))
 
 
 def _draw(tuning: Tuning, path: str) -> None:

@@ -78,7 +78,7 @@ class Tuned(Plain):
         from calipers.evaluate.verdict import decisive
 
         lead = decisive(comparison)
-        found = Standing() if lead is None else standing(comparison, lead)
+        standings = Standing() if lead is None else standing(comparison, lead)
         alone = (0,) if len(comparison) == 1 and lead is not None else ()
 
         def names(rows: Sequence[int]) -> tuple[str, ...]:
@@ -90,11 +90,11 @@ class Tuned(Plain):
             model=model,
             n=n,
             score="" if lead is None else lead.key,
-            closest=next(iter(names(found.best or alone)), None),
-            tied=names((*found.best[1:], *found.tied)),
-            undecided=names(found.undecided),
-            worse=names(found.worse),
-            untested=names(found.untested),
+            closest=next(iter(names(standings.best or alone)), None),
+            tied=names((*standings.best[1:], *standings.tied)),
+            undecided=names(standings.undecided),
+            worse=names(standings.worse),
+            untested=names(standings.untested),
         )
 
 

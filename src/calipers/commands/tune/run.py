@@ -188,9 +188,9 @@ def _clustered(samples: SampleSet, writer: Writer) -> SampleSet:
 
 
 def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
-    found = []
+    cautions = []
     if is_fitted(options.model) and options.fit_on is None:
-        found.append(
+        cautions.append(
             Caution(
                 "copies",
                 "the model was fitted on the reference",
@@ -199,4 +199,4 @@ def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
                 "--fit-on FILE",
             )
         )
-    return found
+    return cautions

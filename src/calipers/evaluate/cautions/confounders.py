@@ -56,7 +56,7 @@ class Confounders:
     truncation
         Shares of texts that the embedder cut; None where embeddings do not tell.
     duplicates, copies
-        Texts or rows that repeat others of their set, and texts that stand in the reference too.
+        Texts or rows that repeat others of their set, and texts that are in the reference too.
     prompts
         Texts that begin with a prompt; None where no row names one.
     beginnings
@@ -110,8 +110,8 @@ class Confounders:
             (self.scripts, self.language),
         )
         for signs in causes:
-            found = (sign.caution() for sign in signs if sign is not None)
-            yield from list(filter(None, found))[:1]
+            cautions = (sign.caution() for sign in signs if sign is not None)
+            yield from list(filter(None, cautions))[:1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ reference's is given as it would be in a random part of it of the generated set'
 no drawing: a text that stands c times among n is missing in such a part of h with the chance
 C(n - c, h) / C(n, h). Rows of embeddings that are given repeat an earlier one where all their
 numbers do. A copied text is in the reference as well. People write the same short texts too, so the
-share is held against that of reference texts which stand in the reference a second time.
+share is held against that of reference texts that occur in the reference twice.
 
 **Prompts and beginnings.** What both sides have in common in a prompt is no merit of the model.
 Where rows name prompts, a text that begins with its own is seen at once. A side whose rows name
@@ -111,14 +111,14 @@ class Duplicates:
 
 @dataclass(frozen=True)
 class Copies:
-    """The share of generated texts that stand in the reference too, 0 to 1.
+    """The share of generated texts that occur in the reference too, 0 to 1.
 
     Attributes
     ----------
     generated
         Of the generated texts.
     expected
-        Of the reference texts, those that stand in the reference a second time.
+        Of the reference texts, those that occur in the reference a second time.
     n, m
         Texts on the two sides.
     """
@@ -179,14 +179,16 @@ class Prompts:
     @property
     def _ours(self) -> float:
         """The share of generated texts that begin with a prompt, their own or another's."""
-        own = self.generated if self.generated is not None else self.generated_others
-        return own or 0.0
+        share = self.generated if self.generated is not None else self.generated_others
+        return share or 0.0
 
     @property
     def _theirs(self) -> float:
         """The same of the reference; of a longer one, the share of prompts that begin its texts."""
-        own = self.reference
-        return own if own is not None else max(self.reference_others or 0.0, self.continued or 0.0)
+        share = self.reference
+        return (
+            share if share is not None else max(self.reference_others or 0.0, self.continued or 0.0)
+        )
 
     @property
     def _in_generated(self) -> bool:
@@ -198,7 +200,7 @@ class Prompts:
         return max(self.reference or 0.0, others) > MORE_BEGINNINGS or named > MORE_CONTINUED
 
     def caution(self) -> Caution | None:
-        """Say on which side prompts stand in the texts, and what to do."""
+        """Say on which side the texts contain prompts, and what to do."""
         if self.apart:
             return None
         if self._in_generated:
@@ -221,7 +223,7 @@ class Prompts:
 
     @property
     def _own(self) -> bool:
-        """Whether the side that is told of first begins with prompts of its own rows."""
+        """Whether the side that is mentioned first begins with prompts of its own rows."""
         return (self.generated if self._in_generated else self.reference) is not None
 
     @property
@@ -358,7 +360,7 @@ def measure_repeated_rows(reference: Points, generated: Sequence[Points]) -> Dup
 
 
 def _row_counts(rows: Points) -> NDArray[np.intp]:
-    """How often each different row stands in a set."""
+    """How often each different row occurs in a set."""
     return np.bincount(row_ranks(rows))
 
 
@@ -378,7 +380,7 @@ def repeats(counts: NDArray[np.intp], size: int) -> float:
     Parameters
     ----------
     counts
-        How often each different text stands in the set; they sum to n, at least `size`.
+        How often each different text occurs in the set; they sum to n, at least `size`.
     size
         Texts drawn, none of them twice.
     """
@@ -421,18 +423,18 @@ def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Pro
         ours = _begun_by(generated, _named([reference]))
     if theirs is None:
         theirs = _begun_by([reference], _named(generated))
-    own = [None if side is None else side.share for side in known]
+    shares = [None if side is None else side.share for side in known]
     others = [
         None if named is not None else side.share
         for named, side in zip(known, (ours, theirs), strict=True)
     ]
     parts = [part for side in (ours, theirs) if side.begun.any() for part in side.parts]
     return Prompts(
-        own[1],
-        own[0],
+        shares[1],
+        shares[0],
         others[1],
         others[0],
-        _continued(reference, generated) if own[1] is None else None,
+        _continued(reference, generated) if shares[1] is None else None,
         float(np.median(parts)) if parts else 0.0,
     )
 
@@ -441,11 +443,15 @@ def measure_beginnings(
     reference: TextFacts, generated: Sequence[TextFacts], prompts: Prompts | None = None
 ) -> Beginnings | None:
     """Hold what generated texts share with reference texts against what these share."""
-    kept = [_uncopied(facts, reference) for facts in generated]
+    uncopied = [_uncopied(facts, reference) for facts in generated]
     texts = [
-        facts.beginnings[row] for facts, rows in zip(generated, kept, strict=True) for row in rows
+        facts.beginnings[row]
+        for facts, rows in zip(generated, uncopied, strict=True)
+        for row in rows
     ]
-    sizes = np.concatenate([facts.words[rows] for facts, rows in zip(generated, kept, strict=True)])
+    sizes = np.concatenate(
+        [facts.words[rows] for facts, rows in zip(generated, uncopied, strict=True)]
+    )
     theirs = reference.different_in_order
     if not texts or len(theirs) < 2:
         return None
@@ -527,8 +533,8 @@ def _begun_by(sets: Sequence[TextFacts], prompts: Collection[str]) -> _Begun:
     for facts in sets:
         for text, size in zip(facts.beginnings, facts.words.tolist(), strict=True):
             words = text.split(" ")
-            found = (n for n in lengths if n <= len(words) and " ".join(words[:n]) in prompts)
-            length = next(found, 0)
+            matches = (n for n in lengths if n <= len(words) and " ".join(words[:n]) in prompts)
+            length = next(matches, 0)
             begun.append(length > 0)
             parts += [length / size] if length else []
     return _Begun(np.array(begun, bool), parts)

@@ -70,13 +70,13 @@ def measure_outliers(reference: Points, generated: Points) -> Outliers | None:
         Rows as they are compared, shapes ``(n, d)`` and ``(m, d)``; they are read twice, block by
         block.
     """
-    found, n = far_rows((reference, generated)), len(reference)
-    if found is None:
+    far, n = far_rows((reference, generated)), len(reference)
+    if far is None:
         return None
-    places = found.places.tolist()
+    places = far.places.tolist()
     return Outliers(
         tuple(row for row in places if row < n),
         tuple(row - n for row in places if row >= n),
-        found.share,
-        found.distance,
+        far.share,
+        far.distance,
     )

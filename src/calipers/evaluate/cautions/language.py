@@ -246,12 +246,12 @@ def measure_language(reference: TextFacts, generated: Sequence[TextFacts]) -> La
         return None
     foreign = by_theirs.others < by_theirs.limit
     return Language(
-        usual=float(np.median(by_theirs.own)),
+        usual=float(np.median(by_theirs.within)),
         generated_usual=float(np.median(by_theirs.others)),
         generated_foreign=float(foreign.mean()),
-        expected=float((by_theirs.own < by_theirs.limit).mean()),
+        expected=float((by_theirs.within < by_theirs.limit).mean()),
         reference_foreign=float((by_ours.others < by_ours.limit).mean()),
-        reference_expected=float((by_ours.own < by_ours.limit).mean()),
+        reference_expected=float((by_ours.within < by_ours.limit).mean()),
         n=len(theirs.words),
         m=len(ours.words),
         example=ours.texts[int(np.argmax(foreign))] if foreign.any() else None,
@@ -283,13 +283,13 @@ def _texts(sets: Sequence[TextFacts]) -> _Texts | None:
 class _FrequentShares(NamedTuple):
     """The share of a set's most frequent words in each of its own texts, and in others."""
 
-    own: NDArray[np.float64]
+    within: NDArray[np.float64]
     others: NDArray[np.float64]
 
     @property
     def limit(self) -> float:
         """The share under which they hardly occur."""
-        return HARDLY * float(np.median(self.own))
+        return HARDLY * float(np.median(self.within))
 
 
 def _frequent_shares(texts: list[list[str]], others: list[list[str]]) -> _FrequentShares | None:
@@ -299,7 +299,7 @@ def _frequent_shares(texts: list[list[str]], others: list[list[str]]) -> _Freque
     None where even there they are rare.
     """
     frequent = [_frequent(texts[half::2]) for half in (0, 1)]
-    own, theirs = (
+    ours, theirs = (
         np.array(
             [
                 sum(map(frequent[row % 2].__contains__, words)) / len(words)
@@ -308,7 +308,7 @@ def _frequent_shares(texts: list[list[str]], others: list[list[str]]) -> _Freque
         )
         for side in (texts, others)
     )
-    return _FrequentShares(own, theirs) if np.median(own) >= LEAST else None
+    return _FrequentShares(ours, theirs) if np.median(ours) >= LEAST else None
 
 
 def _frequent(texts: list[list[str]]) -> frozenset[str]:

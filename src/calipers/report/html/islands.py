@@ -26,7 +26,7 @@ _NUL = r"\u0000"
 
 
 def island(data: Any) -> str:
-    """Write data as JSON that may stand in a ``script`` element as it is.
+    """Write data as JSON that may be put in a ``script`` element as it is.
 
     Raises
     ------

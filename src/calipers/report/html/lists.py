@@ -60,7 +60,7 @@ class ViewLists:
 
     @property
     def notes(self) -> list[str]:
-        """What could not be told, and why."""
+        """What could not be determined, and why."""
         return [clean(note) for note in self.explanation.notes]
 
     @property

@@ -1,6 +1,6 @@
 """A comparison ──► one HTML file, with everything in it: styles, scripts, pictures and texts.
 
-Jinja escapes every value; scripts run only if their hash stands in the policy at the head of the
+Jinja escapes every value; scripts run only if their hash is in the policy at the head of the
 page, so that no text can become one. The same comparison gives the same bytes.
 """
 
@@ -117,7 +117,7 @@ def html_page(comparison: Comparison, *, redact: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Inlined:
-    """What stands in the page as it is: styles, scripts and data."""
+    """What the page contains as it is: styles, scripts and data."""
 
     styles: Sequence[str]
     scripts: Sequence[str]

@@ -1,4 +1,4 @@
-"""Texts of samples for a page: cut alike where they would make it too large, the length told."""
+"""Texts of samples for a page: cut alike where they would make it too large, with their length."""
 
 from __future__ import annotations
 

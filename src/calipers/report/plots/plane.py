@@ -80,7 +80,7 @@ class Plane:
     join
         Families of systems, as :func:`plane_plot` has them.
     labels
-        Whether names stand beside the points; None to go by their number.
+        Whether names are written beside the points; None to go by their number.
     floor, whole
         Whether to show the noise floor, and the whole scale.
     x_name, y_name
@@ -172,7 +172,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class Scene:
-    """What stands in the plane of one view: the systems that have both scores, the floors."""
+    """What the plane of one view shows: the systems that have both scores, the floors."""
 
     places: Sequence[Place]
     floors: Sequence[Floor]
@@ -208,7 +208,7 @@ def plane_plot(
         Families of systems, each the names in the order in which a line joins them; ``"family"``
         for those whose names differ in the last number alone.
     labels
-        Whether names stand beside the points, or in the legend; by default beside up to 12.
+        Whether names are written beside the points, or in the legend; by default beside up to 12.
     floor
         Whether to show what two halves of the reference score against each other. Scores change
         with the number of samples, so hollow marks show every system at the size of the halves:

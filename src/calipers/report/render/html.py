@@ -85,8 +85,8 @@ def _parts(document: Document) -> Iterator[str]:
     for table in more:
         body = (_table(table) if table.columns else "") + "".join(map(_faint, table.notes))
         yield f"<details><summary>{_text(table.heading)}</summary>{body}</details>"
-    held = (*SIGNS, *REMARKS, "warning", "legend", "how", "verdict", "caution")
-    yield from (_paragraph(note) for note in document.notes if note.kind not in held)
+    shown = (*SIGNS, *REMARKS, "warning", "legend", "how", "verdict", "caution")
+    yield from (_paragraph(note) for note in document.notes if note.kind not in shown)
     yield from _folded("name", document.of_kind("legend"))
 
 
@@ -154,7 +154,7 @@ def _rows(table: Table) -> Iterator[str]:
     for kind, *cells in zip(table.kinds, *(column.cells for column in columns), strict=True):
         shade = f"; {FAINT}" if kind in (FLOOR, REFERENCE) else ""
         line = f"; border-top: {LINE}" if kind == FLOOR else ""
-        shown = "".join(_cell(*each, kind, table) for each in zip(columns, cells, strict=True))
+        shown = "".join(_cell(*pair, kind, table) for pair in zip(columns, cells, strict=True))
         yield f'<tr style="background: none{shade}{line}">{shown}</tr>'
 
 

@@ -1,8 +1,8 @@
 r"""A document ──► LaTeX tables for a paper: booktabs, and no other package.
 
-Best values are bold, intervals small beside them, and what cannot be told from the best carries
-a dagger. The caption says how it was measured and what the marks mean; warnings are comments, for
-the author.
+Best values are bold, intervals small beside them, and what is not distinguishable from the best
+carries a dagger. The caption says how it was measured and what the marks mean; warnings are
+comments, for the author.
 """
 
 from __future__ import annotations
@@ -180,8 +180,8 @@ def _drawn(document: Document) -> list[Table]:
 
 def _emptied(floats: Sequence[str]) -> Iterator[str]:
     """Have the pages printed now and then."""
-    for place, each in enumerate(floats):
-        yield each if place % MOST_FLOATS or not place else f"\\clearpage\n{each}"
+    for place, body in enumerate(floats):
+        yield body if place % MOST_FLOATS or not place else f"\\clearpage\n{body}"
 
 
 def _comments(document: Document, body: str) -> Iterator[str]:
@@ -203,10 +203,10 @@ def _said(document: Document) -> str:
 
 def _paragraphs(document: Document) -> Iterator[str]:
     """Write what else is said: findings, points and names."""
-    held = (*SIGNS, *REMARKS, "warning", "how", "verdict", "caution")
+    shown = (*SIGNS, *REMARKS, "warning", "how", "verdict", "caution")
     apart = [note for table in document.tables if not table.columns for note in table.notes]
     for note in (*apart, *document.notes):
-        if note.kind not in held:
+        if note.kind not in shown:
             about = note.sign or ", ".join(note.about) * (note.kind == "named")
             before = f"{escape(about)}: " if about else ""
             yield rf"\noindent {before}{_sentence(str(note))}"
@@ -226,19 +226,19 @@ def _table(table: Table, caption: str, label: str) -> list[str]:
     floats = _floats(pieces(table, WIDTH, measure=_as_printed))
     first = [rf"  \caption{{{caption}}}", rf"  \label{{{label}}}"]
     later = [r"  \caption{(continued)}"]
-    return [_float(each, later if place else first) for place, each in enumerate(floats)]
+    return [_float(tables, later if place else first) for place, tables in enumerate(floats)]
 
 
 def _floats(tables: Sequence[Table]) -> list[list[Table]]:
     """Fill pages with tables, since a float that is too high for a page is printed on none."""
-    found: list[list[Table]] = []
+    pages: list[list[Table]] = []
     for table in tables:
-        rows = sum(len(each.kinds) + MARGINS for each in [*(found[-1:] or [[]])[0], table])
-        if found and rows <= ROWS:
-            found[-1].append(table)
+        rows = sum(len(part.kinds) + MARGINS for part in [*(pages[-1:] or [[]])[0], table])
+        if pages and rows <= ROWS:
+            pages[-1].append(table)
         else:
-            found.append([table])
-    return found
+            pages.append([table])
+    return pages
 
 
 def _float(tables: Sequence[Table], about: Sequence[str]) -> str:

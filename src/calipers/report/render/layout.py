@@ -99,12 +99,12 @@ def stacked(
 def packed(lead: Sequence[Strip], runs: Sequence[tuple[Strip, ...]], *, width: int) -> list[Grid]:
     """Set as many runs of columns beside each other as fit, each grid with the lead columns.
 
-    They stand wider apart where that costs no further grid; a run too wide for a line is broken,
+    They are set wider apart where that costs no further grid; a run too wide for a line is broken,
     and shares no grid with another.
     """
     tight, wide = (_filled(lead, runs, width, gap) for gap in (1, 2))
     columns, gap = (wide, 2) if len(wide) == len(tight) else (tight, 1)
-    return [Grid(each, gap) for each in columns]
+    return [Grid(strips, gap) for strips in columns]
 
 
 def flowing(
@@ -127,7 +127,7 @@ def flowing(
             if is_full([column]):
                 grids.append(tuple(lead))
             grids[-1] = (*grids[-1], column)
-    return [Grid(each, gap) for each in grids]
+    return [Grid(strips, gap) for strips in grids]
 
 
 def named_within(columns: Sequence[Strip], cap: int) -> tuple[Strip, ...]:

@@ -82,7 +82,7 @@ def escape(text: object) -> str:
     """
     safe = clean(text).translate(_REFERENCES)
     safe = re.sub(r"&#(?=\d+;)", "\0", safe)  # these # are part of a reference
-    safe = _ESCAPED.sub(lambda found: "\\" + found.group(), safe).replace("\0", "&#")
+    safe = _ESCAPED.sub(lambda match: "\\" + match.group(), safe).replace("\0", "&#")
     return _MENTION.sub(rf"\1{_WORD_JOINER}", safe)
 
 

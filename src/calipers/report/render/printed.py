@@ -68,7 +68,7 @@ def written(column: Column, kinds: Sequence[str]) -> Strip:
 
 
 def pieces(table: Table, width: int, *, measure: Measure = written) -> list[Table]:
-    """Cut a table into such as are no wider than `width` characters, each with the names.
+    """Cut a table into pieces no wider than `width` characters, each with the names.
 
     `measure` gives for a column another one that is as wide as the column is shown.
     """
@@ -76,17 +76,17 @@ def pieces(table: Table, width: int, *, measure: Measure = written) -> list[Tabl
         return [table]
     runs = [tuple(measure(column, table.kinds) for column in run) for run in table.runs]
     lead = tuple(measure(column, table.kinds) for column in table.lead)
-    found = packed(lead, runs, width=width)
-    kept = [set(map(id, grid.columns[len(lead) :])) for grid in found]
-    return [replace(table, runs=_within(table.runs, runs, each)) for each in kept]
+    grids = packed(lead, runs, width=width)
+    identities = [set(map(id, grid.columns[len(lead) :])) for grid in grids]
+    return [replace(table, runs=_within(table.runs, runs, piece)) for piece in identities]
 
 
 def _within(
-    runs: Sequence[Run], measured: Sequence[tuple[Strip, ...]], kept: set[int]
+    runs: Sequence[Run], measured: Sequence[tuple[Strip, ...]], piece: set[int]
 ) -> tuple[Run, ...]:
     """Keep of each run the columns of one piece; two runs of one name stay apart."""
     parts = (
-        tuple(column for column, width in zip(run, widths, strict=True) if id(width) in kept)
+        tuple(column for column, width in zip(run, widths, strict=True) if id(width) in piece)
         for run, widths in zip(runs, measured, strict=True)
     )
     return tuple(part for part in parts if part)

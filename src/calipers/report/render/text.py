@@ -295,7 +295,7 @@ def _in_places(column: Column, *, tight: bool) -> tuple[Written, ...]:
         else (f"{said(cell.text)}{cell.arrow}", "", "")
         for cell in column.cells
     ]
-    value, interval, mark = (max(map(cell_len, each)) for each in zip(*parts, strict=True))
+    value, interval, mark = (max(map(cell_len, texts)) for texts in zip(*parts, strict=True))
     between = "" if tight else " "
     return tuple(
         Written(
@@ -403,17 +403,17 @@ def _indented(names: Strip, kinds: Sequence[str]) -> Strip:
 def _views(table: Table, width: int, *, labelled: bool) -> list[Grid]:
     """Stack views; plain text takes one line for each row that names its view, if it can."""
     ways = [(True, True), (False, True), (False, False)] if labelled else [(False, False)]
-    found = []
+    layouts = []
     for inline, named in ways:
         lead, runs = _strips(table, width, inline=inline)
         scores = [column for run in runs for column in run]
-        found.append(stacked(lead, scores, width=width, labelled=named))
+        layouts.append(stacked(lead, scores, width=width, labelled=named))
     loose = not table.even and any(
         isinstance(cell, ScoreCell) and cell.spread and column.align == "value"
         for column in table.scores
         for cell in column.cells
     )
-    return min(found if loose else found[:1], key=len)
+    return min(layouts if loose else layouts[:1], key=len)
 
 
 def _runs(table: Table, width: int) -> list[Grid]:
@@ -422,19 +422,21 @@ def _runs(table: Table, width: int) -> list[Grid]:
         ways = [
             packed(*_strips(table, width, inline=inline), width=width) for inline in (True, False)
         ]
-        return min(ways, key=lambda found: (_widest(found) > width, len(found)))
+        return min(ways, key=lambda layout: (_widest(layout) > width, len(layout)))
     lead, runs = _strips(table, width)
-    found = packed(lead, runs, width=width)
-    if len(found) > 1 and any(column.align == "inline" for column in table.scores):
-        found = _on_one_line(table, lead, width) or found
-    if len(found) == 1:
-        return found
+    grids = packed(lead, runs, width=width)
+    if len(grids) > 1 and any(column.align == "inline" for column in table.scores):
+        grids = _on_one_line(table, lead, width) or grids
+    if len(grids) == 1:
+        return grids
     views = [run[0].view for run in table.runs]
     return [
         grid
         for view in dict.fromkeys(views)
         for grid in packed(
-            lead, [run for run, own in zip(runs, views, strict=True) if own == view], width=width
+            lead,
+            [run for run, run_view in zip(runs, views, strict=True) if run_view == view],
+            width=width,
         )
     ]
 
@@ -455,7 +457,7 @@ def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
                 rooms.append((max(TINY_NAME, left), columns))
     if not rooms:
         return []
-    room, columns = max(rooms, key=lambda each: each[0])
+    room, columns = max(rooms, key=lambda candidate: candidate[0])
     return packed(named_within(lead, room), columns, width=width)
 
 
@@ -469,8 +471,8 @@ def _without_spare(column: Column) -> Column:
     return replace(column, cells=tuple(cells))
 
 
-def _widest(found: Sequence[Grid]) -> int:
-    return max(total_width(grid.columns, grid.gap) for grid in found)
+def _widest(grids: Sequence[Grid]) -> int:
+    return max(total_width(grid.columns, grid.gap) for grid in grids)
 
 
 def _fitted(table: Table, width: int, *, numbered: bool) -> tuple[Strip, ...]:

@@ -160,10 +160,10 @@ class Remote:
 
 
 def matches(address: str) -> list[str]:
-    """Give the addresses of the files that match a pattern; the address itself if it is none."""
+    """Give the addresses of the files that match a pattern; or the address, if it is no pattern."""
     if not glob.has_magic(address):
         return [address]
-    return [each.address for each in Remote.at(address).found()]
+    return [file.address for file in Remote.at(address).found()]
 
 
 def read_remote(
@@ -203,9 +203,9 @@ def read_remote(
     read = {**streamed, **seeking}.get(file.suffix)
     if read is None:
         known = ", ".join((*streamed, *seeking, TABLE))
-        found = f"suffix {file.suffix!r}" if file.suffix else "no suffix"
+        suffix = f"suffix {file.suffix!r}" if file.suffix else "no suffix"
         raise source.error(
-            f"a file with {found} cannot be read from there; possible are {known}; copy it to "
+            f"a file with {suffix} cannot be read from there; possible are {known}; copy it to "
             "this machine first"
         )
     with file.seekable() if file.suffix in seeking else file.stream() as stream:
@@ -214,7 +214,7 @@ def read_remote(
 
 def _are_tables(files: Sequence[Remote]) -> bool:
     """Tell whether files are parquet files; refuse several of which some are not."""
-    tables = [each.suffix == TABLE for each in files]
+    tables = [file.suffix == TABLE for file in files]
     if len(files) > 1 and not all(tables):
         other = files[tables.index(False)].address
         raise InputError(

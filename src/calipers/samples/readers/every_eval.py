@@ -38,16 +38,17 @@ def every_eval_items(
     Raises
     ------
     InputError
-        If a row is no such sample, or its texts are no strings.
+        If a row is not such a sample, or its texts are not strings.
     """
     seen, current = Seen(), budget()
     copies = 0
     failed, silent = list[int](), list[int]()
     for number, row in rows:
         if not is_every_eval(row):
-            found = names(row) if isinstance(row, dict) else describe(row)
+            description = names(row) if isinstance(row, dict) else describe(row)
             raise source.row_error(
-                number, f"has no {names(sorted(_FIELDS))}, as the rows before it; found {found}"
+                number,
+                f"has no {names(sorted(_FIELDS))}, as the rows before it; found {description}",
             )
         if row.get("error"):
             failed.append(number)

@@ -65,7 +65,7 @@ class DataFrameTable:
 
     @classmethod
     def of(cls, value: Any) -> DataFrameTable | None:
-        """Take a table as what it is; None where it is none."""
+        """Take a table as what it is; None where it is not a table."""
         kind = type(value).__name__
         if isinstance(value, type):
             return None
@@ -126,13 +126,13 @@ class DataFrameTable:
             places = map(self.columns.index, wanted)
             parts = (list(self.part(place, 0, self.length)) for place in places)
             return dict(zip(wanted, parts, strict=True))
-        found: dict[str, list[Any]] = {name: [] for name in wanted}
+        columns: dict[str, list[Any]] = {name: [] for name in wanted}
         for number, row in enumerate(self.stream, 1):
             for name in wanted:
                 if name not in row:
                     raise source.row_error(number, f"has no {name!r}; it has {names(row)}")
-                found[name].append(row[name])
-        return found
+                columns[name].append(row[name])
+        return columns
 
     def first(self) -> dict[str, Any]:
         """Give the first row, as it is."""
@@ -218,17 +218,17 @@ def _unlike_text(table: DataFrameTable, field: str, first: Any, source: Source) 
         return None
     labels = _labels(table, source)
     columns = table.values(list(dict.fromkeys([field, *labels.values()])), source)
-    found: dict[str, Any] = {
+    labelled: dict[str, Any] = {
         kind: [_plain(cell) for cell in columns[name]] for kind, name in labels.items()
     }
     if pictures:
         return SampleSet.from_images(
-            columns[field], name=source.name, skip_bad=source.skip_bad, **found
+            columns[field], name=source.name, skip_bad=source.skip_bad, **labelled
         )
     samples = SampleSet.from_vectors(stacked(columns[field], source.path), name=source.name)
-    if "groups" in found:
-        samples = samples.with_groups(found["groups"])
-    return samples.with_clusters(found["clusters"]) if "clusters" in found else samples
+    if "groups" in labelled:
+        samples = samples.with_groups(labelled["groups"])
+    return samples.with_clusters(labelled["clusters"]) if "clusters" in labelled else samples
 
 
 def _is_image(cell: Any) -> bool:
@@ -238,13 +238,13 @@ def _is_image(cell: Any) -> bool:
 
 def _labels(table: DataFrameTable, source: Source) -> dict[str, str]:
     """Name the columns of the labels that were asked for, by kind."""
-    found = {}
+    columns = {}
     for wanted in source.labels:
         if wanted.path in table.columns:
-            found[f"{wanted.kind}s"] = wanted.path
+            columns[f"{wanted.kind}s"] = wanted.path
         elif wanted.needed:
             raise source.error(f"has no column {wanted.path!r}; it has {names(table.columns)}")
-    return found
+    return columns
 
 
 def _needed(field: str | None, columns: Sequence[str], source: Source) -> list[str] | None:

@@ -41,15 +41,15 @@ def is_image_name(path: str | os.PathLike[str]) -> bool:
 
 def read_image_folder(folder: Path, source: Source) -> SampleSet | None:
     """Read the images of a folder and of those in it, sorted; None if there are none."""
-    found = _Walk()
-    found.walk(folder)
-    if not found.images:
+    walk = _Walk()
+    walk.walk(folder)
+    if not walk.images:
         return None
-    texts = list(filter(is_text_name, found.others))
+    texts = list(filter(is_text_name, walk.others))
     if len(texts) > 1:  # a single one, such as readme.txt, is about the images
-        raise mixed(source, found.images, texts)
-    paths = sorted(found.images, key=lambda path: PurePath(path).parts)
-    return read_image_files(paths, folder, source, found.notes())
+        raise mixed(source, walk.images, texts)
+    paths = sorted(walk.images, key=lambda path: PurePath(path).parts)
+    return read_image_files(paths, folder, source, walk.notes())
 
 
 def read_image_files(
@@ -134,7 +134,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        # A link to itself: no folder; as an image it is told to be none.
+        # A link to itself: not a folder; it is refused as an image.
         return False
 
 

@@ -46,8 +46,8 @@ def read_inspect_json(value: dict[str, Any], source: Source) -> SampleSet:
     source = source.counting("sample")
     samples = value.get("samples")
     if not isinstance(samples, list) or not samples:
-        found = "no samples" if samples in (None, []) else f"samples that are {describe(samples)}"
-        raise source.error(f"the log of inspect holds {found}; was only its header written?")
+        content = "no samples" if samples in (None, []) else f"samples that are {describe(samples)}"
+        raise source.error(f"the log of inspect holds {content}; was only its header written?")
     return _noted(read_rows(_checked(enumerate(samples, 1), source), source), value.get("status"))
 
 
@@ -57,7 +57,7 @@ def read_eval(stream: BinaryIO, source: Source) -> SampleSet:
     Raises
     ------
     InputError
-        If it is no such log, is damaged, claims more than may be taken, or holds no output.
+        If it is not such a log, is damaged, claims more than may be taken, or holds no output.
     MissingExtraError
         If it is packed by zstd and pyarrow is not installed.
     """
@@ -113,11 +113,13 @@ def _noted(samples: SampleSet, status: object) -> SampleSet:
 
 
 def _checked(rows: Iterator[tuple[int, Any]], source: Source) -> Iterator[tuple[int, Any]]:
-    """Pass on samples, and refuse a first one that is none: the others are held to it."""
+    """Pass on samples, and refuse rows that are not samples of inspect."""
     for number, row in rows:
         if not is_inspect(row):
-            found = names(row) if isinstance(row, dict) else describe(row)
-            raise source.row_error(number, f"is no sample of inspect, {OF_INSPECT}; found {found}")
+            description = names(row) if isinstance(row, dict) else describe(row)
+            raise source.row_error(
+                number, f"is no sample of inspect, {OF_INSPECT}; found {description}"
+            )
         yield number, row
 
 

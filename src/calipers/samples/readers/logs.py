@@ -72,8 +72,10 @@ def _left_out(failed: list[int], silent: list[int], reason: str, source: Source)
 def _problem(number: int, row: Any, source: Source) -> str:
     """Say why a row has no answer; empty if it has one."""
     if not isinstance(row, dict) or "response" not in row:
-        found = names(row) if isinstance(row, dict) else describe(row)
-        raise source.row_error(number, f"has no 'response', as the rows before it; found {found}")
+        description = names(row) if isinstance(row, dict) else describe(row)
+        raise source.row_error(
+            number, f"has no 'response', as the rows before it; found {description}"
+        )
     response = row["response"]
     if row.get("error"):
         return _reason(row["error"])
@@ -208,11 +210,15 @@ class Filters:
 
 
 def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
-    found = names(row) if isinstance(row, dict) else describe(row)
+    description = names(row) if isinstance(row, dict) else describe(row)
     if not isinstance(row, dict) or not isinstance(row.get("resps"), list):
-        raise source.row_error(number, f"has no list 'resps', as the rows before it; found {found}")
+        raise source.row_error(
+            number, f"has no list 'resps', as the rows before it; found {description}"
+        )
     if "doc_id" not in row:
-        raise source.row_error(number, f"has no 'doc_id', as the rows before it; found {found}")
+        raise source.row_error(
+            number, f"has no 'doc_id', as the rows before it; found {description}"
+        )
     responses = [[response] if isinstance(response, str) else response for response in row["resps"]]
     if any(isinstance(repeats, list) and _scored(repeats) for repeats in responses):
         raise _no_texts(number, source)
@@ -304,8 +310,10 @@ def inspect_items(
     given = 0
     for number, row in rows:
         if not is_inspect(row):
-            found = names(row) if isinstance(row, dict) else describe(row)
-            raise source.row_error(number, f"is no sample of inspect, {OF_INSPECT}; found {found}")
+            description = names(row) if isinstance(row, dict) else describe(row)
+            raise source.row_error(
+                number, f"is no sample of inspect, {OF_INSPECT}; found {description}"
+            )
         if row.get("error"):
             failed.append(number)
             reason = reason or _reason(row["error"])

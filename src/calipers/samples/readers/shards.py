@@ -58,7 +58,7 @@ def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ..
     Returns
     -------
     tuple
-        The shards, and what a person must be told of other files. Hidden files are left out.
+        The shards, and notes on other files. Hidden files are left out.
 
     Raises
     ------

@@ -71,7 +71,7 @@ def _taken_apart(batch: Any) -> Iterable[Any]:
         return (dict(zip(batch, row, strict=True)) for row in zip(*columns, strict=True))
     if isinstance(batch, tuple | list) and batch:
         first = batch[0]
-        if isinstance(first, tuple | list) and all(isinstance(each, str) for each in first):
+        if isinstance(first, tuple | list) and all(isinstance(column, str) for column in first):
             return first
         if getattr(first, "ndim", 0) > 1 and not _are_images(batch):
             return list(first)
@@ -80,7 +80,7 @@ def _taken_apart(batch: Any) -> Iterable[Any]:
 
 def _are_images(batch: Iterable[Any]) -> bool:
     """Tell whether a list holds images of one size or several, and no columns of a batch."""
-    return all(getattr(each, "ndim", 0) == 3 for each in batch)
+    return all(getattr(sample, "ndim", 0) == 3 for sample in batch)
 
 
 def holds_arrays(row: Mapping[str, Any]) -> bool:

@@ -155,7 +155,7 @@ def _refusing_no_parquet(source: Source) -> Iterator[None]:
 def _rows_at_once(metadata: Any, stream: BinaryIO, columns: Sequence[str] | None) -> int:
     """Choose how many rows of a parquet file are unpacked at a time.
 
-    One long value, kept once, may stand in every row; so many rows fit into half of the
+    One long value, kept once, may be in every row; so many rows fit into half of the
     memory that may be taken.
     """
     longest = 1
@@ -307,19 +307,21 @@ def _read_vectors(field: str, tables: Sequence[TableFile], source: Source) -> Sa
 
 def _shard(field: str, table: TableFile, source: Source) -> Shard:
     """See a file of vectors as a part of a set; messages name the file and count its own rows."""
-    own = replace(source, path=table.path)
+    file_source = replace(source, path=table.path)
     parts = (batch.column(field) for batch in table.batches([field]) if len(batch))
     first = next(parts, None)
     columns = 0
     if first is not None:
         columns = vector_width(first)
-        vector_array(first, columns, 1, own.row_error)  # a bad row there goes before other columns
+        vector_array(
+            first, columns, 1, file_source.row_error
+        )  # a bad row there goes before other columns
 
     def blocks() -> Iterator[NDArray[Any]]:
         row = 1
         for batch in table.batches([field]):
             check_decompressed(table.path, batch.nbytes)
-            yield vector_array(batch.column(field), columns, row, own.row_error)
+            yield vector_array(batch.column(field), columns, row, file_source.row_error)
             row += len(batch)
 
     kind = vector_dtype(table.schema.field(field).type)
@@ -433,9 +435,9 @@ def open_arrow(path: Path, source: Source) -> TableFile:
     schema, rows, _ = _opened_arrow(path, source)
 
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
-        _, _, found = _opened_arrow(path, source)
+        _, _, record_batches = _opened_arrow(path, source)
         with _refusing_no_arrow(path, source):
-            for batch in found:
+            for batch in record_batches:
                 chosen = batch if columns is None else batch.select(columns)
                 _check_whole(chosen, path, source)
                 yield chosen

@@ -1,4 +1,4 @@
-"""Text formats: lines, CSV and TSV, JSON lines and JSON; and standard input, told by its content.
+"""Text formats: lines, CSV and TSV, JSON lines and JSON; and standard input, by its content.
 
 All are UTF-8, decoded line by line, with a byte order mark dropped.
 """
@@ -204,9 +204,9 @@ def _mark(header: str, source: Source) -> str:
             row = next(csv.reader([header], delimiter=mark), [])
         except csv.Error:
             row = []
-        found = {name.strip() for name in row}
-        asked = source.field is not None and bool({source.field, root(source.field)} & found)
-        usual = len(row) > 1 and any(name.casefold() in (*USUAL, *TOKENS) for name in found)
+        names = {name.strip() for name in row}
+        asked = source.field is not None and bool({source.field, root(source.field)} & names)
+        usual = len(row) > 1 and any(name.casefold() in (*USUAL, *TOKENS) for name in names)
         return asked, usual, len(row)
 
     return max(MARKS, key=merit)  # of equal ones the first
@@ -218,11 +218,11 @@ def _check_header(header: list[str], source: Source, delimiter: str | None) -> N
     if twice:
         raise source.error(f"the header row names the column {names(twice)} twice")
     if delimiter is not None and source.field is None and len(header) == 1:
-        found = [mark for mark in MARKS if mark != delimiter and mark in header[0]]
-        if found:
+        marks = [mark for mark in MARKS if mark != delimiter and mark in header[0]]
+        if marks:
             raise source.error(
                 f"the header row is one column, {header[0]!r}; columns must be separated by "
-                f"{delimiter!r}, not {found[0]!r}"
+                f"{delimiter!r}, not {marks[0]!r}"
             )
 
 
@@ -308,10 +308,10 @@ def parses(text: str) -> bool:
 
 def _read_at(value: dict[str, Any], source: Source) -> SampleSet:
     try:
-        found = extractor(str(source.field))(value)
+        values = extractor(str(source.field))(value)
     except PathError as error:
         raise source.error(str(error)) from None
-    rows = found[0] if len(found) == 1 and isinstance(found[0], list) else found
+    rows = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     plain = replace(source, field=None, unit="row")
     return read_rows(enumerate(rows, 1), plain)
 

@@ -67,9 +67,9 @@ def _text_files(entries: Sequence[Path]) -> list[Path]:
 def _texts(files: Sequence[Path]) -> Iterator[str]:
     """Give the text of every file, without the end of its last line."""
     for file in files:
-        own = Source(str(file), file.name)
+        source = Source(str(file), file.name)
         with open_stream(file) as stream:
-            text = decode(read_whole(stream, own.error), own)
+            text = decode(read_whole(stream, source.error), source)
         yield text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
 

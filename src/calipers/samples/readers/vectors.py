@@ -81,15 +81,15 @@ def from_array(array: Any, name: str, source: str) -> SampleSet:
     return SampleSet.from_vectors(array, name=name, source=source)
 
 
-def pick(found: list[str], source: Source) -> str:
+def pick(arrays: list[str], source: Source) -> str:
     """Choose one of a file's arrays: the one that the field names, or the only one."""
-    if source.field is None and len(found) == 1:
-        return found[0]
+    if source.field is None and len(arrays) == 1:
+        return arrays[0]
     if source.field is None:
-        raise source.error(f"holds several arrays, {names(sorted(found))}; {NAME_IT}")
-    if source.field not in found:
+        raise source.error(f"holds several arrays, {names(sorted(arrays))}; {NAME_IT}")
+    if source.field not in arrays:
         raise source.error(
-            f"holds no array {source.field!r}; the arrays are {names(sorted(found))}"
+            f"holds no array {source.field!r}; the arrays are {names(sorted(arrays))}"
         )
     return source.field
 
@@ -153,15 +153,15 @@ def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
     vectors = _member(
         arrays, pick([name for name in arrays.files if name not in asked], source), source
     )
-    found: Labels = {}
+    labels_by_kind: Labels = {}
     for wanted in (wanted for wanted in source.labels if wanted.path in arrays.files):
-        labels = found[wanted.kind] = _member(arrays, wanted.path, source)
+        labels = labels_by_kind[wanted.kind] = _member(arrays, wanted.path, source)
         if labels.ndim != 1:
             raise source.error(
                 f"the array {wanted.path!r} of {wanted.kind}s must have one axis, a label for each "
                 f"sample; found the shape {labels.shape}"
             )
-    return vectors, found
+    return vectors, labels_by_kind
 
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
@@ -313,12 +313,12 @@ class Made:
     def of_line(cls, line: str) -> Made | None:
         """Read it back; None where it is something else."""
         try:
-            found = json.loads(line)
-            views = tuple(found["views"])
-            signature, pooled = dict(found["signature"]), dict(found["view_signature"])
-            words, unread = tuple(found["words"]), tuple(found["unread"])
-            cut = None if found["truncated"] is None else tuple(found["truncated"])
-            left_out = found["left_out"] is True
+            data = json.loads(line)
+            views = tuple(data["views"])
+            signature, pooled = dict(data["signature"]), dict(data["view_signature"])
+            words, unread = tuple(data["words"]), tuple(data["unread"])
+            cut = None if data["truncated"] is None else tuple(data["truncated"])
+            left_out = data["left_out"] is True
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
         names = (*views, *signature, *signature.values(), *pooled, *pooled.values())
@@ -465,15 +465,15 @@ def read_entry(entry: Any) -> TensorEntry:
 
 
 def _whole_numbers(key: str, entry: dict[str, Any]) -> list[int]:
-    found = entry.get(key)
-    if not isinstance(found, list):
-        raise ValueError(f"{key!r} must be a list, but it is {describe(found)}")
-    for number in found:
+    numbers = entry.get(key)
+    if not isinstance(numbers, list):
+        raise ValueError(f"{key!r} must be a list, but it is {describe(numbers)}")
+    for number in numbers:
         if type(number) is not int or not 0 <= number < MOST:
             raise ValueError(
                 f"{key!r} must hold whole numbers from 0 to below 2**63; found {describe(number)}"
             )
-    return found
+    return numbers
 
 
 def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
