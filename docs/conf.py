@@ -105,14 +105,15 @@ html_context = {"default_mode": "auto"}
 
 
 def setup(app):
-    """Take bars in docstrings as they are: ``|T(Q) - T(P)|`` is not the name of a substitution."""
-    app.connect("autodoc-process-docstring", escape_bars, priority=900)  # after numpydoc
+    """Take docstrings as plain text: the texts of options serve help pages too."""
+    app.connect("autodoc-process-docstring", as_plain_text, priority=900)  # after numpydoc
 
 
-def escape_bars(app, what, name, obj, options, lines):
-    """Escape the bars outside of literals, in place."""
+def as_plain_text(app, what, name, obj, options, lines):
+    """Keep bars, ``|T(Q) - T(P)|``, from naming substitutions, and examples from being links."""
     for place, line in enumerate(lines):
         parts = re.split(r"(``.*?``|`[^`]*`)", line)
-        lines[place] = "".join(
-            part if part.startswith("`") else part.replace("|", r"\|") for part in parts
-        )
+        for i in range(0, len(parts), 2):
+            escaped = parts[i].replace("|", r"\|")
+            parts[i] = re.sub(r"https?://host[^\s,;)]*", r"``\g<0>``", escaped)
+        lines[place] = "".join(parts)

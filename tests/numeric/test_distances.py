@@ -14,10 +14,11 @@ from calipers.numeric.distances import (
     column_sums,
     farthest,
     lay_out_panels,
+    sieves,
     squared_of_pairs,
     sum_rows,
 )
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import Workers
 
 DTYPES = [np.float32, np.float64]
@@ -127,3 +128,14 @@ def assert_same_bits_with_all_sets(code: str, folder) -> None:
 
 def test_all_instruction_sets_give_the_same_bits(tmp_path):
     assert_same_bits_with_all_sets(DISTANCES, tmp_path)
+
+
+def test_panels_hold_the_rows(rng):
+    rows = rng.standard_normal((100, 7)).astype(np.float32)
+    (points,) = sieves(rows)
+    assert points.panels.shape == (3, 7, PANEL)
+    centred = (rows - rows.mean(axis=0)) * np.sqrt(2 * points.half_scale)
+    np.testing.assert_allclose(points.rows, centred, atol=1e-6)
+    np.testing.assert_array_equal(points.panels[1, :, 3], points.rows[51])
+    assert not points.panels[2, :, 4:].any()
+    assert np.isinf(points.low[100:]).all()

@@ -5,7 +5,7 @@ of rows that stay in a core's own cache; attention takes one text after the othe
 padded. Every number is summed in one order, whatever stands beside it: a text has the same vectors,
 bit by bit, in any batch, order and number of threads.
 
-Weights lie in panels, as `numeric/simd.py` multiplies them: 48 outputs side by side, one input
+Weights lie in panels, as `numeric/panels.py` multiplies them: 48 outputs side by side, one input
 after the other.
 """
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats32
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 
 ROWS = 8  # tokens that are multiplied at a time
 BLOCK = 512  # tokens that pass a dense layer together, so that its weights are not read too often

@@ -16,7 +16,7 @@ import numpy as np
 
 from calipers.embedders.options import choose_device
 from calipers.errors import InputError, require
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.tiles import Span, panel_spans, rectangle
 
 ON_PROCESSOR = 2_048

@@ -19,7 +19,7 @@ from calipers.estimate.kmeans.kernels import ClusterRows
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Round
 from calipers.numeric.arrays import Floats32
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, panel_spans
 

@@ -20,7 +20,7 @@ from calipers.estimate.knn.balls import BallSide, Radii
 from calipers.estimate.knn.nearest import Nearest, nearest_between, nearest_neighbours
 from calipers.estimate.knn.passes import LocalPasses, SettledCounts
 from calipers.numeric.distances import Sieve
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.tiles import Span, panel_spans
 
 Arrays = dict[str, NDArray[Any]]

@@ -21,7 +21,7 @@ from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Clustering, Round, run_rounds
 from calipers.numeric.arrays import Floats32
 from calipers.numeric.distances import FLOOR, slack
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, panel_spans, spans
 

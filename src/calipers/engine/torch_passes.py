@@ -22,7 +22,7 @@ from calipers.estimate.knn.kernels import CLOSE, TINY, count_listed, enter_close
 from calipers.estimate.knn.nearest import MORE, Candidates, Nearest, settle
 from calipers.estimate.knn.passes import Passes, SettledCounts, empty_counts, settled_counts
 from calipers.numeric.distances import Sieve, slack
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, panel_spans
 

@@ -38,8 +38,8 @@ from calipers.numeric import native
 from calipers.numeric.arrays import Matrix
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.kept import content, kept
+from calipers.numeric.panels import PANEL
 from calipers.numeric.scratch import scratch
-from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, limit_threads, workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole

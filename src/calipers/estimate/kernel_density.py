@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.numeric import native
 from calipers.numeric.distances import Sieve, fill_panels
-from calipers.numeric.simd import Thresholds
+from calipers.numeric.panels import Thresholds
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import BLOCK, Span, panel_spans
 
@@ -73,8 +73,6 @@ def _kth_of(points: Sieve, rows: Span, k: int) -> NDArray[np.float64]:
     nearest: NDArray[np.float64] = np.partition(squared, k - 1, axis=1)[:, k - 1]
     return nearest
 
-
-native.record("thresholds", "low f4[n]", "limit f4[n] out", "gain f4[n] out", "reach f4[n]")
 
 _collect = native.kernel(
     "collect_nearest",

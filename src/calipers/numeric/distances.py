@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,8 @@ from numpy.typing import NDArray
 from calipers.lazy import lazily
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Longs
-from calipers.numeric.compile import summation
+from calipers.numeric.panels import PANEL
 from calipers.numeric.scratch import scratch
-from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, panel_spans
 
@@ -53,19 +51,6 @@ measure_pairs = native.kernel(
 )
 
 
-@summation
-def squared_distance(x: Any, i: int, y: Any, j: int) -> float:
-    """Sum of squared differences of two rows in float64; swapping them changes no bit.
-
-    Takes whole arrays: every view of a row would be counted, by all threads in one place.
-    """
-    total = 0.0
-    for t in range(x.shape[1]):
-        difference = np.float64(x[i, t]) - np.float64(y[j, t])
-        total += difference * difference
-    return total
-
-
 def squared_of_pairs(points: Points, rows: Longs, others: Points, columns: Longs) -> Floats:
     """The exact squared distances of listed pairs, a row of `points` and one of `others` each."""
     squared = np.empty(len(rows))
@@ -84,7 +69,7 @@ class Sieve:
         The rows as given, shape ``(n, d)``, float32 or float64: the exact distances use these.
     panels
         Centred and scaled rows of absolute value at most about 1, in the layout of
-        :mod:`calipers.numeric.simd`, shape ``(panels, d, 48)``, float32; the rows that
+        :mod:`calipers.numeric.panels`, shape ``(panels, d, 48)``, float32; the rows that
         fill the last panel are zero.
     low
         ``(1 - slack) * |row|^2 / 2``, shape ``(panels * 48,)``, float32; infinite for rows that

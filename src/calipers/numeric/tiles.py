@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calipers.numeric.simd import PANEL
+from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import available_threads
 
 BLOCK = 1024

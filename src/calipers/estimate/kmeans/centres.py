@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.kmeans.kernels import filled
+from calipers.estimate.kmeans.kernels import VECTOR_LENGTH, filled
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats32
 from calipers.numeric.distances import slack
-from calipers.numeric.simd import PANEL, VECTOR_LENGTH
+from calipers.numeric.panels import PANEL
 
 
 class Centres(NamedTuple):

@@ -18,13 +18,16 @@ from calipers.lazy import lazily
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats32
 from calipers.numeric.distances import Points, centre_and_scale, slack
+from calipers.numeric.panels import PANEL
 from calipers.numeric.scratch import scratch
-from calipers.numeric.simd import PANEL, VECTOR_LENGTH
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans
 
 if TYPE_CHECKING:
     from calipers.estimate.kmeans.centres import Centres
+
+VECTOR_LENGTH = 16
+"""Numbers of float32 that the kernels take at a time."""
 
 
 @dataclass(frozen=True)

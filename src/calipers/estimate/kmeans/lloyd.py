@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.estimate.kmeans.centres import Centres, place_centres, unmoved
 from calipers.estimate.kmeans.kernels import (
+    VECTOR_LENGTH,
     Assignments,
     ClusterRows,
     assign,
@@ -27,7 +28,7 @@ from calipers.estimate.kmeans.kernels import (
 )
 from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, chosen_rounds, run_rounds
 from calipers.numeric.arrays import Floats32
-from calipers.numeric.simd import PANEL, VECTOR_LENGTH
+from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import Workers
 from calipers.numeric.tiles import Span, panel_spans, spans
 

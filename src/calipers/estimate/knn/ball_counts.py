@@ -21,8 +21,8 @@ from calipers.estimate.knn.kernels import LARGE, LEAST, LESS, SMALL, exact_ratio
 from calipers.estimate.knn.nearest import Candidates
 from calipers.numeric.arrays import Floats, Ints
 from calipers.numeric.distances import fill_panels, slack
+from calipers.numeric.panels import Thresholds, patches
 from calipers.numeric.scratch import scratch
-from calipers.numeric.simd import Thresholds, patches
 from calipers.numeric.tiles import Span
 
 

@@ -21,8 +21,8 @@ from calipers.estimate.knn.kernels import (
     settle_candidates,
 )
 from calipers.numeric.distances import Sieve, fill_panels
+from calipers.numeric.panels import Thresholds, patches
 from calipers.numeric.scratch import filled
-from calipers.numeric.simd import Thresholds, patches
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle, triangle
 
