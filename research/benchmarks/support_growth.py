@@ -14,11 +14,12 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import numba
 import numpy as np
 
 from calipers.estimate import Supports, neighbourhoods
-from calipers.numeric.simd import PANEL, multiply_panels
+from calipers.estimate.knn.kernels import scan_nearest
+from calipers.estimate.knn.nearest import Candidates
+from calipers.numeric.simd import PANEL, Thresholds
 from children import report, side_by_side
 from support import samples
 
@@ -47,11 +48,12 @@ def growth(d: int, repeats: int) -> None:
     )
 
 
-@numba.njit(nogil=True)
 def _multiply(panels, repeats):
-    products = np.empty((PANEL, PANEL), np.float32)
-    for i in range(repeats):
-        multiply_panels(panels, i % 7, panels, 7, products)
+    """Multiply a panel with seven others in turn; no pair passes the sieve."""
+    pairs = np.zeros((repeats, 2), np.int64)
+    pairs[:, 0], pairs[:, 1] = np.arange(repeats) % 7 * PANEL, 7 * PANEL
+    shut, none = Thresholds.shut(np.zeros(8 * PANEL, np.float32)), Candidates.empty(0, 1)
+    scan_nearest(panels, panels, pairs, shut, shut, 0, 0, False, none, none)
 
 
 def machine(count: int, repeats: int = 50_000) -> float:
