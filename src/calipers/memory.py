@@ -153,7 +153,7 @@ def memory_limit(size: int | str | None = None) -> Iterator[None]:
     Raises
     ------
     InputError
-        If the size is none.
+        If the size cannot be read.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def parse_size(text: str, parameter: str = "--max-memory") -> int:
     Raises
     ------
     InputError
-        If it is none, or not above 0.
+        If it is not a size, or not above 0.
 
     Examples
     --------

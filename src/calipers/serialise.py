@@ -172,7 +172,7 @@ def parsed_json(content: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not JSON.
     """
     return json.loads(content, parse_constant=_no_number)
 

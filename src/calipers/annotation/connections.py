@@ -44,7 +44,7 @@ def protocol() -> type[Any]:
             if self._waiting is None:
                 self._wait()
             super().data_received(data)
-            if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):  # it is whole, or is none
+            if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):  # it is whole, or is not one
                 self._wait_no_more()
 
         def connection_lost(self, error: Exception | None) -> None:

@@ -18,7 +18,7 @@ def summary(result: Result) -> Document:
     Raises
     ------
     InputError
-        If it is none, such as data of one.
+        If it is not a result, such as the data of one.
     """
     if not isinstance(result, Result):
         raise InputError(

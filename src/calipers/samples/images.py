@@ -208,7 +208,7 @@ def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
 
 
 def from_arrays(values: Iterable[object], where: str) -> ImageArrays:
-    """Hold arrays of one image each, or name the one that is none."""
+    """Hold arrays of one image each, or name the one that is not an image."""
     return ImageArrays([_one(array, f"{where}: image {n}") for n, array in enumerate(values, 1)])
 
 

@@ -60,7 +60,7 @@ class TokenColumn:
 
 
 def checked_tokens(ids: Iterable[object] | TokenData, where: str) -> TokenData:
-    """Turn what a person holds into lists of token ids, or name the sample that is none.
+    """Turn a person's samples into lists of token ids, or name the sample that is not one.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def checked_tokens(ids: Iterable[object] | TokenData, where: str) -> TokenData:
 
 
 def wrong_id(place: int, value: object) -> str:
-    """Say that the id at a place, counted from 0, is none."""
+    """Say that the value at a place, counted from 0, is not an id."""
     hint = "; embeddings must be an array, or a .npy file" if isinstance(value, float) else ""
     return f"{RULE}, but id {place + 1:,} is {describe(value)}{hint}"
 
