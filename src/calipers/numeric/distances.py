@@ -141,6 +141,7 @@ def sieves(*sets: Points, threads: int | None = None) -> tuple[Sieve, ...]:
     threads
         Number of threads; no effect on the result.
     """
+    sets = tuple(map(np.ascontiguousarray, sets))
     with workers(threads) as pool:
         centre, exponent = centre_and_scale(sets, pool)
         scale = 2.0**-exponent

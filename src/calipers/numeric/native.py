@@ -36,6 +36,8 @@ DTYPES = {
     "u8": np.dtype(np.uint64),
     "b1": np.dtype(np.bool_),
 }
+Array = np.ndarray[Any, Any]
+
 REALS = (DTYPES["f4"], DTYPES["f8"])
 """What an array of kind ``reals`` may hold: C asks for its type."""
 
@@ -206,13 +208,15 @@ class Kernel:
         TypeError
             If an argument is not of its kind or dtype, or one is missing.
         ValueError
-            If an array is not C-contiguous, cannot be written to, or has another shape.
+            If an array has another shape, or one that the kernel writes to is not C-contiguous or
+            cannot be written to. One that it only reads is copied where it is not contiguous.
         """
         if len(arguments) != len(self.parameters):
             raise TypeError(f"{self.name} takes {len(self.parameters)} arguments: {len(arguments)}")
         sizes: dict[str, int] = {}
+        copies: list[Array] = []  # live until the function returns
         passed = [
-            _passed(self.name, parameter, value, sizes)
+            _passed(self.name, parameter, value, sizes, copies)
             for parameter, value in zip(self.parameters, arguments, strict=True)
         ]
         return self.function(*passed, *[sizes[name] for name in self.sizes])
@@ -240,12 +244,14 @@ def _ctype(parameter: Parameter) -> Any:
     return SCALARS.get(parameter.kind, ctypes.c_void_p)
 
 
-def _passed(kernel: str, parameter: Parameter, value: Any, sizes: dict[str, int]) -> Any:
+def _passed(
+    kernel: str, parameter: Parameter, value: Any, sizes: dict[str, int], copies: list[Array]
+) -> Any:
     """What C gets for an argument."""
     if parameter.sizes is None:
         if parameter.record is None:
             return _number(kernel, parameter, value)
-        return ctypes.pointer(_structure(kernel, parameter, value))
+        return ctypes.pointer(_structure(kernel, parameter, value, copies))
     if value is None and parameter.optional:
         for size in parameter.sizes:
             sizes.setdefault(size, 0)
@@ -256,10 +262,13 @@ def _passed(kernel: str, parameter: Parameter, value: Any, sizes: dict[str, int]
     if dtype not in REALS if parameter.kind == "reals" else dtype != DTYPES[parameter.kind]:
         raise TypeError(f"{kernel}: {parameter.name} is to be {parameter.kind}, not {dtype}")
     flags = value.flags
-    if not flags.c_contiguous or not flags.aligned:
-        raise ValueError(f"{kernel}: {parameter.name} is not C-contiguous")
     if parameter.written and not flags.writeable:
         raise ValueError(f"{kernel}: {parameter.name} cannot be written to")
+    if not flags.c_contiguous or not flags.aligned:
+        if parameter.written:
+            raise ValueError(f"{kernel}: {parameter.name} is not C-contiguous")
+        value = np.require(value, requirements=("C", "A"))  # as a person gave it: columns first, a view
+        copies.append(value)
     if len(shape) != len(parameter.sizes):
         raise ValueError(
             f"{kernel}: {parameter.name} has {len(parameter.sizes)} axes, not the shape {shape}"
@@ -280,12 +289,14 @@ def _number(kernel: str, parameter: Parameter, value: Any) -> Any:
         raise TypeError(f"{kernel}: {parameter.name} is to be {parameter.kind}: {error}") from None
 
 
-def _structure(kernel: str, parameter: Parameter, value: Any) -> ctypes.Structure:
+def _structure(
+    kernel: str, parameter: Parameter, value: Any, copies: list[Array]
+) -> ctypes.Structure:
     declared = parameter.record
     assert declared is not None
     sizes: dict[str, int] = {}
     members = [
-        _passed(f"{kernel}: {parameter.name}", one, getattr(value, one.name), sizes)
+        _passed(f"{kernel}: {parameter.name}", one, getattr(value, one.name), sizes, copies)
         for one in declared.fields
     ]
     return declared.structure(*members, *[sizes[name] for name in declared.sizes])
