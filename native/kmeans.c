@@ -37,7 +37,7 @@ INLINE float reach_of(double squared) { return (float)(sqrt(squared) * (1.0 + 0x
 INLINE float half_of(double squared) { return (float)(0.5 * squared * (1.0 + 0x1p-22) + 1e-36); }
 
 /* Which of 16 values, each less another number, lie below a limit: a bit for each. */
-INLINE uint64_t below(const float *values, const float *less, float limit)
+INLINE uint64_t mask_below(const float *values, const float *less, float limit)
 {
     lanes limits = spread(limit);
     uint64_t mask = 0;
@@ -91,6 +91,8 @@ INLINE double measure(const clustering *on, int64_t i, int64_t c)
     return squared_gap_ff(on->rows + i * on->depth, on->values + c * on->depth, on->depth);
 }
 
+enum { SIDE_BY_SIDE = 4 }; /* rows whose sums, each in order, run at once */
+
 /* Centre and scale rows, fill them up with zeros, and bound half their squared lengths. */
 API void lay_cluster_rows(const reals *points, const double *centre, double scale, double share,
                           float *rows, float *low, int64_t n, int64_t d, int64_t depth)
@@ -105,9 +107,24 @@ API void lay_cluster_rows(const reals *points, const double *centre, double scal
             for (int64_t t = 0; t < d; t++) row[t] = (float)(((double)from[t] - centre[t]) * scale);
         }
         for (int64_t t = d; t < depth; t++) row[t] = 0.0f;
-        double squared = 0.0;
-        for (int64_t t = 0; t < d; t++) squared += (double)row[t] * (double)row[t];
-        low[i] = (float)(share * squared);
+        if ((i + 1) % SIDE_BY_SIDE && i + 1 < n) continue;
+        int64_t first = i / SIDE_BY_SIDE * SIDE_BY_SIDE, count = i + 1 - first;
+        const float *laid = rows + first * depth;
+        double squared[SIDE_BY_SIDE] = {0};
+        if (count == SIDE_BY_SIDE) {
+            for (int64_t t = 0; t < d; t++)
+                for (int r = 0; r < SIDE_BY_SIDE; r++) {
+                    double value = laid[r * depth + t];
+                    squared[r] += value * value;
+                }
+        } else {
+            for (int64_t r = 0; r < count; r++)
+                for (int64_t t = 0; t < d; t++) {
+                    double value = laid[r * depth + t];
+                    squared[r] += value * value;
+                }
+        }
+        for (int64_t r = 0; r < count; r++) low[first + r] = (float)(share * squared[r]);
     }
 }
 
@@ -176,12 +193,12 @@ INLINE void choose(const clustering *on, int64_t i, const float *halves, float l
     float limit = half_of(2.0 * (double)least);
     int64_t likely = -1;
     for (int64_t c0 = 0; c0 < on->places && likely < 0; c0 += GROUP) {
-        uint64_t mask = below(halves + c0, zeros, limit);
+        uint64_t mask = mask_below(halves + c0, zeros, limit);
         if (mask) likely = c0 + lowest_bit(mask);
     }
     try_centre(on, i, likely, before); /* first, since it lowers the limit */
     for (int64_t c0 = 0; c0 < on->places; c0 += GROUP) {
-        uint64_t mask = below(halves + c0, zeros, half_of(on->own[i]));
+        uint64_t mask = mask_below(halves + c0, zeros, half_of(on->own[i]));
         for (; mask; mask &= mask - 1) {
             int64_t c = c0 + lowest_bit(mask);
             if (c != likely && c != on->labels[i]) try_centre(on, i, c, before);
@@ -233,7 +250,7 @@ INLINE void fetch_bounds(const clustering *on, int64_t i)
     const float *groups = on->groups + i * on->group_places;
     float reach = reach_of(on->own[i]);
     for (int64_t g0 = 0; g0 < on->group_places; g0 += GROUP) {
-        uint64_t open = below(groups + g0, on->group_total + g0, reach);
+        uint64_t open = mask_below(groups + g0, on->group_total + g0, reach);
         for (; open; open &= open - 1)
             __builtin_prefetch(bounds + GROUP * (g0 + lowest_bit(open)), 1);
     }
@@ -249,10 +266,10 @@ static int64_t count_open(const clustering *on, int64_t first, int64_t last)
         const float *groups = on->groups + i * on->group_places;
         float reach = reach_of(on->own[i]);
         for (int64_t g0 = 0; g0 < on->group_places; g0 += GROUP) {
-            uint64_t open = below(groups + g0, on->group_total + g0, reach);
+            uint64_t open = mask_below(groups + g0, on->group_total + g0, reach);
             for (; open; open &= open - 1) {
                 int64_t c0 = GROUP * (g0 + lowest_bit(open));
-                hits += __builtin_popcountll(below(bounds + c0, on->total + c0, reach));
+                hits += __builtin_popcountll(mask_below(bounds + c0, on->total + c0, reach));
             }
         }
     }
@@ -275,7 +292,7 @@ static void assign_within_group(const clustering *on, int64_t i, int64_t g)
     int64_t c0 = GROUP * g;
     float *bounds = on->bounds + i * on->places + c0;
     const float *total = on->total + c0;
-    uint64_t mask = below(bounds, total, reach_of(on->own[i]));
+    uint64_t mask = mask_below(bounds, total, reach_of(on->own[i]));
     for (; mask; mask &= mask - 1) {
         int64_t place = lowest_bit(mask);
         if (bounds[place] - total[place] >= reach_of(on->own[i])) continue;
@@ -299,7 +316,7 @@ static void assign_by_bounds(const clustering *on, int64_t first, int64_t last)
         if (i + AHEAD < last) fetch_bounds(on, i + AHEAD);
         const float *groups = on->groups + i * on->group_places;
         for (int64_t g0 = 0; g0 < on->group_places; g0 += GROUP) {
-            uint64_t open = below(groups + g0, on->group_total + g0, reach_of(on->own[i]));
+            uint64_t open = mask_below(groups + g0, on->group_total + g0, reach_of(on->own[i]));
             for (; open; open &= open - 1) assign_within_group(on, i, g0 + lowest_bit(open));
         }
     }
