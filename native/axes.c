@@ -1,6 +1,7 @@
 /* Scatter matrices, coordinates along axes, and rows of length one (estimate/axes.py). */
 
 #include "calipers.h"
+#include "distances.h"
 #include "panels.h"
 
 /* Lay the columns of some rows out as panels, less a centre; what fills a panel stays as it is. */
@@ -58,23 +59,33 @@ API void project_rows(const float *points, const float *centre, const float *pan
     }
 }
 
-/* The sum of squares of a row's numbers, each over a unit. */
+/* The sum of squares of d numbers, each over a unit: eight sums side by side. */
+#define SUM_SQUARES(load)                                                              \
+    do {                                                                               \
+        wide_lanes sums[8 / WIDE_LANES] = {{0}};                                       \
+        int64_t t = 0;                                                                 \
+        for (; t + 8 <= d; t += 8)                                                     \
+            _Pragma("GCC unroll 4") for (int v = 0; v < 8 / WIDE_LANES; v++)           \
+            {                                                                          \
+                wide_lanes value = load(x + t + v * WIDE_LANES);                       \
+                if (unit != 1.0) value /= unit;                                        \
+                sums[v] += value * value;                                              \
+            }                                                                          \
+        double total = sum_of_lanes(sums, 8 / WIDE_LANES);                             \
+        for (; t < d; t++) {                                                           \
+            double value = (double)x[t] / unit;                                        \
+            total += value * value;                                                    \
+        }                                                                              \
+        return total;                                                                  \
+    } while (0)
+
+static double squares_f(const float *x, int64_t d, double unit) { SUM_SQUARES(widened); }
+static double squares_d(const double *x, int64_t d, double unit) { SUM_SQUARES(as_it_is); }
+
 INLINE double squared_length(const reals *points, int64_t start, int64_t d, double unit)
 {
-    double8 sums = {0};
-    int64_t t = 0;
-    for (; t + 8 <= d; t += 8) {
-        double8 values = points->wide ? *(const double8 *)((const double *)points->data + start + t)
-                                      : widen8((const float *)points->data + start + t);
-        if (unit != 1.0) values /= unit;
-        sums += values * values;
-    }
-    double total = sum8(sums);
-    for (; t < d; t++) {
-        double value = real_at(points, start + t) / unit;
-        total += value * value;
-    }
-    return total;
+    return points->wide ? squares_d((const double *)points->data + start, d, unit)
+                        : squares_f((const float *)points->data + start, d, unit);
 }
 
 /* By what a row is divided to get length one: a factor, then its length in that unit. */

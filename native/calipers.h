@@ -19,10 +19,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 #if defined(_WIN32)
 #define API __declspec(dllexport)
 #else
@@ -59,12 +55,8 @@ INLINE double real_at(const reals *array, int64_t place)
 
 INLINE double8 widen8(const float *values)
 {
-#if defined(__AVX512F__) /* GCC would convert halves and join them */
-    return (double8)_mm512_cvtps_pd(_mm256_loadu_ps(values));
-#else
     typedef VECTOR(float, 8) float8;
     return __builtin_convertvector(*(const float8 *)values, double8);
-#endif
 }
 
 /* The sum of the lanes, halves upon halves. */

@@ -96,18 +96,18 @@ API void add_kernels(const float *place_panels, const float *point_panels, const
 #define COLUMNS 512
 #define NEGLIGIBLE (-45.0) /* e^-45 of the largest term: a million such change no bit that is kept */
 
-/* The largest of some numbers, filled up to whole vectors. */
+/* The largest of some numbers, filled up to a multiple of eight. */
 INLINE double largest_of(const double *values, int64_t count)
 {
-    typedef VECTOR(int64_t, 8) words8;
-    double8 largest = *(const double8 *)values;
-    for (int64_t j = 8; j < count; j += 8) {
-        double8 next = *(const double8 *)(values + j);
-        words8 more = next > largest;
-        largest = (double8)(((words8)next & more) | ((words8)largest & ~more));
+    typedef VECTOR(int64_t, WIDE_LANES) words;
+    wide_lanes largest = as_it_is(values);
+    for (int64_t j = WIDE_LANES; j < count; j += WIDE_LANES) {
+        wide_lanes next = as_it_is(values + j);
+        words more = next > largest;
+        largest = (wide_lanes)(((words)next & more) | ((words)largest & ~more));
     }
     double best = largest[0];
-    for (int l = 1; l < 8; l++)
+    for (int l = 1; l < WIDE_LANES; l++)
         if (largest[l] > best) best = largest[l];
     return best;
 }

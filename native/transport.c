@@ -1,6 +1,9 @@
 /* Auctions for optimal transport, and the stop-overs of barycentres (estimate/transport.py). */
 
 #include "calipers.h"
+#include "distances.h"
+
+#define ROWS_AT_ONCE 4 /* cells whose prices are lowered together */
 
 /* The cheapest of a row's near columns, its cost with the price, and that of the next. */
 INLINE int64_t two_best(const double *costs, const double *prices, const int32_t *near,
@@ -77,22 +80,50 @@ API int64_t auction(const double *costs, double *prices, double raise_by, int32_
     return bids;
 }
 
-enum { TILE = 16 }; /* other cells at a time */
+typedef VECTOR(int64_t, WIDE_LANES) words;
 
-INLINE void lower_tile(const double *from, const double *to, int64_t cells, double *prices,
-                       int32_t *stops, int64_t width)
+/* Where prices are lower, they and their stop are taken. */
+INLINE void take_lower(wide_lanes price, words stop, wide_lanes *least, words *where)
 {
-    double least[TILE];
-    int64_t where[TILE];
-    for (int64_t j = 0; j < width; j++) least[j] = prices[j], where[j] = stops[j];
-    for (int64_t stop = 0; stop < cells; stop++)
+#if defined(__AVX512F__)
+    __mmask8 lower = _mm512_cmp_pd_mask((__m512d)price, (__m512d)*least, _CMP_LT_OQ);
+    *least = (wide_lanes)_mm512_mask_mov_pd((__m512d)*least, lower, (__m512d)price);
+    *where = (words)_mm512_mask_mov_epi64((__m512i)*where, lower, (__m512i)stop);
+#else
+    words lower = price < *least;
+    *least = (wide_lanes)(((words)price & lower) | ((words)*least & ~lower));
+    *where = (stop & lower) | (*where & ~lower);
+#endif
+}
+
+/* Lower prices from `count` cells to `width` others, both at most as many as run at once. */
+INLINE void lower_tile(const double *from, const double *to, int64_t cells, double *prices,
+                       int32_t *stops, int64_t count, int64_t width)
+{
+    wide_lanes least[ROWS_AT_ONCE] = {{0}}, onward = {0};
+    words where[ROWS_AT_ONCE] = {{0}}, by = {0};
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < count; i++) {
+        double lowest[WIDE_LANES] = {0};
+        int64_t places[WIDE_LANES] = {0};
+        for (int64_t j = 0; j < width; j++)
+            lowest[j] = prices[i * cells + j], places[j] = stops[i * cells + j];
+        least[i] = as_it_is(lowest), where[i] = *(const words *)places;
+    }
+    for (int64_t stop = 0; stop < cells; stop++) {
+        if (width == WIDE_LANES) onward = *(const wide_lanes *)(to + stop * cells);
+        else memcpy(&onward, to + stop * cells, sizeof(double) * (size_t)width);
+#pragma GCC unroll 4
+        for (int64_t i = 0; i < count; i++)
+            take_lower(from[i * cells + stop] + onward, by, &least[i], &where[i]);
+        by += 1;
+    }
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < width; j++) {
-            double price = from[stop] + to[stop * cells + j];
-            bool less = price < least[j];
-            least[j] = less ? price : least[j];
-            where[j] = less ? stop : where[j];
+            prices[i * cells + j] = least[i][j];
+            stops[i * cells + j] = (int32_t)where[i][j];
         }
-    for (int64_t j = 0; j < width; j++) prices[j] = least[j], stops[j] = (int32_t)where[j];
 }
 
 /* Lower prices from some cells to all others to those by way of the best stop-over, of equal ones
@@ -100,12 +131,14 @@ INLINE void lower_tile(const double *from, const double *to, int64_t cells, doub
 API void lower_prices(const double *from, const double *to, double *prices, int32_t *stops,
                       int64_t count, int64_t cells)
 {
-    for (int64_t j = 0; j < cells; j += TILE)
-        for (int64_t i = 0; i < count; i++) {
-            const double *row = from + i * cells;
+    for (int64_t j = 0; j < cells; j += WIDE_LANES)
+        for (int64_t i = 0; i < count; i += ROWS_AT_ONCE) {
+            int64_t height = smaller(ROWS_AT_ONCE, count - i), width = smaller(WIDE_LANES, cells - j);
+            const double *rows = from + i * cells;
             double *lowered = prices + i * cells + j;
             int32_t *by = stops + i * cells + j;
-            if (j + TILE <= cells) lower_tile(row, to + j, cells, lowered, by, TILE);
-            else lower_tile(row, to + j, cells, lowered, by, cells - j);
+            if (height == ROWS_AT_ONCE && width == WIDE_LANES)
+                lower_tile(rows, to + j, cells, lowered, by, ROWS_AT_ONCE, WIDE_LANES);
+            else lower_tile(rows, to + j, cells, lowered, by, height, width);
         }
 }

@@ -49,7 +49,7 @@ Float32Matrix = NDArray[np.float32]
 REACH = 1e4  # median distances, at which float32 still has three digits of one
 ROWS_PER_CHUNK = 4096  # rows that are laid out at a time
 FLOAT32_ROWS = 256  # rows whose products are added in float32 before they go to float64
-ROWS_PER_PIECE = 480  # rows of a piece of work, whole panels
+ROWS_PER_PIECE = 960  # rows of a piece of work, whole panels
 
 
 def scatter_about(

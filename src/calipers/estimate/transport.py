@@ -430,7 +430,7 @@ def _projected(
     return potentials, at_middle, astray
 
 
-ROWS = 16
+ROWS = 32
 
 
 def exact_barycentre(
