@@ -7,7 +7,7 @@ that a busy moment hits both. The texts are AG News (title and description of ea
 ``ag_news/test.csv``), their first 50 signs, as long as a caption, and all of them end to end, cut
 every 200 words. Printed are texts per second, the median ratio of the rounds, and the largest
 difference in both views. ``--start`` shows instead how long a process takes to load the embedder
-and embed one text, when the loops must be compiled first and when they are kept on disk.
+and embed one text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -81,23 +80,16 @@ def compare(name: str, texts: list[str], threads: int, rounds: int) -> None:
 
 
 def start(rounds: int) -> None:
-    """Whole processes; the loops are compiled anew in an empty folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-
-        def process(code: str) -> float:
+    """Whole processes."""
+    taken = {"compiled loops": ONE_TEXT, "torch": IN_TORCH}
+    seconds: dict[str, list[float]] = {name: [] for name in taken}
+    for _ in range(rounds):
+        for name, code in taken.items():
             begin = time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-            return time.perf_counter() - begin
-
-        print(f"compiled loops, nothing kept: {process(ONE_TEXT):5.2f} s")
-        taken = {"compiled loops, kept": ONE_TEXT, "torch": IN_TORCH}
-        seconds: dict[str, list[float]] = {name: [] for name in taken}
-        for _ in range(rounds):
-            for name, code in taken.items():
-                seconds[name].append(process(code))
+            subprocess.run([sys.executable, "-c", code], check=True)
+            seconds[name].append(time.perf_counter() - begin)
     for name, found in seconds.items():
-        print(f"{name + ':':29} {statistics.median(found):5.2f} s")
+        print(f"{name + ':':15} {statistics.median(found):5.2f} s")
 
 
 def main() -> None:
