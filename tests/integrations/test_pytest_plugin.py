@@ -94,8 +94,7 @@ def test_a_wrong_condition_is_an_error_of_the_test(run):
 
 def test_loading_the_plugin_loads_nothing_heavy():
     script = (
-        f"import sys, {PLUGIN}; "
-        "print(sorted({'numpy', 'scipy', 'torch'} & set(sys.modules)))"
+        f"import sys, {PLUGIN}; print(sorted({{'numpy', 'scipy', 'torch'}} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (found.returncode, found.stdout.strip()) == (0, "[]"), found.stderr
