@@ -294,6 +294,12 @@ def test_spans_with_and_without_each_block(lengths: list[int], vocabulary: int) 
     sides = [
         copied._side(both.tokens, left, order, behind, size, blocks) for behind in (False, True)
     ]
+    for behind, (shared, further, _) in zip((False, True), sides, strict=True):
+        beside = copied.nearest_of_others(order, behind, size, blocks)
+        for counts, places in zip((shared, further), beside, strict=True):
+            some = np.flatnonzero(places >= 0)
+            assert counts[some].tolist() == table[some, places[some] - size].tolist()
+            assert not counts[places < 0].any()
     columns = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
     found = copied.longest_without(corpus.starts, *columns, BLOCKS)
     for block in range(BLOCKS):
