@@ -294,12 +294,34 @@ def test_spans_with_and_without_each_block(lengths: list[int], vocabulary: int) 
     sides = [
         copied._side(both.tokens, left, order, behind, size, blocks) for behind in (False, True)
     ]
+    for behind, (shared, further, _) in zip((False, True), sides, strict=True):
+        beside = copied.nearest_of_others(order, behind, size, blocks)
+        for counts, places in zip((shared, further), beside, strict=True):
+            some = np.flatnonzero(places >= 0)
+            assert counts[some].tolist() == table[some, places[some] - size].tolist()
+            assert not counts[places < 0].any()
     columns = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
     found = copied.longest_without(corpus.starts, *columns, BLOCKS)
     for block in range(BLOCKS):
         best = table[:, blocks != block].max(axis=1, initial=0)
         expected = [best[a:b].max(initial=0) for a, b in pairwise(corpus.starts.tolist())]
         assert found[:, block].tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_longer_match_of_the_block_that_is_passed_over_does_not_count(seed: int) -> None:
+    corpus, known = corpus_of([40], 4, seed), corpus_of([40] * 5, 4, seed + 100)
+    known.tokens[:40] = known.tokens[45:85] = corpus.tokens  # copies in two of the blocks
+    known.tokens[20], known.tokens[70] = 3 - known.tokens[20], 3 - known.tokens[70]
+    known, blocks = _with_words(known, corpus), np.repeat(np.arange(5), 40)
+    table, both = common_prefixes(corpus, known), join(corpus, known)
+    left = copied.tokens_left(both.starts)
+    order = copied.sort_suffixes(both.tokens, left, 40, 4)
+    for behind in (False, True):
+        nearest, further = copied.nearest_of_others(order, behind, 40, blocks)
+        found = copied.common_with_further(both.tokens, left, nearest, further, blocks)
+        some = np.flatnonzero(further >= 0)
+        assert found[some].tolist() == table[some, further[some] - 40].tolist()
 
 
 # strings.c
