@@ -28,9 +28,9 @@ API double farthest(const reals *points, const double *centre, int64_t n, int64_
     for (int64_t i = 0; i < n; i++) {
         int64_t t = 0;
         for (; t + 8 <= d; t += 8) {
-            double8 row = points->wide ? AS_IT_IS((const double *)points->data + i * d + t)
+            double8 row = points->wide ? (*(const double8 *)((const double *)points->data + i * d + t))
                                        : widen8((const float *)points->data + i * d + t);
-            double8 gap = (double8)((long8)(row - AS_IT_IS(centre + t)) & positive);
+            double8 gap = (double8)((long8)(row - *(const double8 *)(centre + t)) & positive);
             long8 more = gap > most;
             most = (double8)(((long8)gap & more) | ((long8)most & ~more));
         }

@@ -267,7 +267,9 @@ def _passed(
     if not flags.c_contiguous or not flags.aligned:
         if parameter.written:
             raise ValueError(f"{kernel}: {parameter.name} is not C-contiguous")
-        value = np.require(value, requirements=("C", "A"))  # as a person gave it: columns first, a view
+        value = np.require(
+            value, requirements=("C", "A")
+        )  # as a person gave it: columns first, a view
         copies.append(value)
     if len(shape) != len(parameter.sizes):
         raise ValueError(
