@@ -22,7 +22,7 @@ from calipers.evaluate.embedding import (
     usual_warnings,
     with_scaling,
 )
-from calipers.evaluate.engines import running_where
+from calipers.evaluate.engines import check_packages, running_where
 from calipers.evaluate.given_prompts import GivenPrompts, PromptVectors, given_prompts
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
@@ -184,9 +184,12 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     ------
     InputError
         As :func:`compare`.
+    MissingExtraError
+        If a metric asked for by name, or an engine, needs a package that is not installed.
     """
     held = reference if isinstance(reference, Reference) else None
     options = options if held is None else held.completed(options)
+    check_packages(options)
     asked, texts = split_asked(options.metrics, train=options.train is not None)
     inputs = read_sides(
         reference if held is None else held.samples,
