@@ -1,9 +1,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help native check format lint types layers tables docs fix test quick bench
 
-# scikit-learn's threads wait asleep: beside a busy process they would spin for minutes.
-test quick: export OMP_WAIT_POLICY = PASSIVE
-
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -29,11 +26,10 @@ fix: ## format, and mend what ruff can mend
 	ruff format .
 
 test: ## all tests and the examples in docstrings
-	pytest
+	pytest --slow
 
-quick: export OMP_NUM_THREADS = 1
-quick: ## the same without the slow ones, while working; two files at a time
-	pytest -m "not slow" -n 2 --dist loadfile
+quick: ## the same without the slow ones, while working
+	pytest
 
 tables: ## the tables of metrics and options in README.md and docs, from where they are stated
 	python docs/tables.py

@@ -23,6 +23,7 @@ from calipers.results import Comparison
 from calipers.samples import read_samples, read_systems
 from calipers.text.bertscore import given_baseline
 from calipers.text.tokenizers import find_tokenizer
+from extras import need
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 SCORES = {"a": {"m": 1.0}, "b": {"m": 2.0}}
@@ -81,6 +82,8 @@ def no_waiting() -> Iterator[None]:
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_pipe_is_refused_by_every_reader(tmp_path: Path, reader: str) -> None:
+    if reader == "dataset":
+        need("pyarrow")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     rule = "must be a regular file or a folder, but it is a pipe; save its data to a file, or pipe"
@@ -165,6 +168,8 @@ def test_too_little_memory_names_the_file_and_its_size(tmp_path: Path) -> None:
 def test_memory_that_runs_out_while_samples_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, place: str
 ) -> None:
+    if suffix == ".parquet":
+        need("pyarrow")
     path = tmp_path / f"a{suffix}"
     if suffix == ".npz":
         np.savez(path, a=np.eye(3))

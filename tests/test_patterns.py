@@ -23,6 +23,7 @@ import pytest
 
 import calipers
 from calipers.cli.help import WHOLE
+from calipers.text import nltk_tokenizer
 
 SOURCE = Path(calipers.__file__).parent
 ANCHORED = {"match", "fullmatch"}
@@ -39,6 +40,7 @@ MADE = {
     "evaluate/end_of_text.py": [r"<a>|</a>|x", r"(?:\s*(?:<a>|</a>|x))+"],
     "service/address.py": [r"[^A-Za-z0-9+/]", r"sk\-12345\S*|\S{0,200}abcdefgh"],
 }
+MADE["text/nltk_tokenizer.py"] = [rule.pattern for rule in nltk_tokenizer.RULES]
 """Patterns as functions make them, by file: each has as many lines as there are calls."""
 
 

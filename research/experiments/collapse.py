@@ -27,7 +27,7 @@ import trl
 
 from calipers import Reference
 from calipers.demo.corpora import paragraphs
-from calipers.integrations.training import CollapseWarning, Evaluation
+from calipers.integrations.training import CollapseWarning, TrainingEvaluation
 from calipers.integrations.trl import DistributionCallback
 from calipers.report.plots import Figure
 from calipers.report.plots.style import colour, dashes, marker, styled
@@ -186,7 +186,7 @@ def around(rewards: dict[int, float], step: int) -> float:
     return float(np.mean(near))
 
 
-def tell(rewards: dict[int, float], evaluations: list[Evaluation]) -> None:
+def tell(rewards: dict[int, float], evaluations: list[TrainingEvaluation]) -> None:
     """Print a line for every evaluation."""
     print(f"{'step':>4}  {'reward':>6}  {'recall':>17}  {'precision':>17}  collapsed")
     for each in evaluations:
@@ -196,7 +196,7 @@ def tell(rewards: dict[int, float], evaluations: list[Evaluation]) -> None:
         )
 
 
-def figure(rewards: dict[int, float], evaluations: list[Evaluation]) -> Figure:
+def figure(rewards: dict[int, float], evaluations: list[TrainingEvaluation]) -> Figure:
     """Draw the reward above recall with its interval; a line where the callback warned."""
     steps = [each.step for each in evaluations]
     recall = [each.scores["recall"] for each in evaluations]

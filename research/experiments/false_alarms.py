@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import Reference
-from calipers.integrations.training import Evaluation, Monitor
+from calipers.integrations.training import Monitor, TrainingEvaluation
 
 EVALUATIONS, CHANGE = 20, 10
 RULES: dict[str, dict[str, Any]] = {
@@ -39,7 +39,7 @@ def mixture(n: int, modes: int, rng: np.random.Generator) -> NDArray[np.float64]
     return places[rng.integers(0, modes, n)] + rng.standard_normal((n, 16))
 
 
-def run(draw: Draw, modes: int, rng: np.random.Generator) -> list[Evaluation]:
+def run(draw: Draw, modes: int, rng: np.random.Generator) -> list[TrainingEvaluation]:
     """Evaluate what is drawn, 20 times where nothing changes."""
     monitor = Monitor(
         Reference(draw(300, 10, rng)), ["recall"], options={"threads": 1, "normalise": "none"}
@@ -49,7 +49,7 @@ def run(draw: Draw, modes: int, rng: np.random.Generator) -> list[Evaluation]:
     return monitor.evaluations
 
 
-def decided(evaluations: list[Evaluation], **rule: Any) -> list[bool]:
+def decided(evaluations: list[TrainingEvaluation], **rule: Any) -> list[bool]:
     """What another rule says of the same evaluations."""
     monitor = Monitor(Reference(np.zeros((100, 1))), **rule)
     return [monitor.decide(each.step, each.scores).collapsed for each in evaluations]

@@ -55,10 +55,28 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
-        raise MissingExtraError(
-            f"{purpose} needs the package {module!r}, which is not installed. "
-            f"Install it with: pip install 'calipers[{extra}]'"
-        ) from error
+        raise _missing(module, extra, purpose) from error
+
+
+def check_installed(module: str, *, extra: str, purpose: str) -> None:
+    """Say before the work that a package is missing, without importing it.
+
+    Parameters are those of :func:`require`.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package is not installed.
+    """
+    if importlib.util.find_spec(module) is None:
+        raise _missing(module, extra, purpose)
+
+
+def _missing(module: str, extra: str, purpose: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"{purpose} needs the package {module!r}, which is not installed. "
+        f"Install it with: pip install 'calipers[{extra}]'"
+    )
 
 
 LOADERS = ("transformers", "sentence_transformers")

@@ -24,12 +24,14 @@ from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.catalogue.settings import Settings
 from calipers.catalogue.texts import TEXT_METRICS
+from calipers.errors import MissingExtraError
 from calipers.language_model.likelihood import InContext, ScoredCorpus
 from calipers.language_model.model import TokenScores
 from calipers.metrics.pair import Pair
 from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.text_replicates import TextSpreads
+from extras import missing_package, need
 
 SETTINGS = Settings(k=3, buckets=12, restarts=2, threads=1)
 # One key for every word of every option, and two together
@@ -50,6 +52,16 @@ UNDEFINED = {
 """Scores that the two sets below leave without a value, and what is said of them."""
 
 INFINITE = {"divergence": "kl is infinite"}
+
+
+def needed(choice, *, equal_sizes=False):
+    """Skip where a metric needs a package that is not installed."""
+    try:
+        check_extras([replace(choice, named=True)], equal_sizes=equal_sizes)
+    except MissingExtraError as error:
+        need(missing_package(error))
+
+
 every = pytest.mark.parametrize("key", KEYS)
 SMALL = ["ot_quantised", "mauve_ot"]
 
@@ -89,6 +101,7 @@ def test_a_score_is_what_the_catalogue_says(key, pair):
 
 @every
 def test_only_what_is_known_to_fail_has_no_value(key, pair):
+    needed(find(key))
     score = find(key).score(pair)
     if key in UNDEFINED:
         assert math.isnan(score.value)
@@ -103,6 +116,7 @@ def test_only_what_is_known_to_fail_has_no_value(key, pair):
 
 @pytest.mark.parametrize("name", [name for name, m in METRICS.items() if m.equal is not None])
 def test_a_set_against_itself_scores_what_the_catalogue_says(name, equal):
+    needed(find(name), equal_sizes=True)
     score = METRICS[name].score(equal)
     assert score.value == pytest.approx(METRICS[name].equal, abs=1e-6)
 
@@ -111,6 +125,7 @@ def test_a_set_against_itself_scores_what_the_catalogue_says(name, equal):
     "name", [name for name, m in METRICS.items() if m.ranked and m.family != "copying"]
 )
 def test_a_gap_is_on_the_worse_side_of_equality(name, equal, apart):
+    needed(find(name), equal_sizes=True)
     near, far = METRICS[name].score(equal), METRICS[name].score(apart)
     if name in ("precise_recall", "precise_diversity"):  # of samples within the other set: none are
         assert np.isnan(far.value)
@@ -337,6 +352,7 @@ MORE_THAN_ONCE = [
 
 
 def text_score(key, generated, reference=SETS[0], train=SETS[2]):
+    needed(find_text(key))
     return score_of(find_text(key), generated, reference, train=train, threads=1)
 
 

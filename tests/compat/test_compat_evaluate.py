@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.compat.evaluate import Evaluation, load
+from calipers.compat.evaluate import EvaluationModule, load
 from calipers.errors import InputError
 from extras import need
 
@@ -187,5 +187,5 @@ def test_it_stands_in_the_compute_metrics_of_a_trainer(tmp_path):
 
 
 def test_loading_makes_an_object_of_its_own():
-    assert isinstance(load("distinct"), Evaluation)
+    assert isinstance(load("distinct"), EvaluationModule)
     assert load("distinct") is not load("distinct")

@@ -47,6 +47,7 @@ def batch(embedder):
 
 @pytest.fixture(scope="module")
 def dense():
+    need("torch")
     return need("calipers.embedders.states.dense")
 
 

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from calipers import compare
-from calipers.commands.embed.run import Embedded, embed
+from calipers.commands.embed.run import EmbeddedSet, embed
 from calipers.embedders import Embeddings, vectors
 from calipers.embedders.vectors import write_shards, write_vectors
 from calipers.errors import InputError
@@ -23,7 +23,7 @@ VIEWS = {
     "meaning": np.arange(44, dtype=np.float32).reshape(11, 4),
     "form": np.arange(22, dtype=np.float64).reshape(11, 2),
 }
-ABOUT = Embedded(
+ABOUT = EmbeddedSet(
     SampleSet.from_texts([f"t{i}" for i in range(11)], name="t"),
     Embeddings(VIEWS, {"embedder": "stub", "revision": "é"}, (), {"meaning": "mean"}),
     (),

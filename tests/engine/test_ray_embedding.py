@@ -129,6 +129,7 @@ def same(found, expected):
 
 
 def test_what_a_pool_embeds_is_what_is_embedded_here(samples, tmp_path, monkeypatch):
+    need("pyarrow")
     model, pool = Letters(tmp_path), Pool(monkeypatch)
     cache = Cache(tmp_path / "cache")
     found = embed_by(pool, cache.directory, samples, model, cache)
@@ -146,6 +147,7 @@ def test_what_a_pool_embeds_is_what_is_embedded_here(samples, tmp_path, monkeypa
 @pytest.mark.parametrize("place", ["work", "memory://calipers-embedding"])
 @pytest.mark.parametrize("kept", [True, False])
 def test_another_folder_is_left_empty(samples, tmp_path, monkeypatch, place, kept):
+    need("pyarrow")
     need("fsspec")
     model, pool = Letters(tmp_path), Pool(monkeypatch)
     folder = place if "://" in place else tmp_path / place
@@ -168,6 +170,7 @@ def test_another_folder_is_left_empty(samples, tmp_path, monkeypatch, place, kep
 
 @pytest.mark.parametrize("stop", [1, 2, 3])
 def test_a_stopped_run_embeds_only_what_is_missing(samples, tmp_path, monkeypatch, stop):
+    need("pyarrow")
     model, cache = Letters(tmp_path), Cache(tmp_path / "cache")
     pool = Pool(monkeypatch, stop_after=stop)
     with pytest.raises(KeyboardInterrupt):
@@ -179,6 +182,7 @@ def test_a_stopped_run_embeds_only_what_is_missing(samples, tmp_path, monkeypatc
 
 
 def test_what_a_killed_run_left_in_a_work_folder_is_not_made_again(samples, tmp_path, monkeypatch):
+    need("pyarrow")
     model, cache, folder = Letters(tmp_path), Cache(tmp_path / "cache"), tmp_path / "work"
     first = next(iter(samples.chunks()))
     store = ChunkStore(WorkFolder(str(folder)), model.identity)
@@ -197,6 +201,7 @@ def test_what_a_killed_run_left_in_a_work_folder_is_not_made_again(samples, tmp_
 
 
 def test_a_bad_sample_is_the_error_that_it_is_here(samples, tmp_path, monkeypatch):
+    need("pyarrow")
     model = Letters(tmp_path, bad=TEXTS[1500])
     with pytest.raises(InputError) as expected:
         here(samples, model)
@@ -206,6 +211,7 @@ def test_a_bad_sample_is_the_error_that_it_is_here(samples, tmp_path, monkeypatc
 
 
 def test_token_ids_go_the_same_way(tmp_path, monkeypatch):
+    need("pyarrow")
     ids = [[i, i + 1][: i % 3] for i in range(1100)]
     samples = SampleSet.from_tokens(ids, name="ids")
     model = Letters(tmp_path)
@@ -308,6 +314,7 @@ def test_no_gpu_is_a_sentence():
 
 
 def test_processes_and_actors_exclude_each_other():
+    need("ray")
     with pytest.raises(InputError) as caught:
         embed(["a"], engine="ray", processes=2)
     assert str(caught.value).startswith("processes (--processes) divides the work of this machine;")

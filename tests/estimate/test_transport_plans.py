@@ -96,6 +96,7 @@ def test_entropic_plan_as_pot_finds_it(cells):
 
 
 def test_between_the_exact_cost_and_independence(cells):
+    need("ot")
     p, q, costs = cells
     found = [entropic(p, q, costs, regularisation=e).transport for e in (0.01, 0.1, 1, 1e6)]
     assert (np.diff(found) > 0).all()
@@ -104,6 +105,7 @@ def test_between_the_exact_cost_and_independence(cells):
 
 
 def test_small_regularisation_neither_overflows_nor_lies(cells):
+    need("ot")
     p, q, costs = cells
     tiny = entropic(p, q, costs * 1e6, regularisation=1e3)
     same = entropic(p, q, costs, regularisation=1e-3)
@@ -113,6 +115,7 @@ def test_small_regularisation_neither_overflows_nor_lies(cells):
 
 def test_where_sinkhorn_crawls_newton_ends_it(rng):
     # Nearly equal histograms on far cells: rounds barely move what little has to move
+    need("ot")
     p = rng.dirichlet(np.ones(30))
     q = (1 - 1e-6) * p + 1e-6 * rng.dirichlet(np.ones(30))
     centres = 5 * rng.standard_normal((30, 3))
@@ -136,6 +139,7 @@ def test_no_convergence_is_said(cells, monkeypatch):
 
 
 def test_exact_plan_moves_what_it_should(cells):
+    need("ot")
     p, q, costs = cells
     plan = transport_plan(p, q, costs)
     np.testing.assert_allclose(plan.sum(axis=1), p, atol=1e-12)
@@ -177,6 +181,7 @@ def least_objective(p, q, costs, weight):
 
 @pytest.mark.parametrize("weight", [1e-6, 0.2, 0.5, 0.9])
 def test_exact_barycentre(cells, rng, weight):
+    need("ot")
     p, q, costs = cells
     middle, from_p, from_q = exact_barycentre(p, q, costs, weight=weight)
     assert middle.sum() == pytest.approx(1)
@@ -191,6 +196,7 @@ def test_exact_barycentre(cells, rng, weight):
 
 
 def test_a_cell_half_way_is_the_barycentre():
+    need("ot")
     line = np.array([0.0, 1.0, 2.0])
     costs = (line[:, None] - line) ** 2
     middle, from_p, from_q = exact_barycentre(

@@ -17,6 +17,7 @@ from calipers.report.comparison.document import summary
 from calipers.report.render.latex import latex
 from calipers.report.render.markdown import markdown
 from calipers.samples import SampleSet
+from extras import need
 
 
 class Written(Embedder):
@@ -280,6 +281,8 @@ def test_an_unknown_way_is_refused():
     ],
 )
 def test_other_options_hold_beside_it(options, way):
+    if "neighbours" in options:
+        need("usearch")
     world = World()
     human, good = world.answers("human"), world.answers("good")
     if "cluster" in options:

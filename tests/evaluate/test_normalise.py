@@ -14,6 +14,7 @@ from calipers.options.comparison import CompareOptions
 from calipers.results.result import load
 from calipers.results.system import Against
 from calipers.samples import as_sample_set
+from extras import need
 
 BARE = {"level": None, "floor": False, "threads": 1}
 SUPPORT = "precision,recall,density,coverage"
@@ -205,6 +206,7 @@ def test_sweep_and_overlap_take_it_too(sets):
 
 
 def test_the_transport_frontier_of_rows_of_any_length_asks_for_a_constant(sets):
+    need("ot")
     sets = [rows[:100] for rows in sets]
     options = {"metrics": "mauve_ot,mauve_ot_barycentric", **BARE}
     given = calipers.compare(sets[0], {"x": sets[1]}, **options)["x"]

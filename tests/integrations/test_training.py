@@ -15,9 +15,9 @@ from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError
 from calipers.integrations.training import (
     CollapseWarning,
-    Evaluation,
     MeasuredScore,
     Monitor,
+    TrainingEvaluation,
     check_enough,
 )
 from calipers.score import Score
@@ -99,8 +99,8 @@ def test_a_share_that_never_moves_has_the_interval_of_its_rows():
 
 
 def test_what_is_logged_and_said():
-    before = Evaluation(0, {"recall": MeasuredScore(0.8, 0.7, 0.9)}, "recall")
-    now = Evaluation(
+    before = TrainingEvaluation(0, {"recall": MeasuredScore(0.8, 0.7, 0.9)}, "recall")
+    now = TrainingEvaluation(
         20, {"recall": MeasuredScore(0.2, 0.1, 0.3)}, "recall", before, True, True, 1.5
     )
     assert now.logs() == {
@@ -116,7 +116,8 @@ def test_what_is_logged_and_said():
     )
     assert str(before) == "step 0: recall 0.80 [0.70, 0.90]"
     assert (
-        "calipers/recall_low" not in Evaluation(0, {"recall": MeasuredScore(0.8)}, "recall").logs()
+        "calipers/recall_low"
+        not in TrainingEvaluation(0, {"recall": MeasuredScore(0.8)}, "recall").logs()
     )
 
 

@@ -272,6 +272,7 @@ def test_nearly_equal_histograms_are_not_below_zero_by_rounding(monkeypatch):
 
 
 def test_options_reach_the_quantisation(sizes_apart):
+    need("ot")
     options = {"buckets": 9, "restarts": 2, "seed": 3}
     cells = quantise(*sizes_apart, **options)
     assert quantised_transport(*sizes_apart, **options).value == pytest.approx(
@@ -290,6 +291,7 @@ def test_options_reach_the_quantisation(sizes_apart):
 
 
 def test_options_reach_the_transport_frontier(sizes_apart):
+    need("ot")
     options = {"buckets": 9, "restarts": 2, "seed": 3}
     rows = preprocess(*sizes_apart, norm="none", pca=0.5)
     left, right = rows.reference, rows.generated

@@ -26,7 +26,7 @@ from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import ViewLists, keywords, system_lists
 from calipers.report.html.page import Pictures
 from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
-from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
+from calipers.report.html.texts import LONGEST, SHORTEST, TextView, _fair, fitting
 from calipers.report.html.wording import count, listing
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.table import FLOOR
@@ -568,14 +568,14 @@ def test_texts_of_cells_take_no_room() -> None:
 
 @pytest.mark.parametrize(("text", "folded"), [("x" * 421, True), ("x", False), ("\n" * 7, True)])
 def test_long_texts_are_folded(text: str, folded: bool) -> None:
-    assert Texts().shown(Sample(0, text)).folded is folded
+    assert TextView().shown(Sample(0, text)).folded is folded
 
 
 def test_a_cut_text_tells_its_length() -> None:
-    shown = Texts(3).shown(Sample(2, "abcde"))
+    shown = TextView(3).shown(Sample(2, "abcde"))
     assert (shown.text, shown.cut) == ("abc", "first 3 of 5 characters")
-    assert Texts(3).shown(Sample(2, "abc")).cut == ""
-    assert Texts(3).shown(Sample(2, None)).text is None
+    assert TextView(3).shown(Sample(2, "abc")).cut == ""
+    assert TextView(3).shown(Sample(2, None)).text is None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from extras import need
+
 TEXT = "The old clock stopped. Nobody in the house noticed it! Was it late? It was."
 SHORT = ["Rain is expected.", "Nobody knew, and nobody asked.", "", "Markets fell again today."]
 
@@ -12,6 +14,7 @@ SHORT = ["Rain is expected.", "Nobody knew, and nobody asked.", "", "Markets fel
 @pytest.fixture(scope="module")
 def scripts(experiments):
     """The script's modules, which find each other beside it."""
+    need("torch")
     import form_views
     import form_views_models
     import form_views_scores

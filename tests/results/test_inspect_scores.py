@@ -19,7 +19,9 @@ from calipers.errors import InputError
 from calipers.results import Comparison
 from calipers.results.inspect_scores import write_records
 from calipers.samples import SampleSet, read_samples
-from extras import lack
+from extras import lack, need
+
+need("pyarrow")  # the log is packed by zstd
 
 LOG = Path(__file__).parent.parent / "data" / "inspect" / "stories.eval"
 VALUES = ["in_support", "density", "realism", "distance", "near_copy"]

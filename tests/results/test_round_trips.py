@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.commands.agree.result import Agreement, Column, MetricAgreement
+from calipers.commands.agree.result import Agreement, MetricAgreement, ViewColumn
 from calipers.commands.check.result import Check, CheckedScore
 from calipers.commands.judge.result import (
     BetweenJudges,
-    Estimate,
     Judge,
     JudgedQuestion,
     JudgedSystem,
+    JudgedValue,
     Judging,
     WithPeople,
 )
@@ -120,7 +120,7 @@ def overlap() -> Overlap:
 
 
 def agreement() -> Agreement:
-    columns = (Column("minilm", "meaning"), Column("tfidf", "words"))
+    columns = (ViewColumn("minilm", "meaning"), ViewColumn("tfidf", "words"))
     square = np.array([[1.0, NAN], [NAN, 1.0]])
     metric = MetricAgreement(
         *("precision", columns, ("a", "b")),
@@ -170,12 +170,12 @@ def ranking() -> Ranking:
 
 
 def judging() -> Judging:
-    known, none = Estimate(0.75, (0.5, 1.0), 8), Estimate(NAN, None, 0, "no item has answers")
+    known, none = JudgedValue(0.75, (0.5, 1.0), 8), JudgedValue(NAN, None, 0, "no item has answers")
     systems = {
         "a": JudgedSystem("a", 12.5, (-3.0, 28.0), 7.5, 2.5, 8),
         "b": JudgedSystem("b", NAN, None, NAN, NAN, 0),
     }
-    people = WithPeople("p.csv", 3, known, known, none, none, Estimate(1.2, (0.6, 2.4), 3))
+    people = WithPeople("p.csv", 3, known, known, none, none, JudgedValue(1.2, (0.6, 2.4), 3))
     question = JudgedQuestion(
         "sensible", systems, known, known, known, known, none, NAN, people, "a reason"
     )

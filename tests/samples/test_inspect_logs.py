@@ -52,6 +52,7 @@ def write_eval(tmp_path: Path) -> Zip:
 
 
 def test_completions_prompts_ids_and_epochs() -> None:
+    need("pyarrow")  # the log is packed by zstd
     samples = read_samples(EVAL)
     assert len(samples) == 25
     assert samples[0] == "The island met the harbour by the wave. salt captain storm."
@@ -67,6 +68,7 @@ def test_completions_prompts_ids_and_epochs() -> None:
 
 
 def test_samples_without_text_are_counted() -> None:
+    need("pyarrow")  # the log is packed by zstd
     assert read_samples(EVAL).notes == (
         "1 sample with an error left out (sample 16: RuntimeError('the model went away')); "
         "2 samples without output left out (samples 12 and 26)",
@@ -74,6 +76,7 @@ def test_samples_without_text_are_counted() -> None:
 
 
 def test_json_log_gives_the_same_samples() -> None:
+    need("pyarrow")  # the log is packed by zstd
     samples = read_samples(JSON)
     whole = read_samples(EVAL)
     assert samples.log_ids is not None
@@ -83,6 +86,7 @@ def test_json_log_gives_the_same_samples() -> None:
 
 
 def test_fields_group_and_cluster_are_those_of_a_sample() -> None:
+    need("pyarrow")  # the log is packed by zstd
     samples = read_samples(EVAL, group="metadata.topic", cluster="id")
     assert samples.groups is not None
     assert samples.clusters is not None
@@ -98,6 +102,7 @@ def test_fields_group_and_cluster_are_those_of_a_sample() -> None:
 
 
 def test_rows_that_are_taken_keep_their_ids() -> None:
+    need("pyarrow")  # the log is packed by zstd
     kept = read_samples(EVAL).take(np.array([19, 3]))
     assert kept.log_ids is not None
     assert kept.log_ids.ids.tolist() == ["story-1", "8"]
@@ -105,6 +110,7 @@ def test_rows_that_are_taken_keep_their_ids() -> None:
 
 
 def test_standard_input_and_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("pyarrow")  # the log is packed by zstd
     import gzip
     import io
     from types import SimpleNamespace
@@ -297,6 +303,7 @@ def test_files_that_are_no_zip(tmp_path: Path, content: bytes, message: str) -> 
 
 
 def test_other_zips_and_broken_parts(tmp_path: Path) -> None:
+    need("pyarrow")  # the log is packed by zstd
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("calipers.json", "{}")

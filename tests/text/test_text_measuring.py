@@ -23,6 +23,7 @@ from calipers.score import Score
 from calipers.text.measuring import cut, score_of, score_of_reference
 from calipers.text.near_texts import hash_ngrams, minhashes
 from calipers.text.tokens import tokenise
+from extras import need
 
 # A statistic of texts beside that of the reference: measured once, cut to one size, forgotten.
 
@@ -198,6 +199,8 @@ PROSE = [
 
 @pytest.fixture(params=sorted(EVERY))
 def statistic(request):
+    if request.param == "zstd":
+        need("pyarrow")
     return EVERY[request.param]
 
 

@@ -19,7 +19,13 @@ import typer
 from calipers.assets import PLOTLY
 from calipers.cli.options import complete, parameter
 from calipers.cli.streams import calm, write_bytes_of, write_error
-from calipers.errors import CalipersError, InputError, MissingExtraError, either
+from calipers.errors import (
+    CalipersError,
+    InputError,
+    MissingExtraError,
+    check_installed,
+    either,
+)
 from calipers.options.option import OUTPUT
 from calipers.progress import Progress, Silent
 from calipers.whole_files import write_text_atomically
@@ -494,7 +500,7 @@ def _check_page(outputs: Outputs) -> None:
             f"--eval-results must name a file ending in {either(YAML)}; found {paths[EVAL_RESULTS]}"
         )
     if "table" in paths:
-        _need("pyarrow", "parquet", "--table")
+        check_installed("pyarrow", extra="parquet", purpose="--table")
     if outputs.redact:
         _check_redact(paths, explain=outputs.explain)
     if outputs.explain and outputs.on_screen is not None:
@@ -543,14 +549,6 @@ def _check_packages(layout: str | None) -> None:
         raise MissingExtraError(
             "--map umap needs the package 'umap-learn', which is not installed. Install it with: "
             "pip install umap-learn; or use --map pca, which needs no other package"
-        )
-
-
-def _need(module: str, extra: str, option: str) -> None:
-    if not _installed(module):
-        raise MissingExtraError(
-            f"{option} needs the package {module!r}, which is not installed. Install it with: "
-            f"pip install 'calipers[{extra}]'"
         )
 
 

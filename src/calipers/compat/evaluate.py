@@ -28,7 +28,7 @@ from calipers.numeric.arrays import is_array
 from calipers.numeric.validation import check_flags
 from calipers.score import Score
 
-__all__ = ["Evaluation", "load"]
+__all__ = ["EvaluationModule", "load"]
 
 INPUTS = """
 predictions: the generated samples, a list of texts{form}.
@@ -39,7 +39,7 @@ reference has a value of its own, and KEY_signature, all that pins the value.
 """
 
 
-class Evaluation:
+class EvaluationModule:
     """One metric, or a family of them, that is fed with predictions and references.
 
     Made by :func:`load`.
@@ -172,7 +172,7 @@ class Evaluation:
         return ["predictions", "references"]
 
 
-def load(path: str, **options: Any) -> Evaluation:
+def load(path: str, **options: Any) -> EvaluationModule:
     """Give the metric of a name, ready to be fed, as ``evaluate.load`` does; no network is used.
 
     Parameters
@@ -205,7 +205,7 @@ def load(path: str, **options: Any) -> Evaluation:
             f"load takes metrics on embeddings and on texts; {path!r} is what a language model "
             "says of texts: calipers.likelihood measures it"
         )
-    return Evaluation(path, options)
+    return EvaluationModule(path, options)
 
 
 def _line(about: Mapping[str, Any]) -> str:

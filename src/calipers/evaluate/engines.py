@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from calipers.embedders import Cache, Embedder, EmbedderChoice
 from calipers.embedders.pipeline import embedding_on
-from calipers.errors import InputError
+from calipers.errors import InputError, check_installed
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.products import products_on
@@ -37,7 +37,10 @@ def running_where(options: EngineSearch, progress: Progress) -> Iterator[None]:
     ------
     InputError
         If that place cannot do it.
+    MissingExtraError
+        If it needs a package that is not installed.
     """
+    check_packages(options)
     with ExitStack() as stack:
         if options.engine == "ray":
             connect = stack.enter_context(_cluster(options))
@@ -62,12 +65,32 @@ def embedding_where(options: EngineEmbedding) -> Iterator[None]:
     ------
     InputError
         If that place cannot do it.
+    MissingExtraError
+        If it needs a package that is not installed.
     """
+    check_packages(options)
     with ExitStack() as stack:
         if options.engine == "ray":
             connect = stack.enter_context(_cluster(options))
             stack.enter_context(_embedding(options, connect))
         yield
+
+
+def check_packages(options: EngineSearch | EngineEmbedding) -> None:
+    """Say before the long work that where it is to be done needs a package that is missing.
+
+    Raises
+    ------
+    MissingExtraError
+        If a package is not installed.
+    """
+    if options.engine == "ray":
+        check_installed("ray", extra="ray", purpose="the engine 'ray'")
+    if "://" in str(options.work_dir):
+        check_installed("fsspec", extra="ray", purpose=f"the work folder {options.work_dir}")
+    if isinstance(options, EngineSearch) and options.neighbours == "approximate":
+        purpose = "the approximate search for neighbours"
+        check_installed("usearch", extra="approximate", purpose=purpose)
 
 
 @contextmanager

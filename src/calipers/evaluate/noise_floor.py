@@ -100,7 +100,7 @@ def measure_floors(
     scored: dict[Hashable, Values] = kept(key, dict)
     halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters, scored)
     systems = [
-        (system, files, Answers(files, [file.clusters for file in system.files], given))
+        (system, files, SystemAnswers(files, [file.clusters for file in system.files], given))
         for system, files, given in zip(
             inputs.systems, embedded.systems, embedded.prompts, strict=True
         )
@@ -128,7 +128,7 @@ def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class SystemAnswers:
     """The files of one system, which of their rows belong together, and the prompts they share."""
 
     files: Sequence[Embeddings]
@@ -159,18 +159,18 @@ class ReferenceHalves:
             clusters = given.clusters[0]
         return floor_size(len(self.reference), min(map(len, files)), clusters)
 
-    def fits(self, answers: Answers) -> bool:
+    def fits(self, answers: SystemAnswers) -> bool:
         """Whether halves have neighbours enough."""
         size, given = self.size(answers.files, answers.shared), answers.shared
         mates = 1 if given is None else max(map(largest_stratum, given.strata))
         return size - mates >= self.settings.k
 
-    def kind(self, answers: Answers) -> Hashable:
+    def kind(self, answers: SystemAnswers) -> Hashable:
         """What the halves of the reference depend on beside their number."""
         keys = [None if given is None else given.key for given in answers.given]
         return self.size(answers.files, answers.shared), tuple(dict.fromkeys(keys))
 
-    def floors(self, answers: Answers, advance: Advance) -> dict[str, NoiseFloor]:
+    def floors(self, answers: SystemAnswers, advance: Advance) -> dict[str, NoiseFloor]:
         """Measure the floors of one system, with all its files.
 
         Of rows that answer the same prompts, those of one prompt lie in one half.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from calipers.errors import InputError
-from calipers.integrations.training import Against, Evaluation, Monitor, check_enough
+from calipers.integrations.training import Against, Monitor, TrainingEvaluation, check_enough
 from calipers.integrations.writing import BATCH, Prompt, evaluate_on_main, write
 from calipers.numeric.validation import check_whole
 
@@ -97,7 +97,7 @@ class DistributionCallback(Callback):  # type: ignore[misc]
         self._last = -1
 
     @property
-    def evaluations(self) -> list[Evaluation]:
+    def evaluations(self) -> list[TrainingEvaluation]:
         """All evaluations so far; on the main process."""
         return self.monitor.evaluations
 

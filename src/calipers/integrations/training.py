@@ -75,7 +75,7 @@ class MeasuredScore:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class TrainingEvaluation:
     """What one comparison during training showed.
 
     Attributes
@@ -101,7 +101,7 @@ class Evaluation:
     step: int
     scores: Mapping[str, MeasuredScore]
     watched: str
-    earlier: Evaluation | None = None
+    earlier: TrainingEvaluation | None = None
     fallen: bool = False
     collapsed: bool = False
     seconds: float = 0.0
@@ -179,7 +179,7 @@ class Monitor:
     against: Against = "best"
     patience: int = 2
     options: Mapping[str, Any] = field(default_factory=dict)
-    evaluations: list[Evaluation] = field(default_factory=list, init=False)
+    evaluations: list[TrainingEvaluation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         from calipers.evaluate.reference import Reference
@@ -206,7 +206,7 @@ class Monitor:
             raise InputError("level must be a number: collapse is judged by intervals; found None")
         return float(level)
 
-    def evaluate(self, step: int, samples: Any) -> Evaluation | None:
+    def evaluate(self, step: int, samples: Any) -> TrainingEvaluation | None:
         """Compare samples with the reference, and warn where the watched score has fallen.
 
         A comparison that cannot be made is an error the first time; later it is a warning, so that
@@ -260,7 +260,7 @@ class Monitor:
         scores: Mapping[str, MeasuredScore],
         seconds: float = 0.0,
         comparison: Comparison | None = None,
-    ) -> Evaluation:
+    ) -> TrainingEvaluation:
         """Hold scores against the earlier ones, and add them to these."""
         earlier = self.earlier
         fallen = earlier is not None and scores[self.watch].below(earlier.measured)
@@ -268,14 +268,14 @@ class Monitor:
         lasting = len(before) == self.patience - 1 and all(
             evaluation.fallen for evaluation in before
         )
-        evaluation = Evaluation(
+        evaluation = TrainingEvaluation(
             step, scores, self.watch, earlier, fallen, fallen and lasting, seconds, comparison
         )
         self.evaluations.append(evaluation)
         return evaluation
 
     @property
-    def earlier(self) -> Evaluation | None:
+    def earlier(self) -> TrainingEvaluation | None:
         """The evaluation that the next one is held against; None before there is any."""
         known = [
             evaluation for evaluation in self.evaluations if evaluation.measured.low is not None

@@ -28,7 +28,7 @@ from transformers import (
 )
 
 from calipers.errors import InputError
-from calipers.integrations.training import Against, Evaluation, Monitor, check_enough
+from calipers.integrations.training import Against, Monitor, TrainingEvaluation, check_enough
 from calipers.integrations.writing import (
     BATCH,
     NEW_TOKENS,
@@ -76,7 +76,7 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer, self._last = trainer, -1
 
     @property
-    def evaluations(self) -> list[Evaluation]:
+    def evaluations(self) -> list[TrainingEvaluation]:
         """All evaluations so far; on the main process."""
         return self.monitor.evaluations
 

@@ -149,6 +149,11 @@ _CONTRACTIONS = [
     )
 ]
 """NLTK leaves these alone to Python's ``re``."""
+RULES = [
+    *(rule for rule, _ in (*_OPENING_QUOTES, *_PUNCTUATION, *_ENDING_QUOTES)),
+    *(_APOSTROPHE, *_CLITICS, *_CONTRACTIONS),
+]
+"""Every expression that a text is searched with."""
 
 
 _FURTHER = re.compile(

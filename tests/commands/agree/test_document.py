@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from calipers.commands.agree.document import document
-from calipers.commands.agree.result import Agreement, Column, MetricAgreement
+from calipers.commands.agree.result import Agreement, MetricAgreement, ViewColumn
 from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
 from calipers.score import Score
@@ -24,7 +24,11 @@ def agreement_text(agreement, *, width=100):
     return plain(document(agreement), width=width)
 
 
-COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))
+COLUMNS = (
+    ViewColumn("minilm", "meaning"),
+    ViewColumn("minilm", "form"),
+    ViewColumn("tfidf", "words"),
+)
 VALUES = ((0.9, 0.5, 0.7), (0.3, 0.6, 0.2), (0.8, 0.4, 0.6))
 
 
@@ -174,7 +178,7 @@ def test_warnings_name_the_sets_and_stand_once():
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
 def test_lines_fit_the_width(width):
     columns = tuple(
-        Column(f"a-very-long-name-of-a-model-{number}", view)
+        ViewColumn(f"a-very-long-name-of-a-model-{number}", view)
         for number, view in product(range(4), ("meaning", "form"))
     )
     values = tuple(tuple(np.random.default_rng(row).random(4)) for row in range(8))

@@ -7,10 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.commands.agree.result import Column, MetricAgreement, PairOrder
+from calipers.commands.agree.result import MetricAgreement, PairOrder, ViewColumn
 from calipers.score import Score
 
-COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))
+COLUMNS = (
+    ViewColumn("minilm", "meaning"),
+    ViewColumn("minilm", "form"),
+    ViewColumn("tfidf", "words"),
+)
 WINNERS = st.lists(st.sampled_from(["a", "b", "tie", "unknown"]), min_size=3, max_size=3)
 
 

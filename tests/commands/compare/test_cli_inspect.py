@@ -10,6 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from calipers.cli import app
+from extras import need
+
+need("pyarrow")  # the log is packed by zstd
 
 LOGS = Path(__file__).parents[2] / "data" / "inspect"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.commands.rank.scores import Column, ranking_values
+from calipers.commands.rank.scores import MetricColumn, ranking_values
 from calipers.results import Comparison
 from calipers.results.ranking import leaders_of
 from calipers.samples import SampleSet
@@ -203,5 +203,5 @@ def test_what_is_below_chance_is_not_closer():
 
 
 def test_rankings_take_it_for_chance_too():
-    column = Column({"a": 0.25, "b": 0.5, "c": 0.6}, better="lower", chance=0.5)
+    column = MetricColumn({"a": 0.25, "b": 0.5, "c": 0.6}, better="lower", chance=0.5)
     assert ranking_values(column, ["a", "b", "c"]).tolist() == [-0.5, -0.5, -0.6]

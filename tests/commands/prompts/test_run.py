@@ -10,7 +10,7 @@ import pytest
 import calipers
 from calipers.commands.prompts import tests as prompt_tests
 from calipers.commands.prompts.options import PromptsOptions
-from calipers.commands.prompts.scores import Answers
+from calipers.commands.prompts.scores import PromptSamples
 from calipers.errors import InputError
 from calipers.metrics import similarity_across, similarity_between, similarity_within
 from calipers.results.result import load
@@ -144,7 +144,7 @@ def test_systems_are_tested_in_every_view(rng):
 
     def answers(name, moved):
         rows, form = rng.standard_normal((2, PROMPTS, 5))
-        return Answers(name, rows, None, at, PROMPTS, {"form": form + moved})
+        return PromptSamples(name, rows, None, at, PROMPTS, {"form": form + moved})
 
     options = PromptsOptions(permutations=99, threads=1)
     found = prompt_tests.tests_between(

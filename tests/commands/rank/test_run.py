@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InputError
+from extras import need
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "rankings"
 # Pillutla et al., JMLR 2023, table 4, without REP
@@ -348,9 +349,7 @@ def test_every_kind_of_file_reads_alike(tmp_path, suffix):
     mark = "\t" if suffix == ".tsv" else ","
     text = "\n".join(mark.join(map(str, row)) for row in [columns, *(r.values() for r in UP)])
     if suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        pa, pq = need("pyarrow"), need("pyarrow.parquet")
         pq.write_table(pa.Table.from_pylist(UP), path)
     elif suffix == ".csv.gz":
         path.write_bytes(gzip.compress(text.encode()))

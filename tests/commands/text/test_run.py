@@ -636,6 +636,7 @@ def test_the_command_line_refuses_a_level_that_is_none(files, level):
 
 
 def test_what_a_metric_did_not_read_is_a_caution_of_the_system():
+    need("torch")
     texts, known = ["", "", "the cat sat down"], ["a dog ran off", "it rained", "the cat sat down"]
     found = measure_texts(
         {"m": texts}, reference=known, aligned=True, metrics="bert_score_f1,rouge", level=None

@@ -30,7 +30,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Column(Plain):
+class ViewColumn(Plain):
     """One view of one embedder, by which every system has a score."""
 
     _written = ("embedder", "view", "label")
@@ -62,7 +62,7 @@ class PairOrder(Plain):
 
     a: str
     b: str
-    columns: tuple[Column, ...]
+    columns: tuple[ViewColumn, ...]
     winners: tuple[Winner, ...]
 
     @property
@@ -152,7 +152,7 @@ class MetricAgreement(Plain):
     _key = "metric"
 
     metric: str
-    columns: tuple[Column, ...]
+    columns: tuple[ViewColumn, ...]
     systems: tuple[str, ...]
     scores: tuple[tuple[Score, ...], ...] = field(repr=False)
     spearman: Matrix
@@ -197,7 +197,7 @@ class MetricAgreement(Plain):
         return tuple(pair for pair in self.pairs if pair.split)
 
     @property
-    def lowest(self) -> tuple[Column, Column] | None:
+    def lowest(self) -> tuple[ViewColumn, ViewColumn] | None:
         """The two columns that agree least by Spearman; None where no correlation is defined."""
         pairs = [pair for pair in combinations(range(len(self.columns)), 2) if self._known(pair)]
         if not pairs:
@@ -279,7 +279,7 @@ class Agreement(Result):
 
     reference: SetSummary
     systems: tuple[SetSummary, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ViewColumn, ...]
     metrics: Mapping[str, MetricAgreement]
     settings: Mapping[str, Any]
     tie: float
@@ -403,7 +403,7 @@ def every(columns: int) -> str:
     return "both columns" if columns == 2 else f"all {columns} columns"
 
 
-def spoken(columns: Sequence[Column]) -> str:
+def spoken(columns: Sequence[ViewColumn]) -> str:
     """Name columns in a sentence, the views of one embedder together.
 
     Examples

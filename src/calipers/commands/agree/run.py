@@ -15,7 +15,7 @@ from calipers.catalogue.keys import split_key
 from calipers.catalogue.shown import HEADLINE
 from calipers.commands.agree.embedders import name_embedders, processes_of, try_embedders
 from calipers.commands.agree.options import AgreeOptions
-from calipers.commands.agree.result import Agreement, Column, MetricAgreement
+from calipers.commands.agree.result import Agreement, MetricAgreement, ViewColumn
 from calipers.commands.compare.run import compare
 from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
@@ -206,7 +206,9 @@ def _build(
     settings
         The choices that hold for all.
     """
-    columns = tuple(Column(embedder.name, view) for embedder in scored for view in embedder.views)
+    columns = tuple(
+        ViewColumn(embedder.name, view) for embedder in scored for view in embedder.views
+    )
     names = tuple(system.name for system in systems)
     sets = (reference, *systems)
     shared = [_shared([embedder.warnings[row] for embedder in scored]) for row in range(len(sets))]
@@ -232,7 +234,7 @@ def _build(
 def _metric(
     metric: str,
     scored: Sequence[ScoredEmbedder],
-    columns: tuple[Column, ...],
+    columns: tuple[ViewColumn, ...],
     names: tuple[str, ...],
     tie: float,
 ) -> MetricAgreement:

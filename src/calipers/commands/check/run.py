@@ -88,7 +88,7 @@ def check(run: Any, options: CheckOptions) -> Check:
 
 
 @dataclass(frozen=True)
-class Named:
+class CheckedRun:
     """A run, and what messages call it."""
 
     name: str
@@ -127,10 +127,10 @@ def _texts(given: Any) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
 
 
-def _loaded(given: Any, role: str) -> Named:
+def _loaded(given: Any, role: str) -> CheckedRun:
     """Read a run, or take one that is there."""
     if isinstance(given, Comparison | TextComparison):
-        return Named(f"the {role}", given)
+        return CheckedRun(f"the {role}", given)
     if not isinstance(given, str | Path):
         raise InputError(
             f"{role} must be a comparison or the path of one; found {type(given).__name__}"
@@ -141,13 +141,13 @@ def _loaded(given: Any, role: str) -> Named:
             f"{given}: holds a result of the kind {result.kind!r}; a check needs what --save or "
             "--json of calipers compare (or calipers text) wrote"
         )
-    return Named(Path(given).name, result)
+    return CheckedRun(Path(given).name, result)
 
 
 # From a condition to a test ----------------------------------------------------------------------
 
 
-def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[Asked]:
+def _asked(condition: Condition, ours: CheckedRun, theirs: CheckedRun | None) -> Iterator[Asked]:
     """Give the tests of one condition, one for each system that it is about."""
     if condition.needs_baseline and theirs is None:
         raise InputError(
@@ -187,7 +187,7 @@ def _asked(condition: Condition, ours: Named, theirs: Named | None) -> Iterator[
         yield Asked(condition, system, key, limit, test, baseline, paired)
 
 
-def _key(condition: Condition, written: str, ours: Named) -> str:
+def _key(condition: Condition, written: str, ours: CheckedRun) -> str:
     """Find the key that is meant, whatever the order of its options."""
     known = list(dict.fromkeys(key for system in ours.systems.values() for key in system.scores))
     if written in known:
@@ -219,7 +219,7 @@ def _view(written: str, views: Sequence[str]) -> tuple[str | None, str]:
 
 
 def _unknown(
-    condition: Condition, written: str, known: Sequence[str], ours: Named, error: InputError
+    condition: Condition, written: str, known: Sequence[str], ours: CheckedRun, error: InputError
 ) -> InputError:
     """Suggest what an unknown name may have been meant for."""
     name, colon, key = written.partition(":")
@@ -231,7 +231,7 @@ def _unknown(
     return InputError(f"condition {condition.text!r}: {unknown_name('score', written, known)}")
 
 
-def _score(condition: Condition, key: str, system: System, where: Named) -> Score:
+def _score(condition: Condition, key: str, system: System, where: CheckedRun) -> Score:
     """Give the score of a system, with a value."""
     score = system.scores.get(key)
     if score is None:
@@ -248,7 +248,7 @@ def _score(condition: Condition, key: str, system: System, where: Named) -> Scor
 
 
 def _estimate(
-    condition: Condition, key: str, score: Score, system: System, where: Named
+    condition: Condition, key: str, score: Score, system: System, where: CheckedRun
 ) -> LimitEstimate:
     """Take the score with its error; refuse one that has none."""
     estimate, why = score_estimate(score, system, where.run)
@@ -273,7 +273,9 @@ def _check_limit(condition: Condition, key: str, score: Score) -> None:
     )
 
 
-def _check_comparable(key: str, ours: Score, theirs: Score, run: Named, baseline: Named) -> None:
+def _check_comparable(
+    key: str, ours: Score, theirs: Score, run: CheckedRun, baseline: CheckedRun
+) -> None:
     """Refuse a baseline that was measured in another way, and say in which."""
     differing = [
         f"{name}: {here} in {run.name}, {there} in {baseline.name}"
@@ -365,7 +367,7 @@ def _unread(asked: Sequence[Asked]) -> tuple[str, ...]:
 
 
 def _warnings(
-    conditions: Sequence[Condition], ours: Named, theirs: Named | None
+    conditions: Sequence[Condition], ours: CheckedRun, theirs: CheckedRun | None
 ) -> tuple[str, ...]:
     if theirs is None:
         return ()

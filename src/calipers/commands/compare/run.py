@@ -22,7 +22,7 @@ from calipers.evaluate.embedding import (
     usual_warnings,
     with_scaling,
 )
-from calipers.evaluate.engines import running_where
+from calipers.evaluate.engines import check_packages, running_where
 from calipers.evaluate.given_prompts import GivenPrompts, PromptVectors, given_prompts
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
@@ -167,7 +167,7 @@ def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Cau
         )
 
 
-class Plan(NamedTuple):
+class ComparisonPlan(NamedTuple):
     """What a comparison will measure, on what and by which embedder; nothing is embedded yet.
 
     `asked` are the choices that a person asked for, or that stand for nothing in particular; beside
@@ -182,16 +182,19 @@ class Plan(NamedTuple):
     asked: Sequence[Choice]
 
 
-def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> Plan:
+def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> ComparisonPlan:
     """Read both sides and see that the options fit them, before the long work.
 
     Raises
     ------
     InputError
         As :func:`compare`.
+    MissingExtraError
+        If a metric asked for by name, or an engine, needs a package that is not installed.
     """
     prepared = reference if isinstance(reference, Reference) else None
     options = options if prepared is None else prepared.completed(options)
+    check_packages(options)
     asked, texts = split_asked(options.metrics, train=options.train is not None)
     inputs = read_sides(
         reference if prepared is None else prepared.samples,
@@ -216,7 +219,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
         choices = (*choices, replace(find(AUC), named=False))  # what the tests show
     check_extras(choices, equal_sizes=inputs.one_size)
     check_approximate(choices, options.neighbours)
-    return Plan(inputs, options, model, choices, texts, chosen)
+    return ComparisonPlan(inputs, options, model, choices, texts, chosen)
 
 
 def _check_axes(options: CompareOptions) -> None:

@@ -16,7 +16,7 @@ from calipers.options.option import INPUT, OUTPUT
 from calipers.options.rules import whole
 
 if TYPE_CHECKING:
-    from calipers.commands.embed.run import Embedded
+    from calipers.commands.embed.run import EmbeddedSet
 
 Samples = Annotated[
     str,
@@ -129,14 +129,16 @@ def _number(shards: str) -> int:
     return number
 
 
-def _views(embedded: Embedded, view: str | None, output: str) -> list[str]:
+def _views(embedded: EmbeddedSet, view: str | None, output: str) -> list[str]:
     known = list(embedded.embeddings.views)
     if view is not None:
         return [view]
     return known[:1] if output.lower().endswith(".npy") else known
 
 
-def _results(embedded: Embedded, views: list[str], outputs: Outputs, shards: int | None) -> Results:
+def _results(
+    embedded: EmbeddedSet, views: list[str], outputs: Outputs, shards: int | None
+) -> Results:
     from calipers.report import json_text
 
     data = _data(embedded, views, outputs.paths["output"])
@@ -154,7 +156,7 @@ def _results(embedded: Embedded, views: list[str], outputs: Outputs, shards: int
     )
 
 
-def _write(embedded: Embedded, views: list[str], path: str, shards: int | None) -> None:
+def _write(embedded: EmbeddedSet, views: list[str], path: str, shards: int | None) -> None:
     from calipers.embedders.vectors import write_shards, write_vectors
 
     arrays = {name: embedded.embeddings.views[name] for name in views}
@@ -165,7 +167,7 @@ def _write(embedded: Embedded, views: list[str], path: str, shards: int | None) 
         write_shards(path, arrays, shards=shards, about=about)
 
 
-def _data(embedded: Embedded, views: list[str], output: str) -> dict[str, Any]:
+def _data(embedded: EmbeddedSet, views: list[str], output: str) -> dict[str, Any]:
     return {
         "output": output,
         "n": len(embedded.samples),

@@ -24,7 +24,7 @@ from calipers.samples.readers.vectors import MADE, Made
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
+class EmbeddedSet:
     """A sample set and its vectors.
 
     Attributes
@@ -72,7 +72,7 @@ class Embedded:
 
 
 @keywords_of(EmbedOptions)
-def embed(samples: Any, options: EmbedOptions) -> Embedded:
+def embed(samples: Any, options: EmbedOptions) -> EmbeddedSet:
     """Turn samples into vectors, as a comparison would.
 
     Parameters
@@ -105,4 +105,4 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
     with limit_threads(options.threads), embedding_where(options):
         embeddings = embed_read(sample_set, model, cache=cache_of(options), progress=progress)
     warnings = (*sample_set.notes, *usual_warnings(options, sample_set), *embeddings.notes)
-    return Embedded(sample_set, embeddings, warnings)
+    return EmbeddedSet(sample_set, embeddings, warnings)

@@ -62,7 +62,7 @@ class HistoryPoint(Plain):
 
 
 @dataclass(frozen=True)
-class Change(Plain):
+class ScoreChange(Plain):
     """The change of a score from one run to a later one.
 
     Attributes
@@ -122,11 +122,11 @@ class ScoreHistory(Plain):
     better: str
     share: bool
     points: tuple[HistoryPoint, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[ScoreChange, ...]
     first_worse: int | None = None
     worse_than: int | None = None
 
-    def change(self, before: int, after: int) -> Change | None:
+    def change(self, before: int, after: int) -> ScoreChange | None:
         """Give the change between two runs; None if it was not tested."""
         pairs = {(change.before, change.after): change for change in self.changes}
         return pairs.get((before, after))

@@ -19,10 +19,10 @@ from typing import Any, Literal
 
 from calipers.commands.history.options import HistoryOptions
 from calipers.commands.history.result import (
-    Change,
     History,
     HistoryPoint,
     HistoryRun,
+    ScoreChange,
     ScoreHistory,
 )
 from calipers.errors import InputError, unknown_name
@@ -248,7 +248,7 @@ def _points(saved: Sequence[NamedRun], name: str, systems: tuple[System, ...], k
     return Line(name, key, systems, scores, tuple(estimates), tuple(points))
 
 
-def _tests(saved: Sequence[NamedRun], line: Line) -> Iterator[Change]:
+def _tests(saved: Sequence[NamedRun], line: Line) -> Iterator[ScoreChange]:
     """Test every pair of runs that have an estimate, the later one less the earlier one."""
     for before, after in combinations(range(len(saved)), 2):
         first, second = line.estimates[before], line.estimates[after]
@@ -262,10 +262,10 @@ def _tests(saved: Sequence[NamedRun], line: Line) -> Iterator[Change]:
         )
         p = min(1.0, 2 * min(estimate.p_value(0.0, "below"), estimate.p_value(0.0, "above")))
         error = float(estimate.standard_error)
-        yield Change(before, after, float(estimate.value), error, p, p, "open", paired)
+        yield ScoreChange(before, after, float(estimate.value), error, p, p, "open", paired)
 
 
-def _decided(line: Line, changes: Iterable[Change], options: HistoryOptions) -> ScoreHistory:
+def _decided(line: Line, changes: Iterable[ScoreChange], options: HistoryOptions) -> ScoreHistory:
     """Say of every change whether it is beyond the noise, and which run is the first worse one."""
     better, share = line.scores[-1].better, tuple(line.scores[-1].range) == UNIT
     decided = tuple(_directed(change, better, 1 - options.level) for change in changes)
@@ -275,7 +275,7 @@ def _decided(line: Line, changes: Iterable[Change], options: HistoryOptions) -> 
     return ScoreHistory(line.system, line.key, better, share, line.points, decided, first, than)
 
 
-def _directed(change: Change, better: str, alpha: float) -> Change:
+def _directed(change: ScoreChange, better: str, alpha: float) -> ScoreChange:
     if not change.adjusted_p_value <= alpha:
         return change
     risen = change.difference > 0

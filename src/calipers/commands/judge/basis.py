@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from numpy.typing import NDArray
 
-from calipers.commands.judge.result import Estimate, JudgedSystem
+from calipers.commands.judge.result import JudgedSystem, JudgedValue
 from calipers.errors import InputError
 from calipers.judgements.items import Item, RatedTexts
 from calipers.judgements.judgement import PairJudgement, Rating
@@ -26,7 +26,7 @@ from calipers.uncertainty.rater_agreement import AgreementCoefficient, ObservedS
 Answer = TypeVar("Answer", bound=PairJudgement | Rating)
 
 OF_PAIRS = "asked of pairs alone"
-NOT_PAIRS = Estimate(math.nan, None, 0, OF_PAIRS)
+NOT_PAIRS = JudgedValue(math.nan, None, 0, OF_PAIRS)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Basis:
 
     def same_order(
         self, systems: Mapping[str, JudgedSystem], scores: Mapping[str, float]
-    ) -> Estimate:
+    ) -> JudgedValue:
         """Correlate the ranks of a judge's scores with those of other scores of the systems."""
         common = [name for name in systems if name in scores]
         return of_correlation(
@@ -107,16 +107,16 @@ def first_answers(rows: Sequence[Answer]) -> list[Answer]:
     return [row for row in rows if row.repeat == 0]
 
 
-def of_share(share: ObservedShare) -> Estimate:
+def of_share(share: ObservedShare) -> JudgedValue:
     """Give a share as an estimate."""
-    return Estimate(share.value, share.interval, round(share.total), share.reason)
+    return JudgedValue(share.value, share.interval, round(share.total), share.reason)
 
 
-def of_agreement(agreement: AgreementCoefficient) -> Estimate:
+def of_agreement(agreement: AgreementCoefficient) -> JudgedValue:
     """Give a coefficient of agreement as an estimate."""
-    return Estimate(agreement.value, agreement.interval, agreement.items, agreement.reason)
+    return JudgedValue(agreement.value, agreement.interval, agreement.items, agreement.reason)
 
 
-def of_correlation(correlation: Correlation) -> Estimate:
+def of_correlation(correlation: Correlation) -> JudgedValue:
     """Give a correlation as an estimate."""
-    return Estimate(correlation.value, correlation.interval, correlation.n, correlation.reason)
+    return JudgedValue(correlation.value, correlation.interval, correlation.n, correlation.reason)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from calipers.commands.judge.result import (
     NOUNS,
-    Estimate,
     Judge,
     JudgedQuestion,
     JudgedSystem,
+    JudgedValue,
     Judging,
 )
 from calipers.judgements.rubric import Task
@@ -217,12 +217,12 @@ def _lead(judging: Judging, rows: Sequence[Answered]) -> tuple[Column, ...]:
 
 
 def _estimates(
-    head: str, estimates: Sequence[Estimate], write: Callable[[Estimate], ScoreCell]
+    head: str, estimates: Sequence[JudgedValue], write: Callable[[JudgedValue], ScoreCell]
 ) -> Column:
     return Column(head, tuple(map(write, estimates)), align="value")
 
 
-def _share(estimate: Estimate) -> ScoreCell:
+def _share(estimate: JudgedValue) -> ScoreCell:
     """Write a share in per cent, its interval behind it."""
     value, bounds = defined(estimate.value), estimate.interval
     if value is None:
@@ -231,7 +231,7 @@ def _share(estimate: Estimate) -> ScoreCell:
     return ScoreCell(f"{100 * value:.0f} %", spread, number=value)
 
 
-def _coefficient(estimate: Estimate) -> ScoreCell:
+def _coefficient(estimate: JudgedValue) -> ScoreCell:
     """Write a coefficient with two decimals, its interval behind it."""
     value, bounds = defined(estimate.value), estimate.interval
     if value is None:

@@ -22,7 +22,7 @@ from calipers.commands.judge.basis import (
     of_agreement,
     of_share,
 )
-from calipers.commands.judge.result import Estimate, JudgedQuestion, JudgedSystem, WithPeople
+from calipers.commands.judge.result import JudgedQuestion, JudgedSystem, JudgedValue, WithPeople
 from calipers.errors import InputError
 from calipers.judgements.items import Item
 from calipers.judgements.judgement import PairJudgement
@@ -71,7 +71,7 @@ def question_of_pairs(rows: Sequence[PairJudgement], question: str, basis: Basis
 
 def pairs_beside(
     one: Sequence[PairJudgement], other: Sequence[PairJudgement], question: str, basis: Basis
-) -> tuple[Estimate, Estimate]:
+) -> tuple[JudgedValue, JudgedValue]:
     """Give how often two judges prefer the same text of an item, and Cohen's kappa."""
     agreement = agreement_between(
         rated_pairs(one, question), rated_pairs(other, question), level=basis.level, seed=basis.seed
@@ -202,7 +202,7 @@ def _with_people(
     )
 
 
-def _discrimination(judge: RatedPairs, people: RatedPairs, level: float) -> Estimate:
+def _discrimination(judge: RatedPairs, people: RatedPairs, level: float) -> JudgedValue:
     """How sharply the judge tells systems apart, relative to people.
 
     By the answers that prefer one text, from which it can be estimated whoever ties how often;
@@ -223,7 +223,7 @@ def _discrimination(judge: RatedPairs, people: RatedPairs, level: float) -> Esti
         fit = fit_rater_effects(together, ties="drop", level=level)
         value, interval = fit.relative_discrimination(judge.raters[0], people.raters)
     except InputError as error:
-        return Estimate(math.nan, None, n, str(error))
+        return JudgedValue(math.nan, None, n, str(error))
     if math.isnan(value):
-        return Estimate(math.nan, None, n, "; ".join(fit.left_out) or None)
-    return Estimate(value, interval, n)
+        return JudgedValue(math.nan, None, n, "; ".join(fit.left_out) or None)
+    return JudgedValue(value, interval, n)

@@ -21,7 +21,7 @@ from calipers.commands.judge.basis import (
     of_correlation,
     of_share,
 )
-from calipers.commands.judge.result import Estimate, JudgedQuestion, JudgedSystem, WithPeople
+from calipers.commands.judge.result import JudgedQuestion, JudgedSystem, JudgedValue, WithPeople
 from calipers.judgements.judgement import Rating
 from calipers.judgements.rubric import Question
 from calipers.uncertainty.clustered import student
@@ -69,7 +69,7 @@ def question_of_ratings(rows: Sequence[Rating], question: Question, basis: Basis
 
 def ratings_beside(
     one: Sequence[Rating], other: Sequence[Rating], question: str, basis: Basis
-) -> tuple[Estimate, Estimate]:
+) -> tuple[JudgedValue, JudgedValue]:
     """Give the correlation of two judges' ratings of the same items, and Krippendorff's alpha."""
     return _values_beside(_by_item(one, question), _by_item(other, question), basis)
 
@@ -80,12 +80,12 @@ def _by_item(rows: Sequence[Rating], question: str) -> dict[str, float]:
 
 def _values_beside(
     one: Mapping[str, float], other: Mapping[str, float], basis: Basis
-) -> tuple[Estimate, Estimate]:
+) -> tuple[JudgedValue, JudgedValue]:
     """Correlate values of the same items, and give alpha between them."""
     common = [item for item in one if item in other]
     pairs = np.array([[one[item], other[item]] for item in common], float).reshape(-1, 2)
     if not common:
-        undefined = Estimate(math.nan, None, 0, "no item has answers of both")
+        undefined = JudgedValue(math.nan, None, 0, "no item has answers of both")
         return undefined, undefined
     alpha = krippendorff_alpha(pairs.T, kind="interval", level=basis.level, seed=basis.seed)
     return (

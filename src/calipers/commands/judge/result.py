@@ -36,7 +36,7 @@ COUNTS = (
 
 
 @dataclass(frozen=True)
-class Estimate(Plain):
+class JudgedValue(Plain):
     """A number with its interval.
 
     Attributes
@@ -121,11 +121,11 @@ class WithPeople(Plain):
 
     source: str
     people: int
-    items: Estimate
-    beyond_chance: Estimate
-    among_people: Estimate
-    systems: Estimate
-    discrimination: Estimate
+    items: JudgedValue
+    beyond_chance: JudgedValue
+    among_people: JudgedValue
+    systems: JudgedValue
+    discrimination: JudgedValue
 
 
 @dataclass(frozen=True)
@@ -159,11 +159,11 @@ class JudgedQuestion(Plain):
 
     name: str
     systems: Mapping[str, JudgedSystem]
-    agreement: Estimate
-    ties: Estimate
-    flips: Estimate
-    first: Estimate
-    circles: Estimate
+    agreement: JudgedValue
+    ties: JudgedValue
+    flips: JudgedValue
+    first: JudgedValue
+    circles: JudgedValue
     spread: float
     people: WithPeople | None = None
     reason: str | None = None
@@ -236,9 +236,9 @@ class BetweenJudges(Plain):
 
     judges: tuple[str, ...]
     question: str
-    items: Estimate
-    beyond_chance: Estimate
-    systems: Estimate
+    items: JudgedValue
+    beyond_chance: JudgedValue
+    systems: JudgedValue
 
 
 @dataclass(frozen=True, eq=False, repr=False)

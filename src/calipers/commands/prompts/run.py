@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calipers.commands.prompts.options import PromptsOptions
 from calipers.commands.prompts.result import ByPrompt, PromptSet
-from calipers.commands.prompts.scores import Answers, homogeneity_of, scores_of
+from calipers.commands.prompts.scores import PromptSamples, homogeneity_of, scores_of
 from calipers.commands.prompts.tests import tests_between
 from calipers.embedders import Embedder, embed
 from calipers.errors import InputError
@@ -219,7 +219,7 @@ def _embed(
     model: Embedder,
     options: PromptsOptions,
     progress: Progress,
-) -> tuple[list[Answers], tuple[str, ...], list[SetReading | None]]:
+) -> tuple[list[PromptSamples], tuple[str, ...], list[SetReading | None]]:
     """Embed the samples of shared prompts, those of a system in one array sorted by prompt.
 
     Beside them, what was read of each set.
@@ -249,7 +249,7 @@ def _embed(
 
 
 def _unread(
-    embedder: str, answers: Sequence[Answers], read: Sequence[SetReading | None]
+    embedder: str, answers: Sequence[PromptSamples], read: Sequence[SetReading | None]
 ) -> Iterable[str]:
     """Say what the embedder did not read of each set."""
     for answer, reading in zip(answers, read, strict=True):
@@ -258,7 +258,7 @@ def _unread(
             yield note
 
 
-def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str]) -> Answers:
+def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str]) -> PromptSamples:
     codes = np.concatenate([part.prompts for part in parts])
     order = np.argsort(codes, kind="stable")
     vectors, *others = (
@@ -273,7 +273,7 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str
     listed = [text for part in parts for text in part.texts or ()]
     texts = [listed[row] for row in order.tolist()] if listed else None
     further = dict(zip(views[1:], others, strict=True))
-    return Answers(name, vectors, texts, codes[order], prompts, further=further)
+    return PromptSamples(name, vectors, texts, codes[order], prompts, further=further)
 
 
 def _samples_for_each(
@@ -301,7 +301,7 @@ def _samples_for_each(
     return min(several, default=1) if asked is None else asked
 
 
-def _summary(system: System, answers: Answers) -> SetSummary:
+def _summary(system: System, answers: PromptSamples) -> SetSummary:
     """Describe a set by all its files, with as many samples as count."""
     files = [InputSet(samples, len(samples)) for samples in system.sets]
     summary = summarise(files, name=system.name)
@@ -318,11 +318,11 @@ def _summary(system: System, answers: Answers) -> SetSummary:
     )
 
 
-def _sizes(answers: Answers) -> tuple[int, int]:
+def _sizes(answers: PromptSamples) -> tuple[int, int]:
     return int(answers.sizes.min()), int(answers.sizes.max())
 
 
-def _cautions(shared: Sequence[str], answers: Sequence[Answers]) -> Iterable[str]:
+def _cautions(shared: Sequence[str], answers: Sequence[PromptSamples]) -> Iterable[str]:
     """Say what makes intervals and similarities mean less."""
     if len(shared) < FEW:
         yield (

@@ -44,7 +44,7 @@ OF_SEVERAL = (
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class PromptSamples:
     """The samples of one set for prompts that all sets share, sorted by prompt.
 
     Attributes
@@ -92,7 +92,7 @@ class Answers:
         """Every text with the place of its prompt."""
         return list(zip(self.texts or (), self.prompts.tolist(), strict=True))
 
-    def first(self, k: int, *, seed: int) -> Answers:
+    def first(self, k: int, *, seed: int) -> PromptSamples:
         """Keep k samples of every prompt that has as many, at random, and none of the others."""
         rng = np.random.default_rng(seed)
         rows = [
@@ -105,7 +105,7 @@ class Answers:
         return replace(self, vectors=vectors, texts=None, prompts=prompts, further={})
 
 
-def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[str, Score]:
+def scores_of(answers: PromptSamples, *, k: int, options: PromptsOptions) -> Mapping[str, Score]:
     """Measure one set.
 
     Parameters
@@ -165,7 +165,7 @@ def scores_of(answers: Answers, *, k: int, options: PromptsOptions) -> Mapping[s
     }
 
 
-def string_similarity(answers: Answers) -> Floats:
+def string_similarity(answers: PromptSamples) -> Floats:
     """Mean share of the word trigrams that two texts of a prompt have in common (Jaccard)."""
     from calipers.text.string_kernels import NgramKernel
     from calipers.text.tokens import tokenise
@@ -181,7 +181,7 @@ def string_similarity(answers: Answers) -> Floats:
     return values
 
 
-def _vendi(answers: Answers, k: int, options: PromptsOptions) -> dict[str, Score]:
+def _vendi(answers: PromptSamples, k: int, options: PromptsOptions) -> dict[str, Score]:
     """Vendi scores of k samples of each prompt: their mean, and conditional on the prompt."""
     pins = {"kernel": "cosine", "n": len(answers.prompts), "per_prompt": k}
     level, bounds = options.level, (1.0, float(k))
@@ -233,7 +233,7 @@ def _too_few(k: int) -> str:
     return f"no prompt has {k} samples"
 
 
-def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
+def homogeneity_of(sets: Sequence[PromptSamples], *, level: float) -> Homogeneity:
     """Tell how alike every two sets answer the same prompts, and each itself."""
     count = len(sets)
     within = [answers.similarity for answers in sets]
@@ -265,7 +265,7 @@ def homogeneity_of(sets: Sequence[Answers], *, level: float) -> Homogeneity:
     return Homogeneity(names, values, low, high, others, apart, apart_low, apart_high)
 
 
-def _means(answers: Answers) -> Floats:
+def _means(answers: PromptSamples) -> Floats:
     """The mean direction of the samples of each prompt, shape ``(prompts, d)``."""
     rows = directions(answers.vectors)
     parts = rows_by_prompt(answers.prompts, len(rows))

@@ -18,7 +18,7 @@ import numpy as np
 
 from calipers.commands.prompts.options import PromptsOptions
 from calipers.commands.prompts.result import PromptTest, TestedBy
-from calipers.commands.prompts.scores import Answers
+from calipers.commands.prompts.scores import PromptSamples
 from calipers.metrics.within_prompts import directions
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.two_sample import TwoSample, allowed
@@ -33,8 +33,8 @@ from calipers.uncertainty.two_sample_prompts import (
 
 
 def tests_between(
-    reference: Answers | None,
-    systems: Sequence[Answers],
+    reference: PromptSamples | None,
+    systems: Sequence[PromptSamples],
     options: PromptsOptions,
     *,
     view: str,
@@ -68,7 +68,7 @@ def tests_between(
 
 
 def _test(
-    by: TestedBy, view: str, first: Answers, second: Answers, options: PromptsOptions
+    by: TestedBy, view: str, first: PromptSamples, second: PromptSamples, options: PromptsOptions
 ) -> PromptTest:
     unread = first.unread or second.unread
     if unread and by != "hamming":
@@ -103,7 +103,7 @@ def _undefined(by: TestedBy, reason: str, options: PromptsOptions) -> TwoSample:
 
 
 def _classifier(
-    first: Answers, second: Answers, rows: Sequence[Any], options: PromptsOptions
+    first: PromptSamples, second: PromptSamples, rows: Sequence[Any], options: PromptsOptions
 ) -> TwoSample:
     return classifier_test(
         *map(directions, rows),
@@ -115,7 +115,9 @@ def _classifier(
     )
 
 
-def _within(kernel: Kernel, first: Answers, second: Answers, options: PromptsOptions) -> TwoSample:
+def _within(
+    kernel: Kernel, first: PromptSamples, second: PromptSamples, options: PromptsOptions
+) -> TwoSample:
     """Test within prompts, where their samples can be relabelled in enough ways for the level."""
     sizes = list(zip(first.sizes.tolist(), second.sizes.tolist(), strict=True))
     ways = relabellings(sizes)
@@ -143,13 +145,13 @@ def _within(kernel: Kernel, first: Answers, second: Answers, options: PromptsOpt
     )
 
 
-def _gaussian(first: Answers, second: Answers) -> list[Any] | None:
+def _gaussian(first: PromptSamples, second: PromptSamples) -> list[Any] | None:
     return gaussian_kernels(
         _parts(first, second, directions(first.vectors), directions(second.vectors))
     )
 
 
-def _hamming(first: Answers, second: Answers) -> list[Any]:
+def _hamming(first: PromptSamples, second: PromptSamples) -> list[Any]:
     from calipers.text.hamming import hamming_kernel, padded
 
     codes = padded([*(first.texts or ()), *(second.texts or ())])
@@ -157,7 +159,7 @@ def _hamming(first: Answers, second: Answers) -> list[Any]:
     return [hamming_kernel(part) for part in _parts(first, second, codes[:split], codes[split:])]
 
 
-def _parts(first: Answers, second: Answers, ours: Any, theirs: Any) -> list[Any]:
+def _parts(first: PromptSamples, second: PromptSamples, ours: Any, theirs: Any) -> list[Any]:
     """The rows of each prompt, those of the first set first."""
     spans = zip(pairwise(first.starts.tolist()), pairwise(second.starts.tolist()), strict=True)
     return [np.concatenate([ours[slice(*span)], theirs[slice(*other)]]) for span, other in spans]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from calipers.commands.rank.judged import BesidePeople
-from calipers.commands.rank.raters import Judged
+from calipers.commands.rank.raters import RatedTruth
 from calipers.uncertainty.rater_agreement import agreement_between, ratings_between
 
 
-def people_of(judged: Sequence[Judged], model: Judged) -> Judged | None:
+def people_of(judged: Sequence[RatedTruth], model: RatedTruth) -> RatedTruth | None:
     """Find the people who were asked what a model was."""
     if model.truth.raters is None or model.truth.raters.kind != "model":
         return None
@@ -23,7 +23,9 @@ def people_of(judged: Sequence[Judged], model: Judged) -> Judged | None:
     return None
 
 
-def beside_people(model: Judged, people: Judged, *, level: float, seed: int) -> BesidePeople:
+def beside_people(
+    model: RatedTruth, people: RatedTruth, *, level: float, seed: int
+) -> BesidePeople:
     """Tell how far a model and people agree item by item; correlations are not filled in."""
     nothing = BesidePeople(
         people=people.truth.name,

@@ -16,14 +16,14 @@ from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.rater_groups import RaterGroup, is_export
 from calipers.commands.rank.raters import (
     LEAST,
-    Judged,
+    RatedTruth,
     clusters_of,
     rater_ceiling,
     raters_of,
     with_clusters,
 )
 from calipers.commands.rank.result import Fit, Player, Truth
-from calipers.commands.rank.scores import Scores
+from calipers.commands.rank.scores import ScoredSystems
 from calipers.errors import InputError
 from calipers.judgements.judgement import STEPS
 from calipers.judgements.tables import pair_step
@@ -41,8 +41,8 @@ SCALE = 100.0
 
 
 def truth_of_pairs(
-    group: RaterGroup, question: str, scores: Scores, options: RankOptions
-) -> Judged | None:
+    group: RaterGroup, question: str, scores: ScoredSystems, options: RankOptions
+) -> RatedTruth | None:
     """Fit a Bradley-Terry model to the answers of a group to a question; None without answers."""
     rows = group.rows
     if is_export(group.table):
@@ -62,7 +62,7 @@ def truth_of_pairs(
         raters=raters,
         ceiling=_pairs_ceiling(pairs, tuple(ranked), options),
     )
-    return Judged(truth, question, pairs)
+    return RatedTruth(truth, question, pairs)
 
 
 def _rated(table: RowTable, rows: Sequence[Row], question: str) -> RatedPairs:

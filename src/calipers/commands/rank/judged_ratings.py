@@ -13,22 +13,22 @@ from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.rater_groups import RaterGroup
 from calipers.commands.rank.raters import (
     LEAST,
-    Judged,
+    RatedTruth,
     clusters_of,
     rater_ceiling,
     raters_of,
     with_clusters,
 )
 from calipers.commands.rank.result import Truth
-from calipers.commands.rank.scores import Scores
+from calipers.commands.rank.scores import ScoredSystems
 from calipers.samples.row_tables import is_blank
 from calipers.uncertainty.ceiling import ratings_ceiling
 from calipers.uncertainty.rated_means import RatedMeans, rated_means
 
 
 def truth_of_ratings(
-    group: RaterGroup, question: str, scores: Scores, options: RankOptions
-) -> Judged | None:
+    group: RaterGroup, question: str, scores: ScoredSystems, options: RankOptions
+) -> RatedTruth | None:
     """Take the mean rating of each system; None without ratings."""
     table = group.table
     rows = tuple(row for row in group.rows if not is_blank(row[1].get(question)))
@@ -76,7 +76,7 @@ def truth_of_ratings(
         ),
     )
     answers = zip(item, rater, rating.tolist(), strict=True)
-    return Judged(truth, question, ratings=tuple(answers))
+    return RatedTruth(truth, question, ratings=tuple(answers))
 
 
 def _means(rated: RatedMeans, level: float) -> Ratings:

@@ -25,16 +25,16 @@ from calipers.commands.rank.rater_groups import (
     systems_of,
     unflagged,
 )
-from calipers.commands.rank.raters import Judged
-from calipers.commands.rank.scores import Scores, only_on_one_side
+from calipers.commands.rank.raters import RatedTruth
+from calipers.commands.rank.scores import ScoredSystems, only_on_one_side
 from calipers.judgements.tables import is_pairs
 from calipers.samples.row_tables import RowTable
 from calipers.samples.source import split_suffix
 
 
 def judged_truths(
-    tables: Sequence[RowTable], scores: Scores, options: RankOptions
-) -> tuple[list[Judged], list[str]]:
+    tables: Sequence[RowTable], scores: ScoredSystems, options: RankOptions
+) -> tuple[list[RatedTruth], list[str]]:
     """Make a truth of each question and group of raters, and say what to note.
 
     Raises
@@ -46,7 +46,7 @@ def judged_truths(
     check_columns(tables, options.truth_columns)
     groups = [group for table in tables for group in groups_of(table)]
     named = len({group.label for group in groups}) > 1
-    truths: list[Judged] = []
+    truths: list[RatedTruth] = []
     notes: list[str] = []
     for group in groups:
         table = group.table
@@ -69,7 +69,7 @@ def judged_truths(
     return _apart(truths), list(dict.fromkeys(notes))
 
 
-def _apart(truths: Sequence[Judged]) -> list[Judged]:
+def _apart(truths: Sequence[RatedTruth]) -> list[RatedTruth]:
     """Give truths of one name the name of their file too, then a number."""
     often = Counter(judged.truth.name for judged in truths)
     seen: Counter[str] = Counter()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from calipers.commands.rank.scores import Scores
+from calipers.commands.rank.scores import ScoredSystems
 from calipers.errors import unknown_name
 from calipers.judgements.tables import (
     KNOWN,
@@ -177,7 +177,7 @@ def systems_of(group: RaterGroup, *columns: str) -> dict[str, int]:
     return systems
 
 
-def check_scored(table: RowTable, scores: Scores, judged: dict[str, int]) -> None:
+def check_scored(table: RowTable, scores: ScoredSystems, judged: dict[str, int]) -> None:
     """Refuse judged systems that have no scores and are not the reference."""
     known = {*scores.systems, *([scores.reference] if scores.reference else [])}
     for name, number in judged.items():

@@ -24,7 +24,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class Judged:
+class RatedTruth:
     """A truth that raters gave, not yet compared with any metric, and what they answered.
 
     Attributes

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from calipers.catalogue.shown import UNRANKED
 from calipers.commands.rank.beside_people import beside_people, people_of
 from calipers.commands.rank.options import RankOptions
-from calipers.commands.rank.raters import Judged
+from calipers.commands.rank.raters import RatedTruth
 from calipers.commands.rank.result import Beside, Matrix, RankedMetric, Ranking, Truth
-from calipers.commands.rank.scores import Column, Scores, ranking_values, read_scores
+from calipers.commands.rank.scores import MetricColumn, ScoredSystems, ranking_values, read_scores
 from calipers.commands.rank.truth import read_truths
 from calipers.errors import InputError
 from calipers.options.keywords import keywords_of
@@ -145,7 +145,7 @@ def _named(given: Any, parameter: str) -> str | list[str] | None:
     return str(given) if isinstance(given, str | Path) else parameter
 
 
-def _with_correlations(truth: Truth, scores: Scores, *, level: float, seed: int) -> Truth:
+def _with_correlations(truth: Truth, scores: ScoredSystems, *, level: float, seed: int) -> Truth:
     """Correlate every metric with a truth, each over the systems that have both.
 
     The errors of the truth are drawn once for all metrics, and those of a metric for it alone, by
@@ -215,7 +215,7 @@ def _widening(truth: Truth, known: Sequence[tuple[float, Interval | None]]) -> f
 
 def _correlate(
     key: str,
-    column: Column,
+    column: MetricColumn,
     truth: Mapping[str, float],
     truth_errors: Mapping[str, NDArray[np.float64]] | None,
     *,
@@ -292,7 +292,12 @@ def _moved(
 
 
 def _with_people(
-    truths: Sequence[Truth], judged: Sequence[Judged], scores: Scores, *, level: float, seed: int
+    truths: Sequence[Truth],
+    judged: Sequence[RatedTruth],
+    scores: ScoredSystems,
+    *,
+    level: float,
+    seed: int,
 ) -> list[Truth]:
     """Compare every model that judges with the people who were asked the same."""
     compared = list(truths)
@@ -344,7 +349,7 @@ def _errors(
     return errors
 
 
-def _matrix(scores: Scores, truths: Sequence[Truth], kind: CorrelationKind) -> Matrix:
+def _matrix(scores: ScoredSystems, truths: Sequence[Truth], kind: CorrelationKind) -> Matrix:
     """Correlate all metrics and truths with one another, by their values as measured.
 
     Paper 000, figures 7 and A.5.
@@ -359,7 +364,7 @@ def _matrix(scores: Scores, truths: Sequence[Truth], kind: CorrelationKind) -> M
     return Matrix(kind, keys, len(truths), matrix.values, matrix.systems, matrix.reasons)
 
 
-def _score_notes(scores: Scores, *, deviations: bool) -> Iterator[str]:
+def _score_notes(scores: ScoredSystems, *, deviations: bool) -> Iterator[str]:
     """Say what was left out or taken for granted; `deviations` tells whether they matter."""
     yield from scores.notes
     yield from _gaps(scores)
@@ -370,14 +375,14 @@ def _score_notes(scores: Scores, *, deviations: bool) -> Iterator[str]:
         yield from _hints(scores.systems)
 
 
-def _score_warnings(scores: Scores) -> Iterator[str]:
+def _score_warnings(scores: ScoredSystems) -> Iterator[str]:
     """Say by which metrics all systems are alike."""
     for key, column in scores.columns.items():
         if len(column.means) > 1 and len(set(column.means.values())) == 1:
             yield f"{key}: all systems have the same score, so there is no ranking"
 
 
-def _gaps(scores: Scores) -> Iterator[str]:
+def _gaps(scores: ScoredSystems) -> Iterator[str]:
     """Say which systems have no value of a metric."""
     for metric, column in scores.columns.items():
         missing = [name for name in scores.systems if name not in column.means]
@@ -387,7 +392,7 @@ def _gaps(scores: Scores) -> Iterator[str]:
             yield f"{metric}: no value of {names(missing)}{why}; ranked over the other systems"
 
 
-def _deviations(scores: Scores) -> Iterator[str]:
+def _deviations(scores: ScoredSystems) -> Iterator[str]:
     """Say what deviations are, unless they are what the table calls them throughout."""
     kinds = [kind for column in scores.columns.values() for kind in column.kinds.values()]
     used = [words for kind, words in DEVIATIONS.items() if kind in kinds]
@@ -402,7 +407,7 @@ def _deviations(scores: Scores) -> Iterator[str]:
         yield f"deviations are {' or '.join(used)}"
 
 
-def _unranked(scores: Scores) -> Iterator[str]:
+def _unranked(scores: ScoredSystems) -> Iterator[str]:
     """Say which metrics are good in the middle."""
     metrics = {key: key.rpartition(".")[2].partition(":")[0] for key in scores.columns}
     unranked = [key for key, metric in metrics.items() if metric in UNRANKED]

@@ -39,7 +39,7 @@ LEAST = 2
 
 
 @dataclass
-class Column:
+class MetricColumn:
     """One metric while it is being read.
 
     Attributes
@@ -79,7 +79,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ScoredSystems:
     """Every metric of every system, ready to be ranked.
 
     Attributes
@@ -102,7 +102,7 @@ class Scores:
 
     source: str
     systems: tuple[str, ...]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, MetricColumn]
     reference: str | None
     named: tuple[str, ...]
     defaults: tuple[str, ...]
@@ -110,7 +110,7 @@ class Scores:
 
 
 def ranking_values(
-    column: Column, systems: Sequence[str], errors: NDArray[np.float64] | None = None
+    column: MetricColumn, systems: Sequence[str], errors: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Give the values that rank the systems, higher better; NaN where a system has none.
 
@@ -134,7 +134,7 @@ def ranking_values(
     return values
 
 
-def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None) -> Scores:
+def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None) -> ScoredSystems:
     """Bring a table, a mapping from system to metric to mean, or a comparison to scores.
 
     Raises
@@ -157,7 +157,7 @@ def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None
     return replace(scores, columns=columns, notes=notes)
 
 
-def _read(given: Any, reference: str | None) -> Scores:
+def _read(given: Any, reference: str | None) -> ScoredSystems:
     if isinstance(given, str | Path):
         return _of_file(Path(given), reference)
     if isinstance(given, Comparison | TextComparison):
@@ -169,7 +169,7 @@ def _read(given: Any, reference: str | None) -> Scores:
     return _scores_of_table(read_table(given, "scores"), reference)
 
 
-def _of_file(path: Path, reference: str | None) -> Scores:
+def _of_file(path: Path, reference: str | None) -> ScoredSystems:
     if path.suffix.lower() == ".zip":
         return _scores_of_comparison(Comparison.load(path).to_dict(), str(path), reference)
     value, source = read_file(path)
@@ -194,7 +194,7 @@ def _rows(given: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
             yield {"system": system, "metric": metric, "mean": pair[0], "sd": pair[1]}
 
 
-def _scores_of_table(table: RowTable, reference: str | None) -> Scores:
+def _scores_of_table(table: RowTable, reference: str | None) -> ScoredSystems:
     """Read a row for each system and metric: columns system, metric, mean, sd and better.
 
     Raises
@@ -206,7 +206,7 @@ def _scores_of_table(table: RowTable, reference: str | None) -> Scores:
     table.need(
         "system", "metric", "mean", hint="; scores need a row for each system and each metric"
     )
-    columns: dict[str, Column] = {}
+    columns: dict[str, MetricColumn] = {}
     seen: dict[tuple[str, str], int] = {}
     for row in table.rows:
         system, metric = table.name(row, "system"), table.name(row, "metric")
@@ -217,7 +217,7 @@ def _scores_of_table(table: RowTable, reference: str | None) -> Scores:
                 f"{system!r} has a second mean of {metric!r}; the first stands in "
                 f"{table.source.unit} {first}",
             )
-        column = columns.setdefault(metric, Column())
+        column = columns.setdefault(metric, MetricColumn())
         column.add(system, table.number(row, "mean"), *_deviation_in(table, row))
         column.better = _better(table, row, metric, column.better)
     notes = []
@@ -256,7 +256,9 @@ def _is_comparison(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("systems"), list)
 
 
-def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str | None) -> Scores:
+def _scores_of_comparison(
+    data: Mapping[str, Any], source: str, reference: str | None
+) -> ScoredSystems:
     """Take every score of every system; deviations come from seed files or standard errors.
 
     A metric that is better closest to the reference is compared by its distance from the value
@@ -268,7 +270,7 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
         If it is no comparison of two systems or more, or a score holds what none can; names where.
     """
     _check_settings(data.get("settings", {}), source)
-    columns: dict[str, Column] = {}
+    columns: dict[str, MetricColumn] = {}
     systems = [_system(system, source) for system in data["systems"]]
     if len(systems) < LEAST:
         raise InputError(
@@ -277,7 +279,7 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
         )
     for name, given in systems:
         for key, score in given.items():
-            _add(columns.setdefault(key, Column()), key, name, score, source)
+            _add(columns.setdefault(key, MetricColumn()), key, name, score, source)
     compared = data.get("reference")
     given_name = compared.get("name") if isinstance(compared, Mapping) else None
     compared_with = given_name if isinstance(given_name, str) else None
@@ -336,7 +338,7 @@ def _check_settings(settings: Any, source: str) -> None:
         )
 
 
-def _add(column: Column, key: str, name: str, score: Mapping[str, Any], source: str) -> None:
+def _add(column: MetricColumn, key: str, name: str, score: Mapping[str, Any], source: str) -> None:
     place = f"{source}: the score {key!r} of {name!r}"
     better = score.get("better")
     if better is not None and better not in BETTER:
@@ -384,8 +386,11 @@ def _finite(value: Any, what: str, place: str) -> float:
 
 
 def _gather(
-    source: str, columns: Mapping[str, Column], reference: str | None, notes: Sequence[str] = ()
-) -> Scores:
+    source: str,
+    columns: Mapping[str, MetricColumn],
+    reference: str | None,
+    notes: Sequence[str] = (),
+) -> ScoredSystems:
     """Take the reference out of the systems, and say for every metric where it is better.
 
     A metric of which the reference has a value is better the closer to that (Pillutla et al.,
@@ -404,7 +409,9 @@ def _gather(
         raise InputError(
             f"{source}: a ranking needs at least {LEAST} systems{others}; found {names(ranked)}"
         )
-    return Scores(source, ranked, columns, reference, tuple(systems), tuple(columns), tuple(notes))
+    return ScoredSystems(
+        source, ranked, columns, reference, tuple(systems), tuple(columns), tuple(notes)
+    )
 
 
 def _without_own(
@@ -416,7 +423,7 @@ def _without_own(
     return InputError(f"{rule}, but the reference {reference!r} has no row of it")
 
 
-def only_on_one_side(scores: Scores, systems: Iterable[str], source: str) -> Iterator[str]:
+def only_on_one_side(scores: ScoredSystems, systems: Iterable[str], source: str) -> Iterator[str]:
     """Say which systems have scores or are in a truth, but not both.
 
     Parameters

@@ -15,9 +15,9 @@ from typing import Any
 from calipers.commands.rank.judgements import judged_truths
 from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.rater_groups import tables_of
-from calipers.commands.rank.raters import Judged
+from calipers.commands.rank.raters import RatedTruth
 from calipers.commands.rank.result import Truth
-from calipers.commands.rank.scores import Scores, only_on_one_side
+from calipers.commands.rank.scores import ScoredSystems, only_on_one_side
 from calipers.errors import unknown_name
 from calipers.samples.row_tables import Row, RowTable, as_number, is_blank, read_table
 from calipers.samples.wording import names
@@ -38,10 +38,10 @@ class Truths:
 
     truths: tuple[Truth, ...]
     notes: tuple[str, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[RatedTruth, ...] = ()
 
 
-def read_truths(scores: Scores, options: RankOptions) -> Truths:
+def read_truths(scores: ScoredSystems, options: RankOptions) -> Truths:
     """Read the truths that scores are compared with, of `truth` or of `judgements`, if of either.
 
     Raises
@@ -62,7 +62,7 @@ def read_truths(scores: Scores, options: RankOptions) -> Truths:
     return Truths((), ())
 
 
-def _check_reference(scores: Scores, tables: Sequence[RowTable] = (), *columns: str) -> None:
+def _check_reference(scores: ScoredSystems, tables: Sequence[RowTable] = (), *columns: str) -> None:
     """Refuse a reference that neither the scores nor the truth name."""
     rows = [row for table in tables for row in table.rows]
     named = {str(row[column]).strip() for _, row in rows for column in columns if column in row}
@@ -78,7 +78,9 @@ def _rows(truth: Any) -> Any:
     return [{"system": name, "truth": score} for name, score in truth.items()]
 
 
-def _truths_of_scores(table: RowTable, scores: Scores, columns: Sequence[str] | None) -> Truths:
+def _truths_of_scores(
+    table: RowTable, scores: ScoredSystems, columns: Sequence[str] | None
+) -> Truths:
     """Take each numeric column as a truth, but for standard errors of another one.
 
     Systems without scores are left out, and named.

@@ -46,7 +46,7 @@ BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """The values of a sweep, ascending, and its options."""
 
     values: tuple[int, ...]
@@ -75,7 +75,7 @@ def score_replicates(
     files: Sequence[Embeddings],
     view: str,
     metrics: Sequence[Choice],
-    plan: Plan,
+    plan: SweepPlan,
     advance: Advance,
     searches: list[SearchQuality],
 ) -> dict[str, Rows]:
@@ -92,7 +92,7 @@ def _over_k(
     reference: Points,
     files: Sequence[Points],
     metrics: Sequence[Choice],
-    plan: Plan,
+    plan: SweepPlan,
     advance: Advance,
     searches: list[SearchQuality],
 ) -> dict[str, Rows]:
@@ -121,7 +121,7 @@ def _over_n(
     reference: Points,
     files: Sequence[Points],
     metrics: Sequence[Choice],
-    plan: Plan,
+    plan: SweepPlan,
     advance: Advance,
     searches: list[SearchQuality],
 ) -> dict[str, Rows]:
@@ -156,7 +156,7 @@ def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
 
 
 def _score(
-    reference: Points, generated: Points, metrics: Sequence[Choice], plan: Plan, checked: bool
+    reference: Points, generated: Points, metrics: Sequence[Choice], plan: SweepPlan, checked: bool
 ) -> tuple[dict[str, Score], SearchQuality | None]:
     """Score one subsample as a comparison of just these samples would.
 
@@ -180,7 +180,7 @@ def make_curve(
     metric: str,
     rows: Rows,
     view: str,
-    plan: Plan,
+    plan: SweepPlan,
     *,
     reference: Embeddings,
     reference_hash: str,
@@ -205,7 +205,7 @@ def make_curve(
     )
 
 
-def _own_fields(plan: Plan, files: int, orders: int) -> dict[str, object]:
+def _own_fields(plan: SweepPlan, files: int, orders: int) -> dict[str, object]:
     """What replicates are signed with: the files, and the random orders of nested subsamples."""
     fields: dict[str, object] = {"over": plan.options.over, "files": files}
     return fields if plan.options.over == "k" else fields | {"orders": orders}

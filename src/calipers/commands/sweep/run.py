@@ -13,7 +13,7 @@ from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.commands.sweep.options import SweepOptions
-from calipers.commands.sweep.passes import BY_K, Plan, make_curve, score_replicates
+from calipers.commands.sweep.passes import BY_K, SweepPlan, make_curve, score_replicates
 from calipers.commands.sweep.result import Curve, Over, Sweep, SweptSystem
 from calipers.embedders import Embedder, Embeddings
 from calipers.errors import InputError, unknown_name
@@ -99,7 +99,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     every = [choice for choices in wanted.values() for choice in choices]
     check_extras(every, equal_sizes=True)
     check_approximate(every, options.neighbours)
-    plan, progress = Plan(chosen, options), options.progress or Silent()
+    plan, progress = SweepPlan(chosen, options), options.progress or Silent()
     with limit_threads(options.threads), running_where(options, progress):
         known = None if prepared is None else prepared.embed
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
@@ -111,7 +111,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     )
 
 
-def _settings(plan: Plan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
+def _settings(plan: SweepPlan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
     options = plan.options
     metrics = list(dict.fromkeys(metric.name for choices in wanted.values() for metric in choices))
     fixed = {} if options.over == "k" else {"k": options.k, "seeds": options.seeds}
@@ -240,7 +240,11 @@ def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
 
 
 def _sweep_systems(
-    inputs: ComparisonInputs, embedded: Embedded, wanted: Wanted, plan: Plan, progress: Progress
+    inputs: ComparisonInputs,
+    embedded: Embedded,
+    wanted: Wanted,
+    plan: SweepPlan,
+    progress: Progress,
 ) -> Sweep:
     """Sweep every system; the settings are left for the caller to fill."""
     notes = embedded.own_notes([embedded.reference])
@@ -287,7 +291,7 @@ def _curves(
     reference: Embeddings,
     files: Sequence[Embeddings],
     wanted: Wanted,
-    plan: Plan,
+    plan: SweepPlan,
     about: SetSummary,
     advance: Advance,
     searches: dict[str, list[SearchQuality]],
@@ -324,7 +328,7 @@ def _system(
     curves: dict[str, Curve],
     reference: SetSummary,
     notes: tuple[str, ...],
-    plan: Plan,
+    plan: SweepPlan,
     searches: dict[str, list[SearchQuality]],
     reading: SetReading | None,
 ) -> SweptSystem:

@@ -37,7 +37,7 @@ from calipers.report.html.tables import (
     title,
     written,
 )
-from calipers.report.html.texts import Texts, fitting
+from calipers.report.html.texts import TextView, fitting
 from calipers.report.html.wording import count
 from calipers.report.redacted import without_texts
 from calipers.report.table import ScoreCell
@@ -187,7 +187,7 @@ def _tuning(comparison: Comparison) -> dict[str, str] | None:
     return {"source": f"data:image/svg+xml;base64,{figure}", "over": over}
 
 
-def _environment(texts: Texts) -> Environment:
+def _environment(texts: TextView) -> Environment:
     """Make templates from the files of the package, every value escaped and made visible."""
     environment = escaping_templates("calipers.report.html")
     environment.filters |= {

@@ -49,7 +49,7 @@ SAME = "is the reference"
 
 
 @dataclass(frozen=True)
-class Scores:
+class MainTable:
     """The main table and what belongs to it.
 
     Attributes
@@ -73,10 +73,10 @@ class Scores:
     reasons: tuple[Note, ...]
 
 
-def scores_of(document: Document, comparison: Comparison) -> Scores:
+def scores_of(document: Document, comparison: Comparison) -> MainTable:
     """Give the main table of a comparison."""
     tables = {table.id: table for table in document.tables}
-    return Scores(
+    return MainTable(
         tables["scores"],
         tuple(short(samples.name) for samples in sets_of(comparison)),
         "floor" in tables,
@@ -228,7 +228,7 @@ Write = Callable[[Confounders], str | None]
 
 
 @dataclass(frozen=True)
-class Check:
+class CautionCheck:
     """One check: what it looks at, and what it says of every system."""
 
     name: str
@@ -236,10 +236,12 @@ class Check:
     cells: tuple[str, ...]
 
 
-def checks(comparison: Comparison) -> list[Check]:
+def checks(comparison: Comparison) -> list[CautionCheck]:
     """Give the checks that were made of any system, in the order of docs/confounders.md."""
     made = [
-        Check(name, says, tuple(_checked(system.confounders, write) for system in comparison))
+        CautionCheck(
+            name, says, tuple(_checked(system.confounders, write) for system in comparison)
+        )
         for name, says, write in (*map(_length, ("words", "characters", "tokens")), *CHECKS)
     ]
     return [check for check in made if set(check.cells) - {MISSING, SAME}]

@@ -49,7 +49,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextView:
     """How texts are shown: at most `longest` characters of each."""
 
     longest: int = LONGEST
@@ -71,7 +71,7 @@ def distance_text(distance: float) -> str:
     return f"distance {distance:.3f}"
 
 
-def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> Texts:
+def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> TextView:
     """Choose how much of each text is shown, so that all of them fit a page.
 
     `taken` tells how many bytes the rest of the page takes.
@@ -81,7 +81,7 @@ def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> Texts:
     letters = sum(map(len, texts))
     weight = sum(map(_weight, texts)) / letters if letters else 1.0
     room = max(LEAST_ROOM, LARGEST - taken - MARKUP * len(texts))
-    return Texts(_fair(sorted(map(len, texts)), int(room / weight)))
+    return TextView(_fair(sorted(map(len, texts)), int(room / weight)))
 
 
 def _fair(sizes: Sequence[int], budget: int) -> int:

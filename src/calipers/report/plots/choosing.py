@@ -136,7 +136,7 @@ def drawable(text: object, width: int = WIDEST_NAME) -> str:
     return HAIR_SPACE + shown if shown.startswith("_") else shown
 
 
-class Named(NamedTuple):
+class NumberedName(NamedTuple):
     """The last number in a name, and what stands before and behind it."""
 
     before: str
@@ -144,7 +144,7 @@ class Named(NamedTuple):
     behind: str
 
 
-def last_number(name: str) -> Named | None:
+def last_number(name: str) -> NumberedName | None:
     """Read the last number in a name; None where it has none.
 
     Commas may set thousands apart. A hyphen sets parts of a name apart; it is no sign.
@@ -164,7 +164,7 @@ def last_number(name: str) -> Named | None:
     last = numbers[-1]
     value = float(last[0].replace(",", ""))
     before, behind = name[: last.start()], name[last.end() :]
-    return Named(before.strip(SEPARATORS), value, behind.strip(SEPARATORS))
+    return NumberedName(before.strip(SEPARATORS), value, behind.strip(SEPARATORS))
 
 
 def family(name: str) -> str:
