@@ -178,7 +178,7 @@ def test_samples_that_are_no_texts_have_no_words(evidence):
     )
     assert all(region.keywords == () for region in made.topics + made.cells)
     assert made.under_represented[0].reference_medoids[0].text is None
-    assert "no texts" in made.notes[0]
+    assert "not texts" in made.notes[0]
 
 
 def test_cells_without_a_row_belong_to_some_topic(evidence):
