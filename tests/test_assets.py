@@ -104,6 +104,7 @@ def test_the_files_enter_the_wheel(hook, monkeypatch, version, included):
     monkeypatch.delenv(hook.VARIABLE, raising=False)
     monkeypatch.setattr(hook, "download", lambda folder, source: None)
     monkeypatch.setattr(hook, "unpack", unpack)
+    monkeypatch.setattr(hook.Assets, "_compile", lambda *arguments: None)
     build = hook.Assets()
     build.root = ROOT
     data: dict[str, dict[str, str]] = {"force_include": {}, "force_include_editable": {}}
@@ -120,6 +121,7 @@ def test_a_build_without_them(hook, monkeypatch):
     shown: list[str] = []
     monkeypatch.setenv(hook.VARIABLE, "none")
     monkeypatch.setattr(hook, "download", None)
+    monkeypatch.setattr(hook.Assets, "_compile", lambda *arguments: None)
     build = hook.Assets()
     build.app = SimpleNamespace(display_warning=shown.append)
     build.initialize("standard", {})
