@@ -174,9 +174,10 @@ def build(
     for i, name in enumerate(sets):
         library = folder / f"kernels-{name}{target.suffix}"
         own = objects[i * len(sources) : (i + 1) * len(sources)]
-        partial = library.with_suffix(".part")
+        linked, partial = work / name / library.name, library.with_suffix(".part")
         extra = SANITIZERS if sanitize else ("-s",) if target.suffix == ".so" else ()
-        _run([*command, "-shared", *map(str, own), "-o", str(partial), *extra, "-lm"])
+        _run([*command, "-shared", *map(str, own), "-o", str(linked), *extra, "-lm"])
+        shutil.copy(linked, partial)  # alone: on Windows the linker puts more beside it
         partial.replace(library)  # a process that has the old one loaded keeps it
         libraries.append(library)
     return libraries
