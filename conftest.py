@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -59,11 +59,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Skip the examples of a module of ours that imports what an extra brings."""
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Skip the examples of a module of ours that imports what an extra brings.
+
+    A file that is skipped is reported as itself: xdist hands on one of several equal reports.
+    """
     if type(collector).__name__ == "DoctestModule":
         collector.collect = need_all(collector.collect)  # type: ignore[method-assign]
-    return (yield)
+    report = yield
+    if _needed(report):
+        report.longrepr = (str(collector.path), None, report.longrepr[2])
+    return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
