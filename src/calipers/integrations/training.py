@@ -117,7 +117,7 @@ class TrainingEvaluation:
 
         Examples
         --------
-        >>> Evaluation(20, {"recall": MeasuredScore(0.5, 0.4, 0.6)}, "recall").logs()
+        >>> TrainingEvaluation(20, {"recall": MeasuredScore(0.5, 0.4, 0.6)}, "recall").logs()
         {'calipers/recall': 0.5, 'calipers/recall_low': 0.4, 'calipers/recall_high': 0.6, \
 'calipers/collapsed': 0.0, 'calipers/seconds': 0.0}
         """

@@ -408,7 +408,8 @@ def spoken(columns: Sequence[ViewColumn]) -> str:
 
     Examples
     --------
-    >>> spoken([Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "wording")])
+    >>> pairs = [("minilm", "meaning"), ("minilm", "form"), ("tfidf", "wording")]
+    >>> spoken([ViewColumn(*pair) for pair in pairs])
     'minilm meaning and form, tfidf wording'
     """
     runs = groupby(columns, key=lambda column: column.embedder)

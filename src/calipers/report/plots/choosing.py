@@ -152,11 +152,11 @@ def last_number(name: str) -> NumberedName | None:
     Examples
     --------
     >>> last_number("nucleus-0.9")
-    Named(before='nucleus', value=0.9, behind='')
+    NumberedName(before='nucleus', value=0.9, behind='')
     >>> last_number("gpt2-large,top-k=1,000")
-    Named(before='gpt2-large,top-k', value=1000.0, behind='')
+    NumberedName(before='gpt2-large,top-k', value=1000.0, behind='')
     >>> last_number("llama-7B-chat")
-    Named(before='llama', value=7.0, behind='B-chat')
+    NumberedName(before='llama', value=7.0, behind='B-chat')
     """
     numbers = list(NUMBER.finditer(name))
     if not numbers:
