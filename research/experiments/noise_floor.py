@@ -25,7 +25,7 @@ from calipers.catalogue.settings import Settings
 from calipers.commands.embed.run import embed
 from calipers.evaluate.advice import advise
 from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
-from calipers.evaluate.inputs import ComparisonInputs, read_sides
+from calipers.evaluate.inputs import ComparisonInputs, comparison_inputs
 from calipers.evaluate.noise_floor import Floors, measure_floors
 from calipers.evaluate.scoring import score_rows
 from calipers.numeric.threads import limit_threads
@@ -60,7 +60,9 @@ class Run:
         seed: int,
         metrics: tuple[str, ...] = METRICS,
     ) -> Run:
-        inputs = read_sides(reference, dict(systems), CompareOptions(), keep_sizes=True, seed=seed)
+        inputs = comparison_inputs(
+            reference, dict(systems), CompareOptions(), keep_sizes=True, seed=seed
+        )
         model = open_embedder(CompareOptions(), inputs.sets)
         embedded = embed_sides(inputs, model, None, Silent())
         return cls(inputs, embedded, choose(metrics, model.views), Settings(seed=seed))

@@ -18,7 +18,7 @@ from calipers.evaluate.advice import (
     with_standard_errors,
 )
 from calipers.evaluate.embedding import embed_sides, open_embedder
-from calipers.evaluate.inputs import few_samples, read_sides
+from calipers.evaluate.inputs import comparison_inputs, few_samples
 from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent
 from calipers.results.comparison import Advice
@@ -30,7 +30,7 @@ BARE = {"level": None, "floor": False}
 
 
 def prepared(reference, generated):
-    inputs = read_sides(reference, generated, CompareOptions(), keep_sizes=True, seed=0)
+    inputs = comparison_inputs(reference, generated, CompareOptions(), keep_sizes=True, seed=0)
     model = open_embedder(CompareOptions(), inputs.sets)
     return inputs, embed_sides(inputs, model, None, Silent()), model.views
 

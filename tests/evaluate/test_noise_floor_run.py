@@ -13,7 +13,7 @@ from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
-from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.inputs import comparison_inputs
 from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.metrics import mauve
 from calipers.options.comparison import CompareOptions
@@ -27,7 +27,7 @@ BARE = {"level": None, "floor": False}
 
 
 def measured(reference, generated, *, names=NAMES, splits=3, progress=None, shown=None, **options):
-    inputs = read_sides(
+    inputs = comparison_inputs(
         reference,
         generated,
         CompareOptions(),
@@ -128,7 +128,7 @@ def test_files_take_the_splits_in_turn_and_all_have_one(reference, rng):
 
 
 def test_every_view_has_floors_of_its_own(reference, generated):
-    inputs = read_sides(reference, generated, CompareOptions(), keep_sizes=False, seed=0)
+    inputs = comparison_inputs(reference, generated, CompareOptions(), keep_sizes=False, seed=0)
     left, right = (
         Embeddings({"meaning": rows, "form": rows[:, :2]}, {}) for rows in (reference, generated)
     )

@@ -11,7 +11,7 @@ import calipers
 from calipers.errors import InputError
 from calipers.evaluate.cautions.confounders import confounders
 from calipers.evaluate.cautions.copies import words_to_skip
-from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.inputs import comparison_inputs
 from calipers.evaluate.prompts import behind_prompt, strip_prompts
 from calipers.options.comparison import CompareOptions
 from calipers.samples import SampleSet, System, read_samples
@@ -287,7 +287,7 @@ def test_rows_are_paired_before_sets_are_cut_to_a_size(rng):
     _, (human, model), (one, other) = prompted(rng)
     options = CompareOptions(strip_prompt=True, max_samples=20)
     seeds = [held(model, name="a"), held(model[:40], name="a")]
-    found = read_sides(human, [System("a", tuple(seeds))], options, seed=0)
+    found = comparison_inputs(human, [System("a", tuple(seeds))], options, seed=0)
     assert set(found.reference.samples) <= set(one)
     for file in found.systems[0].files:
         assert set(file.samples) <= set(other)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.inputs import comparison_inputs
 from calipers.evaluate.shared_prompts import SharedPrompts, shared_prompts
 from calipers.numeric.subsample import subsample_rows
 from calipers.options.comparison import CompareOptions
@@ -183,7 +183,7 @@ def test_prompts_survive_what_takes_them_off_and_cuts_the_sets() -> None:
     shorter = texts(40, 2)
     options = CompareOptions(skip_words=4, max_samples=50)
 
-    inputs = read_sides(
+    inputs = comparison_inputs(
         human, {"model": model, "other": shorter}, options, seed=0, keep_sizes=False
     )
 
@@ -199,7 +199,7 @@ def test_prompts_survive_what_takes_them_off_and_cuts_the_sets() -> None:
 
 def test_prompts_survive_that_they_are_stripped() -> None:
     options = CompareOptions(strip_prompt=True)
-    inputs = read_sides(numbered(40, 0), numbered(40, 1), options, seed=0)
+    inputs = comparison_inputs(numbered(40, 0), numbered(40, 1), options, seed=0)
     (file,) = inputs.systems[0].files
     assert not next(iter(file.samples)).startswith("in the year")
     assert file.shared is not None

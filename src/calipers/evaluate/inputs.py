@@ -212,7 +212,7 @@ class Reader:
         )
 
 
-def read_sides(
+def comparison_inputs(
     reference: Any,
     generated: Any,
     options: Sampling,

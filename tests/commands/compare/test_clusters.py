@@ -12,7 +12,7 @@ from calipers.catalogue.choosing import choose
 from calipers.catalogue.settings import Settings
 from calipers.errors import InputError
 from calipers.evaluate.embedding import embed_sides, open_embedder
-from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.inputs import comparison_inputs
 from calipers.evaluate.scoring import score_pair
 from calipers.options.comparison import CompareOptions
 from calipers.options.inputs import Labels
@@ -178,7 +178,7 @@ def test_copies_of_the_training_set_by_cluster():
 
 
 def against_reference(sides, *, clusters):
-    inputs = read_sides(
+    inputs = comparison_inputs(
         *sides,
         CompareOptions(),
         keep_sizes=True,

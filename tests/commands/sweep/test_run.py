@@ -15,7 +15,7 @@ from calipers.commands.sweep.passes import BY_K, merge_signatures, subsample
 from calipers.commands.sweep.run import _check_values, _choose_values
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.inputs import comparison_inputs
 from calipers.options.comparison import CompareOptions
 from calipers.samples import SampleSet
 
@@ -256,7 +256,9 @@ def test_statistics_of_one_set_are_taken_of_the_rows_as_embedded(reference, gene
 
 def sets(reference, *generated):
     arrays = {f"s{i}": np.ones((size, 2)) for i, size in enumerate(generated)}
-    return read_sides(np.ones((reference, 2)), arrays, CompareOptions(), keep_sizes=False, seed=0)
+    return comparison_inputs(
+        np.ones((reference, 2)), arrays, CompareOptions(), keep_sizes=False, seed=0
+    )
 
 
 def test_k_goes_to_30_by_default():

@@ -16,7 +16,7 @@ from calipers.catalogue.choosing import choose_text
 from calipers.cli import app
 from calipers.errors import InputError, MissingExtraError
 from calipers.evaluate.cautions.text_statistics import script_cautions
-from calipers.evaluate.inputs import read_sides, summarise
+from calipers.evaluate.inputs import comparison_inputs, summarise
 from calipers.evaluate.text_view import with_text_scores
 from calipers.evaluate.texts import MOST_FOR_VENDI
 from calipers.options.comparison import CompareOptions
@@ -536,7 +536,7 @@ def test_a_level_that_is_none_is_refused(level):
 
 @pytest.fixture
 def comparison():
-    inputs = read_sides(
+    inputs = comparison_inputs(
         texts(0),
         {"good": texts(1), "short": texts(2, 60)},
         CompareOptions(),

@@ -25,7 +25,7 @@ from calipers.evaluate.embedding import (
 from calipers.evaluate.engines import check_packages, running_where
 from calipers.evaluate.given_prompts import GivenPrompts, PromptVectors, given_prompts
 from calipers.evaluate.inference import check_inference, with_inference
-from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
+from calipers.evaluate.inputs import ComparisonInputs, check_k, comparison_inputs, size_cautions
 from calipers.evaluate.intervals import AUC
 from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
@@ -196,7 +196,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     options = options if prepared is None else prepared.completed(options)
     check_packages(options)
     asked, texts = split_asked(options.metrics, train=options.train is not None)
-    inputs = read_sides(
+    inputs = comparison_inputs(
         reference if prepared is None else prepared.samples,
         generated,
         options,

@@ -32,9 +32,9 @@ from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,
     InputSystem,
+    comparison_inputs,
     length_cautions,
     read_of,
-    read_sides,
     summarise,
     trust_cautions,
     where,
@@ -90,7 +90,9 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     prepared = reference if isinstance(reference, Reference) else None
     options = options if prepared is None else prepared.completed(options)
     given = reference if prepared is None else prepared.samples
-    inputs = read_sides(given, generated, options, seed=options.seed, skip_bad=options.skip_bad)
+    inputs = comparison_inputs(
+        given, generated, options, seed=options.seed, skip_bad=options.skip_bad
+    )
     options = with_scaling(options, inputs.reference.samples)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
     model = open_embedder(options, inputs.sets) if prepared is None else prepared.open(inputs.sets)
