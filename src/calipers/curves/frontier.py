@@ -312,7 +312,8 @@ class DivergenceFrontier:
         mixed = self.divergence.interpolated(weight), self.divergence.interpolated(1 - weight)
         sides = (self.ratios.swapped, mixed[1]), (self.ratios, mixed[0])
         generated, reference = (
-            float(unclipped_mean(ratios, each, self.averaged_over)[0]) for ratios, each in sides
+            float(unclipped_mean(ratios, interpolated, self.averaged_over)[0])
+            for ratios, interpolated in sides
         )
         return generated, reference
 
