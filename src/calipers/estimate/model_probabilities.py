@@ -49,9 +49,9 @@ def probability_ratios(reference: Pair, generated: Pair) -> LikelihoodRatios:
         sample is impossible under the distribution that it stands for.
     """
     logs = []
-    for side, pair, own in (("reference", reference, 0), ("generated", generated, 1)):
+    for side, pair, source in (("reference", reference, 0), ("generated", generated, 1)):
         p, q = _check_pair(pair, side)
-        _check_own((p, q)[own], side, "P'" if own == 0 else "Q")
+        _check_own((p, q)[source], side, "P'" if source == 0 else "Q")
         logs.append(p - q)
     positive = all(bool(np.isfinite(side).all()) for side in logs)
     return LikelihoodRatios(logs[0], logs[1], positive=positive, pins={"estimator": "model"})

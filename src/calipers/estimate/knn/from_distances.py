@@ -362,22 +362,24 @@ def pass_over(
     check_choice("ties", ties, ("closed", "open"))
     _check_sizes(n, m, k_max, k_union)
     check_whole("threads", 1 if threads is None else threads, 1)
-    own, other, union = (NearestSoFar.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union))
+    nearest, other, union = (
+        NearestSoFar.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union)
+    )
 
     def take_own(tile: Floats, rows: Span, columns: Span) -> None:
-        own.take(tile, rows, columns)
+        nearest.take(tile, rows, columns)
         union.take(tile, rows, columns)
 
     def take_other(tile: Floats, rows: Span, columns: Span) -> None:
-        held.take(tile, rows, columns)
+        members.take(tile, rows, columns)
         other.take(tile, rows, columns)
         union.take(tile, rows, columns)
 
     for span in ((0, n), (n, n + m)):
         within(provider, span, take_own, threads=threads)
-    held = Members.empty(own.distance, closed=ties == "closed")
+    members = Members.empty(nearest.distance, closed=ties == "closed")
     across(provider, take_other, threads=threads)
-    return DistancePasses(provider.name, own, other, union, held)
+    return DistancePasses(provider.name, nearest, other, union, members)
 
 
 def _check_sizes(n: int, m: int, k_max: int, k_union: int) -> None:

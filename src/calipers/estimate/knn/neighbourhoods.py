@@ -122,13 +122,15 @@ class Work:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         blocks = reference.radii.sizes[1]
-        kept = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
+        neighbours = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
         if self.strata is None:
-            return self.passes.count(reference, generated, closed=self.closed, kept=kept)
+            return self.passes.count(
+                reference, generated, closed=self.closed, neighbours=neighbours
+            )
         if self.supports.across:  # so that as many of other strata are among them
             more = self.strata.largest
-            kept = min(n, kept[0] + more[0]), min(m, kept[1] + more[1])
-        settled = self.passes.count(reference, generated, closed=self.closed, kept=kept)
+            neighbours = min(n, neighbours[0] + more[0]), min(m, neighbours[1] + more[1])
+        settled = self.passes.count(reference, generated, closed=self.closed, neighbours=neighbours)
         return without_mates(self.strata, (reference, generated), settled, closed=self.closed)
 
     def _nearest_across(self, owners: int, blocks: int) -> int:
