@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 
-def accuracy_score(found: Classification, pins: Pins) -> Score:
+def accuracy_score(classification: Classification, pins: Pins) -> Score:
     """Share of held-out samples on the right side; 0.5 is no gap."""
-    return _score("classifier_accuracy", found.accuracy, found, pins)
+    return _score("classifier_accuracy", classification.accuracy, classification, pins)
 
 
 def discriminator_score(
-    found: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
+    discrimination: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
 ) -> Score:
     """Share of the test set on the right side; 0.5 is no gap."""
     made = {"estimator": "discriminator", "test": f"1/{parts}", "penalty": f"cv{folds}"}
-    return scored("discriminator_accuracy", found.accuracy, {**made, **pins})
+    return scored("discriminator_accuracy", discrimination.accuracy, {**made, **pins})
 
 
-def _score(metric: str, value: float, found: Classification, pins: Pins) -> Score:
-    return scored(metric, float(value), {**found.ratios.pins, **pins})
+def _score(metric: str, value: float, classification: Classification, pins: Pins) -> Score:
+    return scored(metric, float(value), {**classification.ratios.pins, **pins})
 
 
 TOO_FEW_PROMPTS = (
@@ -136,10 +136,10 @@ def classifier_auc(
 
 def read_classifier_auc(pair: Pair, _: EstimationOptions) -> Score:
     tested, settings = exchangeable(pair), pair.settings
-    found = classifier_auc(
+    auc = classifier_auc(
         *tested.sides, prompts=tested.prompts, seed=settings.seed, threads=settings.threads
     )
-    return found.signed(**tested.pins)
+    return auc.signed(**tested.pins)
 
 
 def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
@@ -148,7 +148,7 @@ def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
     made, settings = pair.estimates, pair.settings
     if too_few_prompts(pair):
         return scored("discriminator_accuracy", float("nan"), made.row_pins, reason=TOO_FEW_PROMPTS)
-    found = discriminate(
+    discrimination = discriminate(
         made.reference,
         made.generated,
         prompts=made.prompts,
@@ -156,4 +156,4 @@ def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
         threads=settings.threads,
     )
     pins = made.row_pins if made.prompts is None else {**made.row_pins, "folds_by": "prompt"}
-    return discriminator_score(found, pins)
+    return discriminator_score(discrimination, pins)

@@ -115,8 +115,8 @@ def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Floats:
     different, counts = np.unique(texts * size + tokens, return_counts=True)
     shares = counts / lengths[different // size]
     entropies = np.bincount(different // size, -shares * np.log(shares), len(lengths))
-    found: Floats = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
-    return found
+    per_text: Floats = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
+    return per_text
 
 
 # Against the decoder's own distribution ----------------------------------------------------------

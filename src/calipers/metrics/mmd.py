@@ -207,14 +207,14 @@ def read_kid(pair: Pair, _: EstimationOptions) -> Score:
 def mmd_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """MMD² without each block of the reference, and of the generated rows."""
     settings, rows = pair.settings, pair.projected
-    found = mmd_replicates(*rows, pair.labels, seed=settings.seed, threads=settings.threads)
-    return found.without_reference, found.without_generated
+    left_out = mmd_replicates(*rows, pair.labels, seed=settings.seed, threads=settings.threads)
+    return left_out.without_reference, left_out.without_generated
 
 
 def kid_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """KID without each block of the reference, and of the generated rows."""
-    found = kid_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
-    return found.without_reference, found.without_generated
+    left_out = kid_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
+    return left_out.without_reference, left_out.without_generated
 
 
 def mmd_replicates(

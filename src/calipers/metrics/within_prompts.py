@@ -143,11 +143,11 @@ def similarity_classes(
     if not is_positive(threshold) or threshold > 1:
         raise InputError(f"threshold must be above 0 and at most 1; found {threshold!r}")
     rows = directions(vectors)
-    found = np.empty(len(rows), np.int64)
+    classes = np.empty(len(rows), np.int64)
     for part in rows_by_prompt(prompts, len(rows)):
         alike = rows[part] @ rows[part].T >= threshold - ROUNDING
-        _, found[part] = connected_components(alike, directed=False)
-    return found
+        _, classes[part] = connected_components(alike, directed=False)
+    return classes
 
 
 ROUNDING = 1e-9
