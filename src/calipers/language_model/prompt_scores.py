@@ -133,10 +133,10 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
         self.way.found |= tokens is not None
         return tokens, usage
 
-    def adapts(self, status: int, said: str) -> bool:
+    def adapts(self, status: int, message: str) -> bool:
         """Ask in another way, until one was answered."""
         fails = status == 500 and self.tried == 0  # of a server that cannot write no token
-        if not (status in (400, 422, 501) or fails) or _LONG.search(said):
+        if not (status in (400, 422, 501) or fails) or _LONG.search(message):
             return False
         return self.way.another(self.tried)
 

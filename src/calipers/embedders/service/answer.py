@@ -112,9 +112,9 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
             return answer
         return replace(answer, model=key.scrub(answer.model))
 
-    def adapts(self, status: int, said: str) -> bool:
+    def adapts(self, status: int, message: str) -> bool:
         """Ask for lists of numbers where the service does not take base64."""
-        refused = self._base64 and status in (400, 422) and _FORMAT.search(said)
+        refused = self._base64 and status in (400, 422) and _FORMAT.search(message)
         if refused:
             self._manner.base64 = False
         return bool(refused)
