@@ -183,10 +183,10 @@ def is_embedder(given: object) -> bool:
 class _Foreign(Embedder):
     """An embedder of a person's own making that is no subclass of :class:`Embedder`."""
 
-    def __init__(self, own: Any) -> None:
-        self.own, self.needs_fitting = own, hasattr(own, "fitted")
+    def __init__(self, embedder: Any) -> None:
+        self.own, self.needs_fitting = embedder, hasattr(embedder, "fitted")
         for name in ("view_signature", "reads", "at_once", "kept", "leaves_out", "sends"):
-            setattr(self, name, getattr(own, name, getattr(Embedder, name)))
+            setattr(self, name, getattr(embedder, name, getattr(Embedder, name)))
 
     def __getattr__(self, name: str) -> Any:
         """What has no default is asked of it each time."""

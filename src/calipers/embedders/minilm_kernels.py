@@ -74,7 +74,10 @@ class EncoderWeights(NamedTuple):
             names = [[f"encoder.layer.{i}.{part}" for part in parts] for i in range(layers)]
             weights, biases = (
                 np.stack(
-                    [np.concatenate([tensors[f"{name}.{kind}"] for name in own]) for own in names]
+                    [
+                        np.concatenate([tensors[f"{name}.{kind}"] for name in layer])
+                        for layer in names
+                    ]
                 )
                 for kind in ("weight", "bias")
             )

@@ -347,9 +347,9 @@ def _pieces(
     """Divide what is not in the cache into pieces; fill in what is."""
     step = embedder.at_once
     for chunk in samples.chunks():
-        kept = shelf.find(chunk)
-        if kept is not None:
-            rows.put(chunk.start, kept)
+        vectors = shelf.find(chunk)
+        if vectors is not None:
+            rows.put(chunk.start, vectors)
             advance(len(chunk.items))
             continue
         yield from _divided(chunk, step)

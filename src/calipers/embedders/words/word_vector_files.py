@@ -344,8 +344,8 @@ def _read_carefully(line: bytes, vector: NDArray[np.float32], where: str) -> byt
     with np.errstate(over="ignore"):
         vector[:] = np.array([float(field) for field in numbers]).astype(np.float32)
     if not np.isfinite(vector).all():
-        found = numbers[int(np.flatnonzero(~np.isfinite(vector))[0])].decode()
-        raise InputError(f"{where}: every number must be finite in float32; found {found}")
+        number = numbers[int(np.flatnonzero(~np.isfinite(vector))[0])].decode()
+        raise InputError(f"{where}: every number must be finite in float32; found {number}")
     return word
 
 

@@ -55,7 +55,7 @@ def split_chunk(chunk: str) -> list[str]:
     if chunk.isascii() and chunk.isalnum():
         return [chunk]
     kinds = "".join(map(_kind, chunk))
-    return [chunk[found.start() : found.end()] for found in _WORDS.finditer(kinds)]
+    return [chunk[match.start() : match.end()] for match in _WORDS.finditer(kinds)]
 
 
 def parts(word: str) -> list[str]:
