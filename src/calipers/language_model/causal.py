@@ -374,8 +374,8 @@ class CausalModel(LanguageModel):
             self._model = load()
 
     def _read(self, ids: Tensor) -> Tensor:
-        found: Tensor = self._model(input_ids=ids, use_cache=False).logits.float()
-        return found
+        logits: Tensor = self._model(input_ids=ids, use_cache=False).logits.float()
+        return logits
 
     def _fills_up(self, ids: Tensor, tolerance: float) -> bool:
         """Whether what stands behind a text changes nothing beside a longer one."""
@@ -404,8 +404,8 @@ class CausalModel(LanguageModel):
         ids = ids[rows]
         model.step(ids[:, -2])
         model.select(rows[:1])
-        found = model.step(ids[1:2, -1])
-        return _agree(found, self._read(ids[1:2])[:, -1], tolerance)
+        logits = model.step(ids[1:2, -1])
+        return _agree(logits, self._read(ids[1:2])[:, -1], tolerance)
 
 
 def _agree(one: Tensor, two: Tensor, tolerance: float) -> bool:
@@ -424,11 +424,11 @@ def _succeeds(work: Callable[[], bool]) -> bool:
 
 def _ends(model: Any) -> list[int]:
     """Tokens that the makers of a model have end a text, such as the end of a turn in a chat."""
-    found: list[Any] = []
+    tokens: list[Any] = []
     for config in (model.generation_config, model.config):
         ids = getattr(config, "eos_token_id", None)
-        found += ids if isinstance(ids, list) else [ids]
-    return [id for id in found if isinstance(id, int)]
+        tokens += ids if isinstance(ids, list) else [ids]
+    return [id for id in tokens if isinstance(id, int)]
 
 
 def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
@@ -446,9 +446,9 @@ def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
     masked = kind in transformers.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if masked and not model.config.get("is_decoder"):  # an encoder, unless it was made to write
         other = other or [name for name in names if not any(head in name for head in _HEADS)]
-    own = "AutoModelForCausalLM" in (model.config.get("auto_map") or {})
+    custom_code = "AutoModelForCausalLM" in (model.config.get("auto_map") or {})
     known = kind in transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    if other or not (known or (own and options.trust_remote_code)):
+    if other or not (known or (custom_code and options.trust_remote_code)):
         raise InputError(
             f"the model {model.name!r} is no causal language model: it is a {kind} model"
             f"{f' ({other[0]})' if other else ''}, which does not predict the next token"

@@ -95,12 +95,12 @@ def inquiries(
     again = {id for id, place in places.items() if place < repeat_share * 2**_ID_BITS}
     if repeat_share > 0 and places and not again:
         again = {min(places, key=lambda id: places[id])}
-    found = []
+    questions = []
     for item in items:
         orders: tuple[Side | Literal[""], ...] = ("a", "b") if isinstance(item, Item) else ("",)
         times = 2 if item.id in again else 1
-        found += [Inquiry(item, first, repeat) for repeat in range(times) for first in orders]
-    return found
+        questions += [Inquiry(item, first, repeat) for repeat in range(times) for first in orders]
+    return questions
 
 
 # What is asked -----------------------------------------------------------------------------------
@@ -171,8 +171,8 @@ class JudgePrompts:
         number = inquiry.number(0 if after is None else 1)
         if self.chats:
             return Request(number, messages=tuple(messages), schema=schema_of(self.rubric))
-        told = "\n\n".join(message["content"] for message in messages)
-        return Request(number, prompt=f"{told}\n\nAnswer: ")
+        prompt = "\n\n".join(message["content"] for message in messages)
+        return Request(number, prompt=f"{prompt}\n\nAnswer: ")
 
 
 def material(inquiry: Inquiry, rubric: Rubric) -> str:
