@@ -174,8 +174,9 @@ def _added_to_one(blocks: list[bytes], codec: Codec) -> list[int]:
 
 
 def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Floats:
-    kept = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)  # no last feed
-    return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in kept])
+    # Without the last feed
+    remaining = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)
+    return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in remaining])
 
 
 def _bytes(measured: MeasuredTexts, keep: Flags) -> bytes:

@@ -79,8 +79,8 @@ def hamming_kernel(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
     """
     n, length = codes.shape
     step = max(1, AT_ONCE // max(1, n * length))
-    found = np.empty((n, n))
+    agreement = np.empty((n, n))
     for start in range(0, n, step):
-        own = codes[start : start + step, None, :]
-        found[start : start + step] = np.count_nonzero(own == codes, axis=2) / length
-    return found
+        block = codes[start : start + step, None, :]
+        agreement[start : start + step] = np.count_nonzero(block == codes, axis=2) / length
+    return agreement

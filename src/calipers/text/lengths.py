@@ -110,8 +110,8 @@ def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
     """
     corpus = as_corpus(texts, tokenizer)
     single = corpus.ngrams(1)
-    own = single.within.different
-    return text_score("vocabulary_size", single.size, corpus, per_sample=own)
+    different = single.within.different
+    return text_score("vocabulary_size", single.size, corpus, per_sample=different)
 
 
 def _length_score(
@@ -152,8 +152,8 @@ def vocabulary_size_replicates(measured: MeasuredTexts) -> TextReplicates:
 def _length_replicates(
     measured: MeasuredTexts, summary: Callable[[NDArray[Any]], Any]
 ) -> TextReplicates:
-    kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
-    return TextReplicates(texts=np.array([summary(lengths) for lengths in kept], float))
+    remaining = (measured.by_text[measured.labels != block] for block in BLOCKS)
+    return TextReplicates(texts=np.array([summary(lengths) for lengths in remaining], float))
 
 
 def read_mean_length(pair: TextPair, options: Chosen) -> Score:

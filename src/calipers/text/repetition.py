@@ -63,9 +63,9 @@ def with_final_stops(corpus: Corpus) -> tuple[Ints, Longs]:
         stop = _last(tokens, start, end, closing)
         if stop <= start or tokens[stop] != numbers["."]:
             continue
-        found = _with_stop(corpus, text, start, stop, numbers)
-        if found is not None:
-            first, whole = found
+        ending = _with_stop(corpus, text, start, stop, numbers)
+        if ending is not None:
+            first, whole = ending
             tokens[first], keep[first + 1 : stop + 1] = whole, False
     if keep.all():
         return corpus.tokens, corpus.starts

@@ -93,11 +93,11 @@ def text_score(
         The choices behind it; `metric` among them is another name in the signature.
     """
     tokenizer = {"tokenizer": texts.tokenizer} if isinstance(texts, Corpus) else {}
-    own = {**tokenizer, "n": len(texts), "calipers": __version__}
+    base_pins = {**tokenizer, "n": len(texts), "calipers": __version__}
     return catalogued(
         metric,
         value,
-        signature=signature({"metric": metric, **pins, **own}),
+        signature=signature({"metric": metric, **pins, **base_pins}),
         reason=reason,
         per_sample=per_sample,
         note=note,
