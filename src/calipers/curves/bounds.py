@@ -33,7 +33,7 @@ a divergence, so what it hides is always on one side.
 
 What they are for: rates, that is how many samples, how many cells, what smoothing changes. Their
 constants are loose, often so much that a bound exceeds the largest value of the divergence and says
-nothing (`informative`). They are no error bars: they hold for the average and not for one sample,
+nothing (`informative`). They are not error bars: they hold for the average and not for one sample,
 leave out what the embedder does not see, and do not cover cells that k-means made of the same
 samples.
 """

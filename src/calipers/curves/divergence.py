@@ -29,7 +29,7 @@ class Divergence:
     Attributes
     ----------
     name
-        As it stands in keys and signatures.
+        The name that keys and signatures use.
     generator
         f, over arrays of numbers above 0: convex, nowhere negative, f(1) = 0.
     at_zero

@@ -61,7 +61,7 @@ class FarRows:
 
 
 def far_rows(sets: Sequence[Points]) -> FarRows | None:
-    """Find such rows; None where there are none, or where all rows are one.
+    """Find such rows; None where there are none, or where all rows are equal.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ PSEUDO_COUNTS: dict[str, float] = {"none": 0.0, "laplace": 1.0, "krichevsky-trof
 
 
 def check_smoothing(smoothing: str) -> None:
-    """Refuse a name that is no smoothing."""
+    """Refuse a name that is not a smoothing."""
     if smoothing not in SMOOTHING.words:
         raise unknown_name("smoothing", str(smoothing), SMOOTHING.words)
 

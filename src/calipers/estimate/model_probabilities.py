@@ -1,7 +1,7 @@
 """Likelihood ratios p/q at the samples from the probabilities of two models.
 
 Without embeddings: log p'/q = log P'(x) - log Q(x) at the samples of both sets (Pillutla et al.,
-JMLR 2023, section 7.3.3). Q is the model that generated; P' stands in for the unknown distribution
+JMLR 2023, section 7.3.3). Q is the model that generated; P' replaces the unknown distribution
 of the reference, in the paper a larger model. The paper averages over the samples of the own side,
 so read frontiers with ``points="own_side"`` to reproduce it.
 

@@ -95,7 +95,7 @@ def _total(
         if symmetric and tile[0] == tile[1]:
             np.fill_diagonal(values, 0.0)
         twice = symmetric and tile[0] != tile[1]
-        with np.errstate(over="ignore", invalid="ignore"):  # told of by NaN
+        with np.errstate(over="ignore", invalid="ignore"):  # reported as NaN
             return float(values.sum()) * (2 if twice else 1)
 
     return sum_of_tiles(list(pool.map(work, tiles)))

@@ -140,7 +140,7 @@ def _classes(
 
 
 def _fineness(sizes: NDArray[np.int64]) -> tuple[int, int]:
-    """Tell how many prompts to bundle, and how many answers of a prompt to put together."""
+    """Choose how many prompts to bundle, and how many answers of a prompt to put together."""
     bundle, unit = 1, 1
     while len(sizes) and _count(sizes, bundle, unit) > MOST_GROUPS and unit <= sizes.max():
         if _count(sizes, 2 * bundle, unit) < 0.9 * _count(sizes, bundle, unit):

@@ -67,7 +67,7 @@ def check_choice(parameter: str, value: Any, known: Sequence[str]) -> None:
 
 
 def check_whole(parameter: str, value: Any, least: int) -> int:
-    """Return a whole number, or refuse what is none or lies below its least value."""
+    """Return a whole number; refuse anything else, and what lies below its least value."""
     if not is_whole(value, least):
         raise InputError(f"{parameter} must be a whole number of at least {least}; found {value!r}")
     return int(value)
@@ -106,7 +106,7 @@ def is_positive(value: Any) -> bool:
 
 
 def check_inner_share(parameter: str, value: Any, rule: str = "must lie between 0 and 1;") -> None:
-    """Refuse what is no real number between 0 and 1, both left out, in the words of a rule."""
+    """Refuse all but real numbers between 0 and 1, both excluded, in the words of a rule."""
     if not (is_real(value) and 0 < value < 1):
         raise InputError(f"{parameter} {rule} found {value!r}")
 

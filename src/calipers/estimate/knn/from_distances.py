@@ -1,4 +1,4 @@
-"""The neighbour estimates from distances alone, for things that are no vectors.
+"""The neighbour estimates from distances alone, for things that are not vectors.
 
 Whatever can tell the distances of two sets, such as strings under a kernel, gives them in tiles: a
 block of rows of the union of both sets against another block. Two passes, each set within itself
@@ -40,7 +40,7 @@ class DistanceProvider(Protocol):
 
     Rows are numbered through both sets: 0 to n - 1 are the reference, n to n + m - 1 the generated
     rows. The distance of a pair must not depend on the tile that asks for it, nor on which of the
-    two comes first, down to the last bit: ties are told by equality.
+    two comes first, down to the last bit: distances tie where they are equal.
     """
 
     @property

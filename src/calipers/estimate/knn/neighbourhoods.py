@@ -73,7 +73,7 @@ class Work:
     ) -> BallSide:
         """Find the balls of one set; with `keep` its neighbours are kept, where a store is.
 
-        `labels` are the strata of its rows, where those of one stratum are no neighbours.
+        `labels` are the strata of its rows, where those of one stratum are not neighbours.
         """
         keep = keep and (blocks.count > 0 or len(points.points) <= SMALL_PART)
         # One neighbour more tells whether ties go on beyond the rim of a capped ball
@@ -321,8 +321,8 @@ class Neighbourhoods:
     search
         How neighbours were found: ``"exact"``, or by which search that may miss some.
     strata
-        The stratum of every row, where rows of one are no neighbours of each other. The nearest row
-        of the other set may be one of them all the same.
+        The stratum of every row, where rows of one are not neighbours of each other. The nearest
+        row of the other set may still be one of them.
     """
 
     reference: Balls
@@ -428,7 +428,7 @@ def neighbourhoods(
     blocks
         Block labels of both sets; with them, counts of delete-one-block replicates are kept.
     strata
-        A whole number for every row of either set: rows of one number are no neighbours of each
+        A whole number for every row of either set: rows of one number are not neighbours of each
         other, so that none spans or lies in the other's ball. Smaller balls and those of one radius
         are then not measured.
     threads, block_size
