@@ -2,7 +2,7 @@
 
 Cross-fitted: every sample is judged by a model that has not seen it (Pillutla et al., JMLR 2023,
 sections 4.3 and 6.3). Accuracy and area under the ROC curve are 0.5 for sets that it cannot tell
-apart, so lower is better; below 0.5 is chance, or samples that stand in both sets. It sees only
+apart, so lower is better; below 0.5 is chance, or samples that occur in both sets. It sees only
 what its kind of model can separate, and with few samples little of that.
 
 The area is that of the linear discriminant of :mod:`calipers.estimate.discriminant`, whose test is
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 
 def accuracy_score(classification: Classification, pins: Pins) -> Score:
-    """Share of held-out samples on the right side; 0.5 is no gap."""
+    """Share of held-out samples on the right side; 0.5 means no gap."""
     return _score("classifier_accuracy", classification.accuracy, classification, pins)
 
 
 def discriminator_score(
     discrimination: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
 ) -> Score:
-    """Share of the test set on the right side; 0.5 is no gap."""
+    """Share of the test set on the right side; 0.5 means no gap."""
     made = {"estimator": "discriminator", "test": f"1/{parts}", "penalty": f"cv{folds}"}
     return scored("discriminator_accuracy", discrimination.accuracy, {**made, **pins})
 
@@ -102,7 +102,7 @@ def classifier_auc(
     Score
         The area under the ROC curve of a linear discriminant on held-out rows, the mean over the
         folds: the chance that of a reference and a generated sample, answers to one prompt where
-        prompts are shared, the reference's looks more like the reference. 0.5 is no gap; what is
+        prompts are shared, the reference's looks more like the reference. 0.5 means no gap; what is
         below is chance, or copies on both sides. NaN with a reason where there are fewer rows, or
         prompts, than folds.
 

@@ -127,7 +127,7 @@ ROUNDING = 1e-9
 def _within(
     name: str, options: EstimationOptions, value: float, pins: Pins, reason: str | None
 ) -> Score:
-    """Complete a value; one beyond what the divergence allows is no estimate of anything."""
+    """Complete a value; one beyond what the divergence allows estimates nothing."""
     low, high = METRICS[name].range_of(options)
     if reason is None and not low - ROUNDING <= value <= high + ROUNDING:
         reason = (
@@ -163,7 +163,7 @@ def _endless(divergence: Divergence, estimate: Estimate) -> str:
                 f"{divergence.name} is infinite: {share:.2%} of the {mass} distribution lies where "
                 f"the {other} has nothing"
             )
-    return f"{divergence.name} is infinite: a ratio is too large to be told from infinity"
+    return f"{divergence.name} is infinite: a ratio is too large to be distinguished from infinity"
 
 
 @dataclass(frozen=True)

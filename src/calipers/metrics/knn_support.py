@@ -233,7 +233,7 @@ def realism(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how realistic generated samples are, each by itself.
+    """Tell how realistic generated samples are, one by one.
 
     Parameters
     ----------

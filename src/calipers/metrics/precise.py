@@ -1,4 +1,4 @@
-"""Diversity among precise samples: a loss of variety, told from a gain of quality.
+"""Diversity among precise samples: a loss of variety, separated from a gain in quality.
 
 A system that stops writing nonsense has fewer different samples, though it lost nothing that
 people write. So only the precise samples are compared here, the generated ones that lie in the

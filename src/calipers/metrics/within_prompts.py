@@ -89,7 +89,8 @@ def distinct_k(classes: Labels, prompts: Labels, *, k: int) -> Floats:
     Raises
     ------
     InputError
-        If there is not one class and one prompt for each row, or k is no whole number from 1.
+        If there is not one class and one prompt for each row, or k is not a whole number of at
+        least 1.
 
     Examples
     --------
