@@ -320,7 +320,7 @@ class Client:
         RequestLimitError
             If no more requests may be made.
         CalipersError
-            If it refuses otherwise, its answer is no answer, or its trouble does not pass.
+            If it refuses otherwise, its answer cannot be read, or its trouble does not pass.
         StoppedError
             If the run has ended meanwhile.
         """

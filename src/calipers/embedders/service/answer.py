@@ -129,9 +129,9 @@ def read_answer(content: bytes, texts: int) -> EmbeddingAnswer:
     Raises
     ------
     AnswerError
-        If it has far more parts than texts or is no JSON, vectors are missing, too many, doubled
-        or of different sizes, or a number is none. The message continues "the service answered
-        with".
+        If it has far more parts than texts or is not JSON, vectors are missing, too many, doubled
+        or of different sizes, or an entry is not a number. The message continues "the service
+        answered with".
     """
     most = _PARTS * texts + _PARTS_BESIDE
     for noun, mark in (("objects", b"{"), ("lists", b"]")):

@@ -85,7 +85,7 @@ class VectorStore:
         return self._guarded(lambda connection: _insert(connection, rows)) is not None
 
     def notes(self) -> tuple[str, ...]:
-        """Say what a person must be told since the last time."""
+        """Report what the user must know that happened since the last call."""
         notes, self._rescues = list(self._rescues), []
         if self._damaged:
             plural = "" if self._damaged == 1 else "s"
@@ -273,7 +273,7 @@ class PaidVectors:
         return vectors
 
     def told(self) -> tuple[str, ...]:
-        """Tell what happened since the last call."""
+        """Report what happened since the last call."""
         with self._lock:
             since, self._since = self._since, Counter()
             several = len(self._models) > self._models_noted

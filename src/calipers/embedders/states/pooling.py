@@ -97,7 +97,7 @@ class SentencePlan:
     opening: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no way to pool and no activation."""
+        """Refuse an unknown pooling or activation."""
         for name in self.pooling.split("+"):
             if name not in POOLS:
                 raise unknown_name("pooling", name, POOLS)

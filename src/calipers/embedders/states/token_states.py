@@ -64,7 +64,7 @@ class TokenIds:
         return np.diff(self.starts)
 
     def of(self, text: int) -> slice:
-        """Where a text's tokens stand in `ids`, or in anything that has a value for each."""
+        """The slice of a text's tokens in `ids`, or in anything with one value per token."""
         return slice(int(self.starts[text]), int(self.starts[text + 1]))
 
 

@@ -4,9 +4,9 @@ Layer K means ``hidden_states[K]`` of transformers: what the K-th layer gives, a
 what the model gives, behind its closing norm. Layers behind the deepest one that is wanted are
 taken out of the model.
 
-Texts stand end to end where the model's attention can be told so, and go through the model by
-texts of one length where it cannot. Each way that is faster than plain transformers code is tried
-on a few short texts when the model is loaded, and taken only if the states agree.
+Texts are packed end to end where the model's attention allows it, and go through the model in
+groups of equal length where it does not. Each way that is faster than plain transformers code is
+tried on a few short texts when the model is loaded, and used only if the states agree.
 """
 
 from __future__ import annotations

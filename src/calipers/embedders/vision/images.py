@@ -90,7 +90,7 @@ class ImageProcessor:
         Raises
         ------
         InputError
-            If one of them is no uint8 array of shape (height, width, 3), or cannot be prepared.
+            If one of them is not a uint8 array of shape (height, width, 3), or cannot be prepared.
         """
         return [self._one(image) for image in checked_images(images)]
 

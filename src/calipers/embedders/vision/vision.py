@@ -323,7 +323,7 @@ class VisionEmbedder(Embedder):
         Raises
         ------
         InputError
-            If an item is no image, or cannot be prepared.
+            If an item is not an image, or cannot be prepared.
         """
         return self._processor(samples)
 
