@@ -4,7 +4,7 @@ Scoring is in :mod:`calipers.language_model.causal_scoring`, writing in
 :mod:`calipers.language_model.causal_decoding`; here a model is loaded, tried, and asked. When it
 is loaded it is tried on a few tokens: whether it is causal at all, whether texts may be filled up
 behind their end, and whether its cache gives what reading everything again gives. What fails is
-not used; that every token reads the whole text again, for want of a cache, is told.
+not used; that every token reads the whole text again, for want of a cache, is reported.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class CausalModel(LanguageModel):
     Raises
     ------
     InputError
-        If it cannot be loaded, or is no causal language model.
+        If it cannot be loaded, or is not a causal language model.
     """
 
     def __init__(self, model: FoundModel, options: EmbedderOptions) -> None:
@@ -129,7 +129,7 @@ class CausalModel(LanguageModel):
         self.scores_first, self.end_marks = self._tokens.scores_first, self._tokens.end_marks
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._try(known, load)
-        # What stands in generation_config.json must not be added to what a decoding says
+        # The settings of generation_config.json must not be added to what a decoding says
         self._model.generation_config = transformers.GenerationConfig()
         self._batch_size = options.batch_size
         kind = "cpu" if self._device == "cpu" else "other"
@@ -165,7 +165,7 @@ class CausalModel(LanguageModel):
         passages, first, stride, decoding, advance
             As for :meth:`LanguageModel.score`. Prompt and text are tokenised together, and scored
             is every token that holds a character of the text. Marks that the tokenizer puts before
-            texts by itself stand before them under both conventions, so that a first token behind
+            texts automatically precede them under both conventions, so that a first token behind
             one is scored.
 
         Raises
@@ -437,7 +437,7 @@ def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
     Raises
     ------
     InputError
-        If it is none.
+        If it is not one, or needs code that is not trusted.
     """
     transformers = require("transformers", extra="models", purpose=f"the model {model.name!r}")
     kind = model.config["model_type"]

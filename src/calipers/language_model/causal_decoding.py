@@ -50,7 +50,7 @@ class DecodingBatch:
     ends
         Tokens that end a text.
     ordinary
-        Tokens that are no marks.
+        Tokens that are not marks.
     seed
         Of the run.
     """

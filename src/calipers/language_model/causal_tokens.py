@@ -1,11 +1,11 @@
 """Texts to the tokens of a causal model, and back: marks, where a prompt ends, chat templates.
 
-The marks that a tokenizer puts before every text by itself (``<s>`` of Llama, ``</s>`` of OPT) are
-read and never scored; those that it puts behind are left out. A prompt and its text are tokenised
-together, since a text that begins with a space or within a word has other tokens when it stands
-alone, and scored is every token that holds a character of the text. A tokenizer that does not say
-which characters a token holds is asked for the prompt alone too; scored is then what stands behind
-the tokens that both have in common.
+The marks that a tokenizer adds before every text (``<s>`` of Llama, ``</s>`` of OPT) are read and
+never scored; those that it adds at the end are left out. A prompt and its text are tokenised
+together, since a text that begins with a space or within a word has other tokens on its own, and
+every token that holds a character of the text is scored. Where a tokenizer does not report which
+characters a token holds, the prompt is also tokenised alone, and what follows the tokens that both
+have in common is scored.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CausalTokens:
     ends, end_marks
         Tokens that end a text, int64, and how those that are marks are written.
     ordinary
-        Tokens that are no marks, int64.
+        Tokens that are not marks, int64.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ any of these.
 
 Where a text should be a JSON object, its schema is sent as ``response_format``, strictly; to a
 server that refuses that, the wish for some JSON object, and then nothing. A server whose model
-knows no role of the system is told what stands there at the head of the first message.
+knows no system role gets its text at the head of the first message.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
     Raises
     ------
     InputError
-        If the decoding is no sampling, has a parameter that servers do not take, or truncations
+        If the decoding is not sampling, has a parameter that servers do not take, or truncations
         whose order matters.
     """
     known = ("temperature", "top_p", *(() if is_openai(address) else SENT_AS))
@@ -104,10 +104,10 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
 
 
 Beside = Literal["fields", "generation_config", "nothing"]
-"""How a server is told what else is, or is not, in force: see above."""
+"""How a request states what else is, or is not, in force: see above."""
 
 Structured = Literal["json_schema", "json_object", "nothing"]
-"""How a server is told what JSON object a text should be."""
+"""How a request states what JSON object a text should be."""
 
 _WEAKER: Mapping[Structured, Structured] = {"json_schema": "json_object", "json_object": "nothing"}
 

@@ -71,7 +71,7 @@ def read_ngram_options(text: str) -> dict[str, int]:
     Raises
     ------
     InputError
-        If it is no order of an n-gram model.
+        If it is not an order of an n-gram model.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class SamplesFile:
         Raises
         ------
         InputError
-            If it is no file of JSON lines, or cannot be written.
+            If it is not a file of JSON lines, or cannot be written.
         """
         check_output(path)
         plain = json.loads(json.dumps(configuration))

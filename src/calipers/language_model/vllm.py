@@ -53,7 +53,7 @@ _NEUTRAL: dict[str, Any] = {
     "skip_special_tokens": True,
 }
 AT_ONCE = 1_024
-"""Texts that are handed to vLLM together; it makes batches of them by itself."""
+"""Texts that are handed to vLLM together; it divides them into batches."""
 
 
 def load_vllm(name: str, options: EmbedderOptions) -> LanguageModel:
@@ -198,7 +198,7 @@ class VllmModel(LanguageModel):
         if advance is not None:
             advance(len(passages))
         if np.isnan(log_probabilities).any():
-            raise CalipersError(f"{self.name}: vLLM gave log-probabilities that are no numbers")
+            raise CalipersError(f"{self.name}: vLLM gave log-probabilities that are not numbers")
         return TokenScores(log_probabilities, starts, self._vocabulary, unscored=unscored)
 
     def generate(
