@@ -58,7 +58,7 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
 def median_length(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
-    """Tell how long the text in the middle is; of two in the middle, their mean.
+    """Tell how long the median text is; of two in the middle, their mean.
 
     Parameters, the score and errors are as for :func:`mean_length`.
 
@@ -73,7 +73,7 @@ def median_length(
 def length_spread(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
-    """Tell how much the lengths differ: their standard deviation, with n - 1 below the line.
+    """Tell how much the lengths differ: their standard deviation, with divisor n - 1.
 
     Parameters, the score and errors are as for :func:`mean_length`. NaN for a single text.
 
@@ -88,7 +88,7 @@ def length_spread(
 def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
     """Tell how many different tokens the set has.
 
-    It grows with the amount of text: hold sets of equal size and length against each other.
+    It grows with the amount of text: compare sets of equal size and length.
 
     Parameters
     ----------

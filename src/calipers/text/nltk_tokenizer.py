@@ -8,7 +8,7 @@ word character is any letter, mark, decimal digit, joiner or connecting punctuat
 is Unicode's. Python's ``re`` knows no marks and no joiners: `_is_word` and `SPACE` do.
 
 Of a text cut at its spaces (U+0020 alone; other white space stays inside its chunk), each chunk can
-be tokenised by itself, because no substitution carries anything over a space of the text:
+be tokenised on its own, because no substitution carries anything over a space of the text:
 
 - None removes or changes such a space, so that it stays where it is until the last split.
 - A match that holds the space holds nothing beyond it: the space is only ever the first

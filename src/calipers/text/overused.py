@@ -81,7 +81,7 @@ def overused_phrases(
     Raises
     ------
     InputError
-        If `order` is no whole number from 1 to 100, `where` is unknown, `level` does not lie
+        If `order` is not a whole number from 1 to 100, `where` is unknown, `level` does not lie
         between 0 and 1, a set is empty, or corpora were not tokenised together.
 
     Examples

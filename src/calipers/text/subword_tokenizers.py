@@ -45,7 +45,7 @@ class HuggingFaceTokenizer:
     Raises
     ------
     InputError
-        If the content is no tokenizer.
+        If the content is not a tokenizer.
     """
 
     def __init__(self, content: bytes, *, name: str, source: str) -> None:

@@ -46,7 +46,7 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
     Raises
     ------
     InputError
-        If `top` is no whole number from 2.
+        If `top` is not a whole number of at least 2.
 
     Examples
     --------
