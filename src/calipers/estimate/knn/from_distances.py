@@ -291,7 +291,7 @@ class DistancePasses:
         Of the distance.
     own, other, union
         The nearest of every row in its own set, in the other one, in both.
-    held
+    members
         Who lies in whose balls.
     """
 
@@ -299,7 +299,7 @@ class DistancePasses:
     own: NearestSoFar
     other: NearestSoFar
     union: NearestSoFar
-    held: Members
+    members: Members
 
     @property
     def neighbourhoods(self) -> Neighbourhoods:
@@ -309,10 +309,10 @@ class DistancePasses:
         return Neighbourhoods(
             reference=self._balls(slice(0, n), slice(n, n + m)),
             generated=self._balls(slice(n, n + m), slice(0, n)),
-            ties="closed" if self.held.closed else "open",
+            ties="closed" if self.members.closed else "open",
             distance=cast(Distance, self.name),
             supports=NO_SUPPORTS,
-            k_max=self.held.radii.shape[1],
+            k_max=self.members.radii.shape[1],
             reference_blocks=Blocks.none(n),
             generated_blocks=Blocks.none(m),
         )
@@ -326,9 +326,9 @@ class DistancePasses:
 
     def _balls(self, owners: slice, guests: slice) -> Balls:
         return Balls(
-            radii=self.held.radii[owners],
-            held=np.cumsum(self.held.held[owners], axis=1, dtype=np.int32),
-            inside=np.cumsum(self.held.inside[guests], axis=1, dtype=np.int32),
+            radii=self.members.radii[owners],
+            held=np.cumsum(self.members.held[owners], axis=1, dtype=np.int32),
+            inside=np.cumsum(self.members.inside[guests], axis=1, dtype=np.int32),
             own_nearest=self.own.index[owners, 0] - owners.start,
             nearest=self.other.index[guests, 0] - owners.start,
             distance=np.ascontiguousarray(self.other.distance[guests, 0]),
