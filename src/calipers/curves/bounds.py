@@ -33,7 +33,7 @@ a divergence, so what it hides is always on one side.
 
 What they are for: rates, that is how many samples, how many cells, what smoothing changes. Their
 constants are loose, often so much that a bound exceeds the largest value of the divergence and says
-nothing (`informative`). They are no error bars: they hold for the average and not for one sample,
+nothing (`informative`). They are not error bars: they hold for the average and not for one sample,
 leave out what the embedder does not see, and do not cover cells that k-means made of the same
 samples.
 """
@@ -125,12 +125,12 @@ def smoothness_constants(divergence: str | Divergence) -> SmoothnessConstants:
     >>> smoothness_constants("frontier_integral").slope
     4.0
     """
-    found = bounded_divergence(divergence)
-    kind, _, weight = found.name.partition("=")
-    if kind not in {*TABLE, *REFUSED} or not _is_named(found):
+    bounded = bounded_divergence(divergence)
+    kind, _, weight = bounded.name.partition("=")
+    if kind not in {*TABLE, *REFUSED} or not _is_named(bounded):
         raise InputError(
             f"error bounds need the constants of a divergence, which are known for {COVERED}; "
-            f"found {found.name!r}"
+            f"found {bounded.name!r}"
         )
     if kind in REFUSED:
         raise InputError(
@@ -356,8 +356,8 @@ def pseudo_count(smoothing: Smoothing | float) -> float:
     return float(smoothing)
 
 
-def _is_count(found: Any) -> bool:
-    return type(found) is not bool and isinstance(found, Real) and 0 <= float(found) < math.inf
+def _is_count(value: Any) -> bool:
+    return type(value) is not bool and isinstance(value, Real) and 0 <= float(value) < math.inf
 
 
 LEAST = 3
@@ -545,12 +545,12 @@ def quantisation_bound(divergence: str | Divergence, *, k: int) -> float:
     >>> quantisation_bound("frontier_integral", k=100)
     0.02
     """
-    found, cells = bounded_divergence(divergence), check_whole("k", k, 2)
-    most = found.at_zero + found.conjugate_at_zero
+    bounded, cells = bounded_divergence(divergence), check_whole("k", k, 2)
+    most = bounded.at_zero + bounded.conjugate_at_zero
     if not np.isfinite(most):
         raise InputError(
-            f"what cells lose of {found.name} has no bound: "
-            f"{'f(0)' if np.isinf(found.at_zero) else 'f*(0)'} is infinite"
+            f"what cells lose of {bounded.name} has no bound: "
+            f"{'f(0)' if np.isinf(bounded.at_zero) else 'f*(0)'} is infinite"
         )
     return float(most / (cells // 2))
 

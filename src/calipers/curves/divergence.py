@@ -29,7 +29,7 @@ class Divergence:
     Attributes
     ----------
     name
-        As it stands in keys and signatures.
+        The name that keys and signatures use.
     generator
         f, over arrays of numbers above 0: convex, nowhere negative, f(1) = 0.
     at_zero
@@ -58,8 +58,8 @@ class Divergence:
         inside = ratios > 0
         with np.errstate(over="ignore"):
             values = self.generator(np.where(inside, ratios, 1.0))
-        found: Vector = np.where(inside, values, self.at_zero)
-        return found
+        f_values: Vector = np.where(inside, values, self.at_zero)
+        return f_values
 
     def conjugate(self) -> Divergence:
         """The divergence with the sides exchanged, f*(t) = t·f(1/t): D_f*(P‖Q) = D_f(Q‖P)."""
@@ -120,7 +120,7 @@ def check_weight(weight: Weight) -> None:
 
 
 def _listed(weight: Weight) -> str:
-    return ",".join(repr(each) for each in np.ravel(weight).tolist())
+    return ",".join(repr(number) for number in np.ravel(weight).tolist())
 
 
 GRID = np.geomspace(1e-6, 1e6, 2401)

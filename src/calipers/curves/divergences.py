@@ -75,8 +75,8 @@ def nodes() -> tuple[Vector, Vector, Vector]:
 def _near_one(t: Vector, series: Polynomial, away: Callable[[Vector, Vector], Vector]) -> Vector:
     s = t - 1
     near = np.abs(s) < NEAR
-    found = away(np.where(near, 2.0, t), np.where(near, 1.0, s))
-    values: Vector = np.where(near, series(np.where(near, s, 0.0)), found)
+    direct = away(np.where(near, 2.0, t), np.where(near, 1.0, s))
+    values: Vector = np.where(near, series(np.where(near, s, 0.0)), direct)
     return values
 
 
@@ -138,8 +138,8 @@ JENSEN_SHANNON = Divergence(
 )
 
 DIVERGENCES: dict[str, Divergence] = {
-    each.name: each
-    for each in (KL, REVERSE_KL, JENSEN_SHANNON, CHI2, LE_CAM, HELLINGER, TOTAL_VARIATION)
+    divergence.name: divergence
+    for divergence in (KL, REVERSE_KL, JENSEN_SHANNON, CHI2, LE_CAM, HELLINGER, TOTAL_VARIATION)
 }
 """The divergences that take no weight, by name."""
 

@@ -16,8 +16,7 @@ Its area after x → exp(−c·x) is MAUVE, its average linearised cost is the f
 cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0 on the same counts, unless
 both histograms are equal: MAUVE is then 1 here, and 0.75 or 1 there (:func:`area_under`).
 
-What it does not detect: a lack of quality is not told from a lack of diversity; both bend the curve
-alike.
+What it does not detect: whether quality or diversity is lacking; both bend the curve alike.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
 
 
 def positive(name: str, given: Any) -> float:
-    """Return a number above 0, or refuse what is none."""
+    """Return a number above 0, or refuse anything else."""
     if not is_positive(given):
         raise InputError(f"{name} must be above 0 and finite; found {given}")
     return float(given)
@@ -312,7 +311,8 @@ class DivergenceFrontier:
         mixed = self.divergence.interpolated(weight), self.divergence.interpolated(1 - weight)
         sides = (self.ratios.swapped, mixed[1]), (self.ratios, mixed[0])
         generated, reference = (
-            float(unclipped_mean(ratios, each, self.averaged_over)[0]) for ratios, each in sides
+            float(unclipped_mean(ratios, interpolated, self.averaged_over)[0])
+            for ratios, interpolated in sides
         )
         return generated, reference
 

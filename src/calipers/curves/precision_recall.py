@@ -105,8 +105,8 @@ def precision_recall_curve(
     check_whole("angles", angles, 1)
     check_choice("points", points, get_args(CurvePoints))
     ratios = ratios_of(estimate, raw=True)
-    own = points == OWN_SIDE or isinstance(estimate, Histograms)
-    overlap, most = (_overlap, _most) if own else (_overlap_of_both, _most_of_both)
+    own_side = points == OWN_SIDE or isinstance(estimate, Histograms)
+    overlap, most = (_overlap, _most) if own_side else (_overlap_of_both, _most_of_both)
     slopes = _slopes(angles)
     hidden = ratios.positive
     return PrecisionRecallCurve(
@@ -114,7 +114,7 @@ def precision_recall_curve(
         recall=overlap(ratios.swapped, 1 / slopes),
         max_precision=np.nan if hidden else most(ratios),
         max_recall=np.nan if hidden else most(ratios.swapped),
-        total_variation=1 - (float(overlap(ratios, np.ones(1))[0]) if own else ratios.shared),
+        total_variation=1 - (float(overlap(ratios, np.ones(1))[0]) if own_side else ratios.shared),
         reason=EVERYWHERE if hidden else None,
     )
 
@@ -140,7 +140,7 @@ def curve_points(histograms: Sequence[Histograms], *, angles: int = ANGLES) -> V
         The points of :func:`precision_recall_curve` for each, to the last bit, shape
         ``(histograms, angles, 2)``.
     """
-    shares = [each.raw.probabilities for each in histograms]
+    shares = [histogram.raw.probabilities for histogram in histograms]
     p, q = (np.stack(side) for side in zip(*shares, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(p) - np.log(q)
@@ -208,14 +208,14 @@ def _overlaps(logs: Vector, weights: Vector, slopes: Vector) -> Vector:
     r = np.where(present, ratios_from(logs), np.inf)
     order = np.argsort(r, axis=1, kind="stable")
     mass = np.where(present, weights * np.where(present, r, 0.0), 0.0)
-    mass, weights = (np.take_along_axis(each, order, axis=1) for each in (mass, weights))
+    mass, weights = (np.take_along_axis(values, order, axis=1) for values in (mass, weights))
     zeros = np.zeros((len(r), 1))
     below = np.concatenate([zeros, np.cumsum(mass, axis=1)], axis=1)
     above = np.concatenate([np.cumsum(weights[:, ::-1], axis=1)[:, ::-1], zeros], axis=1)
     split = _fewer(r, 1 / slopes)
-    found = slopes * np.take_along_axis(below, split, axis=1)
-    found += np.take_along_axis(above, split, axis=1)
-    shared: Vector = np.clip(found, 0.0, 1.0, out=found)
+    overlaps = slopes * np.take_along_axis(below, split, axis=1)
+    overlaps += np.take_along_axis(above, split, axis=1)
+    shared: Vector = np.clip(overlaps, 0.0, 1.0, out=overlaps)
     return shared
 
 

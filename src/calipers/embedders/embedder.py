@@ -28,7 +28,7 @@ class EncodedBatch:
         Which texts were longer than the model reads, bool of shape (n,).
     reading
         The words of each text, and how many of them the embedder does not know; None where it
-        does not tell, or samples are no texts.
+        does not report it, or samples are not texts.
     """
 
     views: Mapping[str, NDArray[np.float32]]
@@ -48,7 +48,7 @@ class Embeddings:
     signature
         Choices that can change a vector and hold for every view, such as revision and dtype.
     notes
-        What a person must be told: texts that were cut, trouble with the cache.
+        What the user must know: texts that were cut, problems with the cache.
     view_signature
         For each view, how it was pooled.
     truncated
@@ -136,7 +136,7 @@ class Embedder(ABC):
         """Learn where to keep what was paid for, sample by sample; None for nowhere."""
 
     def told(self) -> tuple[str, ...]:
-        """Tell what a person should know of the samples embedded since the last call."""
+        """Report what the user should know of the samples embedded since the last call."""
         return ()
 
 
@@ -166,7 +166,7 @@ def as_embedder(given: Any) -> Embedder:
     Raises
     ------
     InputError
-        If it is no embedder: it has no method ``embed``.
+        If it is not an embedder: it has no method ``embed``.
     """
     if isinstance(given, Embedder):
         return given
@@ -181,15 +181,15 @@ def is_embedder(given: object) -> bool:
 
 
 class _Foreign(Embedder):
-    """An embedder of a person's own making that is no subclass of :class:`Embedder`."""
+    """A user's own embedder that is not a subclass of :class:`Embedder`."""
 
-    def __init__(self, own: Any) -> None:
-        self.own, self.needs_fitting = own, hasattr(own, "fitted")
+    def __init__(self, embedder: Any) -> None:
+        self.own, self.needs_fitting = embedder, hasattr(embedder, "fitted")
         for name in ("view_signature", "reads", "at_once", "kept", "leaves_out", "sends"):
-            setattr(self, name, getattr(own, name, getattr(Embedder, name)))
+            setattr(self, name, getattr(embedder, name, getattr(Embedder, name)))
 
     def __getattr__(self, name: str) -> Any:
-        """What has no default is asked of it each time."""
+        """Look up what has no default on the user's object each time."""
         if name not in ("name", "views", "identity", "signature"):
             raise AttributeError(name)
         return getattr(self.own, name)
@@ -213,7 +213,7 @@ class _Foreign(Embedder):
         getattr(self.own, "keep_in", super().keep_in)(folder)
 
     def told(self) -> tuple[str, ...]:
-        """Hand on what it tells."""
+        """Pass on what it reports."""
         return tuple(getattr(self.own, "told", super().told)())
 
 
@@ -223,7 +223,7 @@ def check_texts(samples: Sequence[Any], *, unicode: bool = True) -> list[str]:
     Raises
     ------
     InputError
-        If one is no string, or no valid Unicode.
+        If one is not a string, or not valid Unicode.
     """
     for row, text in enumerate(samples, start=1):
         if not isinstance(text, str):
@@ -255,7 +255,7 @@ class SampleError(InputError):
     problem
         What is wrong with it.
     where
-        What to call the set; nothing where it has no name.
+        The name of the set; empty where it has none.
     """
 
     def __init__(self, row: int, problem: str, where: str = "") -> None:

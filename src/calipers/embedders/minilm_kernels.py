@@ -68,13 +68,16 @@ class EncoderWeights(NamedTuple):
         """
         width = tensors["embeddings.LayerNorm.weight"].shape[0]
         if width % HEAD or width % PANEL:
-            raise ValueError(f"the encoder's width {width} is no multiple of {HEAD} and {PANEL}")
+            raise ValueError(f"the encoder's width {width} is not a multiple of {HEAD} and {PANEL}")
 
         def dense(*parts: str) -> tuple[Floats32, Floats32]:
             names = [[f"encoder.layer.{i}.{part}" for part in parts] for i in range(layers)]
             weights, biases = (
                 np.stack(
-                    [np.concatenate([tensors[f"{name}.{kind}"] for name in own]) for own in names]
+                    [
+                        np.concatenate([tensors[f"{name}.{kind}"] for name in layer])
+                        for layer in names
+                    ]
                 )
                 for kind in ("weight", "bias")
             )

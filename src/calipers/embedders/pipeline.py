@@ -83,7 +83,7 @@ class VectorRows:
 
     @property
     def reading(self) -> ReadingCounts | None:
-        """What was read of each text; None where some of them were not told of."""
+        """What was read of each text; None where nothing is known of some of them."""
         return self._reading
 
     def part(self, start: int, size: int) -> EncodedBatch:
@@ -94,7 +94,7 @@ class VectorRows:
         return EncodedBatch(views, self.truncated[rows], reading)
 
     def notes(self, embedder: Embedder) -> Iterator[str]:
-        """Say what a person must be told: texts that were cut, words that are unknown."""
+        """Report what the user must know: texts that were cut, words that are unknown."""
         if cut := int(self.truncated.sum()):
             where = embedder.signature.get("max_length", "the embedder's most")
             verb = "was" if cut == 1 else "were"
@@ -139,7 +139,7 @@ class Shelf:
             )
 
     def notes(self) -> Iterator[str]:
-        """Say what a person must be told: damaged files, a cache that cannot be written."""
+        """Report what the user must know: damaged files, a cache that cannot be written."""
         if files := len(self._damaged):
             noun = "damaged cache files" if files > 1 else "damaged cache file"
             yield f"{files} {noun}, embedded again; the first: {self._damaged[0]}"
@@ -347,9 +347,9 @@ def _pieces(
     """Divide what is not in the cache into pieces; fill in what is."""
     step = embedder.at_once
     for chunk in samples.chunks():
-        kept = shelf.find(chunk)
-        if kept is not None:
-            rows.put(chunk.start, kept)
+        vectors = shelf.find(chunk)
+        if vectors is not None:
+            rows.put(chunk.start, vectors)
             advance(len(chunk.items))
             continue
         yield from _divided(chunk, step)

@@ -144,7 +144,7 @@ class HnswPasses(Passes):
         nearest.index[wide] = true.index[others].reshape(-1, k)
 
     def count(
-        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at the pairs of two sets that a search from either side finds, each once.
 
@@ -153,7 +153,7 @@ class HnswPasses(Passes):
         For the 1,000 widest balls of each set all pairs are looked at. Smaller balls and those of
         one radius are not measured: pairs count for them however far apart they are.
         """
-        total = empty_counts(reference, generated, kept)
+        total = empty_counts(reference, generated, neighbours)
         m, wide = len(generated.points.points), (_widest(reference), _widest(generated))
         points = reference.points.points, generated.points.points
         balls = reference.radii, generated.radii
@@ -162,8 +162,8 @@ class HnswPasses(Passes):
             count_listed(points, rows, columns, balls, total, reference.k, closed)
 
         with workers(self.threads) as pool:
-            rows, columns = self._pairs(reference, generated, total[1], kept[1], pool)
-            theirs, ours = self._pairs(generated, reference, total[0], kept[0], pool)
+            rows, columns = self._pairs(reference, generated, total[1], neighbours[1], pool)
+            theirs, ours = self._pairs(generated, reference, total[0], neighbours[0], pool)
             pairs = np.unique(np.concatenate([rows * m + columns, ours * m + theirs]))
             rows, columns = pairs // m, pairs % m
             others = ~(wide[0][rows] | wide[1][columns])

@@ -120,19 +120,19 @@ class TilePasses(Passes):
         return total
 
     def count(
-        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         sides = reference, generated
         n, m = (len(side.points.points) for side in sides)
         if n * m <= self._few_pairs:
-            return self._local.count(reference, generated, closed=closed, kept=kept)
+            return self._local.count(reference, generated, closed=closed, neighbours=neighbours)
         saved = [self._side(side) for side in sides]
-        key = digest_of(*self._format(), *(side.name for side in saved), closed, *kept)
+        key = digest_of(*self._format(), *(side.name for side in saved), closed, *neighbours)
         name = self._claimed(f"count-{key}")
-        total = no_counts(reference, generated, kept)
+        total = no_counts(reference, generated, neighbours)
         tiles = [
-            CountTile(saved[0], saved[1], tile, closed, kept, _file(name, tile))
+            CountTile(saved[0], saved[1], tile, closed, neighbours, _file(name, tile))
             for tile in rectangle(grid(n), grid(m))
         ]
 

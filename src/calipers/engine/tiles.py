@@ -212,7 +212,7 @@ class CountTile:
             self.reference.open(rows),
             self.generated.open(columns),
             closed=self.closed,
-            kept=neighbours,
+            neighbours=neighbours,
         )
         arrays: Arrays = {}
         for name, part in zip(("reference", "generated"), settled, strict=True):

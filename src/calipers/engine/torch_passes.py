@@ -73,10 +73,10 @@ class TorchPasses(Passes):
             return settle(candidates, points, points, k, pool, same_set=True)
 
     def count(
-        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
-        sides, total = (reference, generated), empty_counts(reference, generated, kept)
+        sides, total = (reference, generated), empty_counts(reference, generated, neighbours)
         with exact_products(self.device, PURPOSE) as device:
             tile = _CountedTile(device, sides, total, closed)
             n, m = (len(side.points.points) for side in sides)

@@ -219,7 +219,7 @@ PERFECT = (
     "little"
 )
 
-PENALTIES = tuple(float(each) for each in 10.0 ** np.linspace(4, -4, 10))
+PENALTIES = tuple(float(penalty) for penalty in 10.0 ** np.linspace(4, -4, 10))
 """The penalties to choose from: of 1/C, scikit-learn's usual ten; section 6.3 names none."""
 
 

@@ -51,17 +51,17 @@ class FarRows:
 
     def without(self, sets: Sequence[Points]) -> list[Points]:
         """Give the sets without them."""
-        kept, start = [], 0
+        remaining, start = [], 0
         for points in sets:
-            own = self.places - start
-            own = own[(own >= 0) & (own < len(points))]
-            kept.append(np.delete(points, own, axis=0) if len(own) else points)
+            places = self.places - start
+            places = places[(places >= 0) & (places < len(points))]
+            remaining.append(np.delete(points, places, axis=0) if len(places) else points)
             start += len(points)
-        return kept
+        return remaining
 
 
 def far_rows(sets: Sequence[Points]) -> FarRows | None:
-    """Find such rows; None where there are none, or where all rows are one.
+    """Find such rows; None where there are none, or where all rows are equal.
 
     Parameters
     ----------

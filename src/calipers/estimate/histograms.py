@@ -30,7 +30,7 @@ PSEUDO_COUNTS: dict[str, float] = {"none": 0.0, "laplace": 1.0, "krichevsky-trof
 
 
 def check_smoothing(smoothing: str) -> None:
-    """Refuse a name that is no smoothing."""
+    """Refuse a name that is not a smoothing."""
     if smoothing not in SMOOTHING.words:
         raise unknown_name("smoothing", str(smoothing), SMOOTHING.words)
 
@@ -179,7 +179,7 @@ class Histograms:
     def _with(self, **changed: Any) -> Self:
         """The same with other fields, which are known to be right: replicates make thousands."""
         made = object.__new__(type(self))
-        made.__dict__.update({each.name: getattr(self, each.name) for each in fields(self)})
+        made.__dict__.update({field.name: getattr(self, field.name) for field in fields(self)})
         made.__dict__.update(changed)
         return made
 

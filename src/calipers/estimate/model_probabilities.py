@@ -1,7 +1,7 @@
 """Likelihood ratios p/q at the samples from the probabilities of two models.
 
 Without embeddings: log p'/q = log P'(x) - log Q(x) at the samples of both sets (Pillutla et al.,
-JMLR 2023, section 7.3.3). Q is the model that generated; P' stands in for the unknown distribution
+JMLR 2023, section 7.3.3). Q is the model that generated; P' replaces the unknown distribution
 of the reference, in the paper a larger model. The paper averages over the samples of the own side,
 so read frontiers with ``points="own_side"`` to reproduce it.
 
@@ -49,9 +49,9 @@ def probability_ratios(reference: Pair, generated: Pair) -> LikelihoodRatios:
         sample is impossible under the distribution that it stands for.
     """
     logs = []
-    for side, pair, own in (("reference", reference, 0), ("generated", generated, 1)):
+    for side, pair, source in (("reference", reference, 0), ("generated", generated, 1)):
         p, q = _check_pair(pair, side)
-        _check_own((p, q)[own], side, "P'" if own == 0 else "Q")
+        _check_own((p, q)[source], side, "P'" if source == 0 else "Q")
         logs.append(p - q)
     positive = all(bool(np.isfinite(side).all()) for side in logs)
     return LikelihoodRatios(logs[0], logs[1], positive=positive, pins={"estimator": "model"})

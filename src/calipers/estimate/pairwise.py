@@ -95,7 +95,7 @@ def _total(
         if symmetric and tile[0] == tile[1]:
             np.fill_diagonal(values, 0.0)
         twice = symmetric and tile[0] != tile[1]
-        with np.errstate(over="ignore", invalid="ignore"):  # told of by NaN
+        with np.errstate(over="ignore", invalid="ignore"):  # reported as NaN
             return float(values.sum()) * (2 if twice else 1)
 
     return sum_of_tiles(list(pool.map(work, tiles)))
@@ -280,9 +280,9 @@ def replicates(
     ValueError
         If there is not one label for every row.
     """
-    for side, own in zip(rows, blocks, strict=True):
-        if len(side.squares) != len(own.labels):
-            raise ValueError(f"{len(side.squares)} rows, but labels for {len(own.labels)}")
+    for side, side_blocks in zip(rows, blocks, strict=True):
+        if len(side.squares) != len(side_blocks.labels):
+            raise ValueError(f"{len(side.squares)} rows, but labels for {len(side_blocks.labels)}")
     cut, other = (max(1, side.count) for side in blocks)  # one for all where there are no blocks
     labels = np.concatenate([blocks[0].labels, blocks[1].labels + cut])
     order = np.argsort(labels, kind="stable")
@@ -304,8 +304,8 @@ def replicates(
 def _left(sums: Floats, sizes: Longs, cut: int, gone: int | None) -> PairSums:
     """What is left of the sums without a group; groups before the cut are of the reference."""
     groups = np.arange(len(sums))
-    kept = groups != gone
-    one, other = kept & (groups < cut), kept & (groups >= cut)
+    remaining = groups != gone
+    one, other = remaining & (groups < cut), remaining & (groups >= cut)
     return PairSums(
         float(sums[np.ix_(one, one)].sum()),
         float(sums[np.ix_(other, other)].sum()),

@@ -52,10 +52,10 @@ class PromptGroups:
 
         `n` rows are of the reference, in all.
         """
-        own = self.rows < n
+        of_reference = self.rows < n
         one, other = (
             np.bincount(self.prompts[side], minlength=self.prompts.max(initial=-1) + 1)
-            for side in (own, ~own)
+            for side in (of_reference, ~of_reference)
         )
         totals = int(one.sum()), int(other.sum())
         return (
@@ -80,7 +80,7 @@ class PromptGroups:
         numbers = np.repeat(np.arange(sum(map(len, counts))), np.concatenate(counts))
         sides = [np.tile([0, 1], len(sizes)), np.repeat([0, 1], strata.prompts)]
         rows_of = [sizes.ravel(), counts[1]]
-        side = np.concatenate([np.repeat(*each) for each in zip(sides, rows_of, strict=True)])
+        side = np.concatenate([np.repeat(*pair) for pair in zip(sides, rows_of, strict=True)])
         labels = np.where(groups < 0, made + sum(map(sum, moved)) + side, groups)
         order = np.argsort(labels, kind="stable")
         rows = np.concatenate([strata.shared, strata.alone])
@@ -103,8 +103,8 @@ def _of_shared(
         for prompts in np.array_split(rng.permutation(places), -(-len(places) // bundle)):
             for prompt in prompts.tolist():
                 a, b = sizes[prompt]
-                own, other = rng.permutation(a), a + rng.permutation(b)
-                groups[starts[prompt] + own[: n * rows]] = made + np.repeat(np.arange(n), rows)
+                one, other = rng.permutation(a), a + rng.permutation(b)
+                groups[starts[prompt] + one[: n * rows]] = made + np.repeat(np.arange(n), rows)
                 groups[starts[prompt] + other[: m * rows]] = (
                     made + n + np.repeat(np.arange(m), rows)
                 )
@@ -132,15 +132,15 @@ def _classes(
     """Put prompts together that have equally many groups of equally many answers."""
     rows = np.minimum(unit, sizes.min(axis=1, initial=unit))
     keys = np.column_stack([sizes // rows[:, None], rows])
-    found, inverse = np.unique(keys, axis=0, return_inverse=True)
+    classes, inverse = np.unique(keys, axis=0, return_inverse=True)
     return [
-        ((int(n), int(m), int(each)), np.flatnonzero(inverse.ravel() == place))
-        for place, (n, m, each) in enumerate(found)
+        ((int(n), int(m), int(answers)), np.flatnonzero(inverse.ravel() == place))
+        for place, (n, m, answers) in enumerate(classes)
     ]
 
 
 def _fineness(sizes: NDArray[np.int64]) -> tuple[int, int]:
-    """Tell how many prompts to bundle, and how many answers of a prompt to put together."""
+    """Choose how many prompts to bundle, and how many answers of a prompt to put together."""
     bundle, unit = 1, 1
     while len(sizes) and _count(sizes, bundle, unit) > MOST_GROUPS and unit <= sizes.max():
         if _count(sizes, 2 * bundle, unit) < 0.9 * _count(sizes, bundle, unit):

@@ -80,10 +80,13 @@ class PromptStrata:
         """Sort rows by the numbers of their prompts; `seed` draws answers where some are left."""
         n = len(reference)
         numbers = np.unique(np.concatenate([reference, generated]), return_inverse=True)[1].ravel()
-        own = np.arange(len(numbers)) < n
-        counts = [np.bincount(numbers[side], minlength=numbers.max() + 1) for side in (own, ~own)]
+        of_reference = np.arange(len(numbers)) < n
+        counts = [
+            np.bincount(numbers[side], minlength=numbers.max() + 1)
+            for side in (of_reference, ~of_reference)
+        ]
         both = (counts[0] > 0) & (counts[1] > 0)
-        order = np.lexsort((~own, numbers))
+        order = np.lexsort((~of_reference, numbers))
         shared = order[both[numbers[order]]]
         sizes = tuple(zip(counts[0][both].tolist(), counts[1][both].tolist(), strict=True))
         left = [np.flatnonzero((count > 0) & ~both) for count in counts]

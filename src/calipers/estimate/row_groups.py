@@ -51,10 +51,10 @@ class PermutationGroups:
     def labels(self, n: int, m: int) -> NDArray[np.int64]:
         """The group of every row: those of the reference, of the generated set, then what stays."""
         one, other = self.moved
-        own = np.arange(n) // self.rows, np.arange(m) // self.rows
+        groups = np.arange(n) // self.rows, np.arange(m) // self.rows
         return np.concatenate(
             [
-                np.where(own[0] < one, own[0], one + other),
-                np.where(own[1] < other, own[1] + one, one + other + 1),
+                np.where(groups[0] < one, groups[0], one + other),
+                np.where(groups[1] < other, groups[1] + one, one + other + 1),
             ]
         )

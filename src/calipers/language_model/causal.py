@@ -4,7 +4,7 @@ Scoring is in :mod:`calipers.language_model.causal_scoring`, writing in
 :mod:`calipers.language_model.causal_decoding`; here a model is loaded, tried, and asked. When it
 is loaded it is tried on a few tokens: whether it is causal at all, whether texts may be filled up
 behind their end, and whether its cache gives what reading everything again gives. What fails is
-not used; that every token reads the whole text again, for want of a cache, is told.
+not used; that every token reads the whole text again, for want of a cache, is reported.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class CausalModel(LanguageModel):
     Raises
     ------
     InputError
-        If it cannot be loaded, or is no causal language model.
+        If it cannot be loaded, or is not a causal language model.
     """
 
     def __init__(self, model: FoundModel, options: EmbedderOptions) -> None:
@@ -129,7 +129,7 @@ class CausalModel(LanguageModel):
         self.scores_first, self.end_marks = self._tokens.scores_first, self._tokens.end_marks
         self.scores_end, self.chats = self._tokens.end is not None, self._tokens.chats
         self._try(known, load)
-        # What stands in generation_config.json must not be added to what a decoding says
+        # The settings of generation_config.json must not be added to what a decoding says
         self._model.generation_config = transformers.GenerationConfig()
         self._batch_size = options.batch_size
         kind = "cpu" if self._device == "cpu" else "other"
@@ -165,7 +165,7 @@ class CausalModel(LanguageModel):
         passages, first, stride, decoding, advance
             As for :meth:`LanguageModel.score`. Prompt and text are tokenised together, and scored
             is every token that holds a character of the text. Marks that the tokenizer puts before
-            texts by itself stand before them under both conventions, so that a first token behind
+            texts automatically precede them under both conventions, so that a first token behind
             one is scored.
 
         Raises
@@ -374,8 +374,8 @@ class CausalModel(LanguageModel):
             self._model = load()
 
     def _read(self, ids: Tensor) -> Tensor:
-        found: Tensor = self._model(input_ids=ids, use_cache=False).logits.float()
-        return found
+        logits: Tensor = self._model(input_ids=ids, use_cache=False).logits.float()
+        return logits
 
     def _fills_up(self, ids: Tensor, tolerance: float) -> bool:
         """Whether what stands behind a text changes nothing beside a longer one."""
@@ -404,8 +404,8 @@ class CausalModel(LanguageModel):
         ids = ids[rows]
         model.step(ids[:, -2])
         model.select(rows[:1])
-        found = model.step(ids[1:2, -1])
-        return _agree(found, self._read(ids[1:2])[:, -1], tolerance)
+        logits = model.step(ids[1:2, -1])
+        return _agree(logits, self._read(ids[1:2])[:, -1], tolerance)
 
 
 def _agree(one: Tensor, two: Tensor, tolerance: float) -> bool:
@@ -424,11 +424,11 @@ def _succeeds(work: Callable[[], bool]) -> bool:
 
 def _ends(model: Any) -> list[int]:
     """Tokens that the makers of a model have end a text, such as the end of a turn in a chat."""
-    found: list[Any] = []
+    tokens: list[Any] = []
     for config in (model.generation_config, model.config):
         ids = getattr(config, "eos_token_id", None)
-        found += ids if isinstance(ids, list) else [ids]
-    return [id for id in found if isinstance(id, int)]
+        tokens += ids if isinstance(ids, list) else [ids]
+    return [id for id in tokens if isinstance(id, int)]
 
 
 def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
@@ -437,7 +437,7 @@ def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
     Raises
     ------
     InputError
-        If it is none.
+        If it is not one, or needs code that is not trusted.
     """
     transformers = require("transformers", extra="models", purpose=f"the model {model.name!r}")
     kind = model.config["model_type"]
@@ -446,9 +446,9 @@ def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
     masked = kind in transformers.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if masked and not model.config.get("is_decoder"):  # an encoder, unless it was made to write
         other = other or [name for name in names if not any(head in name for head in _HEADS)]
-    own = "AutoModelForCausalLM" in (model.config.get("auto_map") or {})
+    custom_code = "AutoModelForCausalLM" in (model.config.get("auto_map") or {})
     known = kind in transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    if other or not (known or (own and options.trust_remote_code)):
+    if other or not (known or (custom_code and options.trust_remote_code)):
         raise InputError(
             f"the model {model.name!r} is no causal language model: it is a {kind} model"
             f"{f' ({other[0]})' if other else ''}, which does not predict the next token"

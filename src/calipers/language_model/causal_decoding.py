@@ -50,7 +50,7 @@ class DecodingBatch:
     ends
         Tokens that end a text.
     ordinary
-        Tokens that are no marks.
+        Tokens that are not marks.
     seed
         Of the run.
     """
@@ -325,11 +325,11 @@ def beam_search(model: Any, batch: DecodingBatch, decoding: Decoding) -> list[ND
         eos_token_id=ends or None,
         pad_token_id=ends[0] if ends else 0,
     )
-    found = model.generate(
+    sequences = model.generate(
         prompts, attention_mask=torch.ones_like(prompts), generation_config=config
     )
     texts = []
-    for row in found[:, prompts.shape[1] :].cpu().numpy():
+    for row in sequences[:, prompts.shape[1] :].cpu().numpy():
         stops = np.flatnonzero(np.isin(row, ends))
         texts.append(row[: stops[0] + 1] if len(stops) else row)
     return texts

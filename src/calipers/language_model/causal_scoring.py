@@ -193,8 +193,8 @@ class _Scorer:
         read: list[NDArray[np.int64]] = []
         for row, window in enumerate(windows):
             target = np.arange(window.first, window.stop)
-            kept = np.stack([target + row * length - window.start - 1, target])
-            read.append(np.vstack([kept, np.full_like(target, row)]))
+            positions = np.stack([target + row * length - window.start - 1, target])
+            read.append(np.vstack([positions, np.full_like(target, row)]))
         places, targets, rows = np.concatenate(read, axis=1)
         which = np.array([window.row for window in windows])[rows]
         tokens = torch.from_numpy(
@@ -203,7 +203,7 @@ class _Scorer:
             ).astype(np.int64)
         ).to(self._device)
         at = torch.from_numpy(places).to(self._device)
-        found = []
+        parts = []
         step = max(_AT_ONCE // flat.shape[1], 1)
         if self._device != "cpu":
             step *= 64
@@ -211,14 +211,14 @@ class _Scorer:
             step = 1
         for start in range(0, len(places), step):
             part = slice(start, start + step)
-            own = flat[at[part]].float()
+            part_logits = flat[at[part]].float()
             before = None
             if self._processors is not None and self._processors.look_back:
                 text = self._sequences[which[start]][: targets[start]].astype(np.int64)
                 before = torch.from_numpy(text)[None].to(self._device)
-            found.append(self._probabilities(own, tokens[part], before))
+            parts.append(self._probabilities(part_logits, tokens[part], before))
         into = self._shifts[which] + targets
-        columns = [torch.cat(column).cpu().numpy() for column in zip(*found, strict=True)]
+        columns = [torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True)]
         if np.isnan(columns[0]).any():
             raise not_finite()
         self.log_probability[into] = columns[0]
@@ -230,15 +230,15 @@ class _Scorer:
     ) -> tuple[Tensor, ...]:
         highest = logits.amax(1, keepdim=True)
         sums = (logits - highest).exp_().sum(1, dtype=torch.float64)
-        own = (logits.gather(1, tokens[:, None]) - highest)[:, 0].double()
-        log_probability = (own - sums.log()).clamp_(max=0)
+        token_logits = (logits.gather(1, tokens[:, None]) - highest)[:, 0].double()
+        log_probability = (token_logits - sums.log()).clamp_(max=0)
         if self._processors is None:
             return (log_probability,)
-        kept = self._processors(before, logits)
+        processed = self._processors(before, logits)
         if self._greedy:
-            decoded = (kept.argmax(1) == tokens).double()
+            decoded = (processed.argmax(1) == tokens).double()
             return log_probability, decoded, torch.ones_like(decoded)
-        weights = (kept - kept.amax(1, keepdim=True)).exp_().double()
+        weights = (processed - processed.amax(1, keepdim=True)).exp_().double()
         sums = weights.sum(1)
         decoded = weights.gather(1, tokens[:, None])[:, 0] / sums
         return log_probability, decoded, (weights**2).sum(1) / sums**2

@@ -1,11 +1,11 @@
 """Texts to the tokens of a causal model, and back: marks, where a prompt ends, chat templates.
 
-The marks that a tokenizer puts before every text by itself (``<s>`` of Llama, ``</s>`` of OPT) are
-read and never scored; those that it puts behind are left out. A prompt and its text are tokenised
-together, since a text that begins with a space or within a word has other tokens when it stands
-alone, and scored is every token that holds a character of the text. A tokenizer that does not say
-which characters a token holds is asked for the prompt alone too; scored is then what stands behind
-the tokens that both have in common.
+The marks that a tokenizer adds before every text (``<s>`` of Llama, ``</s>`` of OPT) are read and
+never scored; those that it adds at the end are left out. A prompt and its text are tokenised
+together, since a text that begins with a space or within a word has other tokens on its own, and
+every token that holds a character of the text is scored. Where a tokenizer does not report which
+characters a token holds, the prompt is also tokenised alone, and what follows the tokens that both
+have in common is scored.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CausalTokens:
     ends, end_marks
         Tokens that end a text, int64, and how those that are marks are written.
     ordinary
-        Tokens that are no marks, int64.
+        Tokens that are not marks, int64.
     """
 
     def __init__(
@@ -259,7 +259,7 @@ class CausalTokens:
 
     def _encode(self, texts: list[str], **more: Any) -> Any:
         try:
-            found = self._tokenizer(
+            encoded = self._tokenizer(
                 texts,
                 add_special_tokens=False,
                 return_attention_mask=False,
@@ -269,35 +269,35 @@ class CausalTokens:
             )
         except (TypeError, ValueError, AttributeError) as error:
             raise not_a_text(texts, error) from error
-        highest = max((max(ids) for ids in found["input_ids"] if ids), default=0)
+        highest = max((max(ids) for ids in encoded["input_ids"] if ids), default=0)
         if highest >= self._vocabulary:
             raise InputError(
                 f"{self._name}: the tokenizer and the model do not belong together: there is a "
                 f"token {highest}, but the model knows those from 0 to {self._vocabulary - 1}"
             )
-        return found
+        return encoded
 
     def _borders(
         self, passages: Sequence[Passage], bare: list[list[int]]
     ) -> list[tuple[list[int], int]]:
         """For each text its tokens, and the place of the first that holds a character of it."""
-        found = [(ids, 0) for ids in bare]
+        borders = [(ids, 0) for ids in bare]
         prompted = [row for row, passage in enumerate(passages) if passage.prompt]
         if not prompted:
-            return found
+            return borders
         if self._tokenizer.is_fast:
             joined = [passages[row].prompt + passages[row].text for row in prompted]
             offsets = self._encode(joined, return_offsets_mapping=True)["offset_mapping"]
             for row, places in zip(prompted, offsets, strict=True):
                 border, ids = len(passages[row].prompt), bare[row]
                 behind = (place for place, (_, end) in enumerate(places) if end > border)
-                found[row] = (ids, next(behind, len(ids)))
-            return found
+                borders[row] = (ids, next(behind, len(ids)))
+            return borders
         alone = self._bare([passages[row].prompt for row in prompted])
         for row, prompt in zip(prompted, alone, strict=True):
             same = [a == b for a, b in zip(prompt, bare[row], strict=False)]
-            found[row] = (bare[row], same.index(False) if False in same else len(same))
-        return found
+            borders[row] = (bare[row], same.index(False) if False in same else len(same))
+        return borders
 
     def _conversation(self, request: Request) -> str:
         """The conversation as the chat template writes it, up to where the reply begins."""

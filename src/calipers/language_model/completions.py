@@ -11,7 +11,7 @@ any of these.
 
 Where a text should be a JSON object, its schema is sent as ``response_format``, strictly; to a
 server that refuses that, the wish for some JSON object, and then nothing. A server whose model
-knows no role of the system is told what stands there at the head of the first message.
+knows no system role gets its text at the head of the first message.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
     Raises
     ------
     InputError
-        If the decoding is no sampling, has a parameter that servers do not take, or truncations
+        If the decoding is not sampling, has a parameter that servers do not take, or truncations
         whose order matters.
     """
     known = ("temperature", "top_p", *(() if is_openai(address) else SENT_AS))
@@ -104,10 +104,10 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
 
 
 Beside = Literal["fields", "generation_config", "nothing"]
-"""How a server is told what else is, or is not, in force: see above."""
+"""How a request states what else is, or is not, in force: see above."""
 
 Structured = Literal["json_schema", "json_object", "nothing"]
-"""How a server is told what JSON object a text should be."""
+"""How a request states what JSON object a text should be."""
 
 _WEAKER: Mapping[Structured, Structured] = {"json_schema": "json_object", "json_object": "nothing"}
 
@@ -252,7 +252,7 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
     def read(self, content: bytes, key: Key | None) -> tuple[Completion, Told]:
         """Read the text, why it ended, and the counts of tokens."""
         parsed, choice = read_choice(content)
-        told = read_told(parsed, key)
+        metadata = read_told(parsed, key)
         reason = choice.get("finish_reason")
         reason = (one_line(reason, 40) if isinstance(reason, str) else "") or "unknown"
         holder = choice.get("message") if self._manner.chat else choice
@@ -265,11 +265,11 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
         if text is None and ended:
             text = ""
         if not isinstance(text, str):
-            found = "null" if text is None else type(text).__name__
-            raise AnswerError(f"a choice whose {name} is {found}", passing=True)
+            kind = "null" if text is None else type(text).__name__
+            raise AnswerError(f"a choice whose {name} is {kind}", passing=True)
         details: dict[str, object] = {"request_seed": self._seed}
-        if told.model and told.model != self._manner.model:
-            details["served"] = told.model
+        if metadata.model and metadata.model != self._manner.model:
+            details["served"] = metadata.model
         fingerprint = parsed.get("system_fingerprint")
         if isinstance(fingerprint, str) and fingerprint:
             details["system_fingerprint"] = one_line(_scrubbed(fingerprint, key), 120)
@@ -279,31 +279,31 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
             id=self.request.id,
             text=_as_data(text, key),
             finish_reason=_scrubbed(reason, key),
-            tokens=told.completion_tokens,
-            prompt_tokens=told.prompt_tokens,
+            tokens=metadata.completion_tokens,
+            prompt_tokens=metadata.prompt_tokens,
             details=details,
         )
-        return completion, told
+        return completion, metadata
 
-    def adapts(self, status: int, said: str) -> bool:
+    def adapts(self, status: int, message: str) -> bool:
         """Call the limit as the server wants it, and leave out what it does not know."""
         if status not in (400, 422):
             return False
         manner = self._manner
-        if "max_completion_tokens" in said and self._limit_sent == "max_tokens":
+        if "max_completion_tokens" in message and self._limit_sent == "max_tokens":
             manner.limit = "max_completion_tokens"
             return True
-        if self._response_format() and _NO_FORMAT.search(said):
+        if self._response_format() and _NO_FORMAT.search(message):
             if manner.structured == self._structured_sent:
                 manner.structured = _WEAKER[self._structured_sent]
             return True
-        if self._system_sent and self._has_system and _NO_SYSTEM.search(said):
+        if self._system_sent and self._has_system and _NO_SYSTEM.search(message):
             manner.system = False
             return True
-        if self._beside_sent == "nothing" or not _UNKNOWN.search(said):
+        if self._beside_sent == "nothing" or not _UNKNOWN.search(message):
             return False
         if manner.beside == self._beside_sent:
-            of_transformers = self._beside_sent == "fields" and _OF_TRANSFORMERS in said
+            of_transformers = self._beside_sent == "fields" and _OF_TRANSFORMERS in message
             manner.beside = "generation_config" if of_transformers else "nothing"
         return True
 

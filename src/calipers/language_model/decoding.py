@@ -188,7 +188,7 @@ class Decoding:
     @property
     def truncations(self) -> tuple[tuple[str, float], ...]:
         """What leaves tokens out, in the order in which it is applied."""
-        return tuple(each for each in self.parameters if each[0] in TRUNCATIONS)
+        return tuple(parameter for parameter in self.parameters if parameter[0] in TRUNCATIONS)
 
     @property
     def random(self) -> bool:
@@ -199,7 +199,9 @@ class Decoding:
         """The same with another value of one parameter, as a sweep over it asks."""
         changed = {**dict(self.parameters), name: value}
         words = [self.method] if self.method not in ("sample", *changed) else []
-        return self.parse(",".join([*words, *(f"{key}={each}" for key, each in changed.items())]))
+        return self.parse(
+            ",".join([*words, *(f"{key}={setting}" for key, setting in changed.items())])
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give it in full as plain data: what is recorded with every sample."""
@@ -244,20 +246,20 @@ def read_over(over: Any) -> dict[str, tuple[float, ...]]:
                 )
     if not named:
         raise InputError("over must name a parameter and its values, as top_p=0.8,0.9; found none")
-    found: dict[str, tuple[float, ...]] = {}
+    grid: dict[str, tuple[float, ...]] = {}
     for name, texts in named.items():
         key = name.strip().replace("-", "_")
         if key not in RULES:
             raise unknown_name("decoding parameter", key, RULES)
-        if key in found:
+        if key in grid:
             raise InputError(f"over names {key} twice; found {over!r}")
         values = tuple(RULES[key].read(key, text.strip()) for text in texts)
         if len(set(values)) < len(values):
             raise InputError(f"over gives a value of {key} twice; found {', '.join(texts)}")
-        found[key] = values
-    if max(map(len, found.values())) < 2:
+        grid[key] = values
+    if max(map(len, grid.values())) < 2:
         raise InputError(f"over must give at least two values of a parameter; found {over!r}")
-    return found
+    return grid
 
 
 def _several(values: Any) -> Iterable[Any]:

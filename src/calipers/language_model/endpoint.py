@@ -343,7 +343,7 @@ class ServedModel(LanguageModel):
                 questions.append(ScoreQuestion(number, passage, self._way))
         tokens: dict[int, ScoredTokens] = {}
         answers = self._answers(
-            questions, lambda question, answer: None, "text", "scored", alone=not self._way.found
+            questions, lambda question, answer: None, "text", "scored", alone=not self._way.answered
         )
         for question, answer in answers:
             tokens[question.number] = answer
@@ -460,7 +460,7 @@ class ServedModel(LanguageModel):
                 tokens, usage = self._client.ask(question, stopped)
             except RefusalError as refusal:
                 too_long = isinstance(refusal, RequestTooLargeError)
-                if too_long or question.way.found or refusal.status not in _NO_SCORES:
+                if too_long or question.way.answered or refusal.status not in _NO_SCORES:
                     raise
                 last = f"; at last: {refusal}"
                 break

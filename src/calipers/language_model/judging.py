@@ -2,7 +2,7 @@
 
 Every question of a rubric is asked in one request. Texts stand between marks that hold a hash of
 the whole item, so that no text can hold the mark that ends it; what a text says to its judge in its
-own words is part of the text, and the model is told so, but whether it is swayed is for the report
+own words is part of the text, and the prompt says so, but whether it is swayed is for the report
 to find. The answer is a JSON object with one value for each question and nothing else; what is
 none is asked for once more, with what was wrong.
 
@@ -95,12 +95,12 @@ def inquiries(
     again = {id for id, place in places.items() if place < repeat_share * 2**_ID_BITS}
     if repeat_share > 0 and places and not again:
         again = {min(places, key=lambda id: places[id])}
-    found = []
+    questions = []
     for item in items:
         orders: tuple[Side | Literal[""], ...] = ("a", "b") if isinstance(item, Item) else ("",)
         times = 2 if item.id in again else 1
-        found += [Inquiry(item, first, repeat) for repeat in range(times) for first in orders]
-    return found
+        questions += [Inquiry(item, first, repeat) for repeat in range(times) for first in orders]
+    return questions
 
 
 # What is asked -----------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class JudgePrompts:
         inquiry
             What is asked.
         after
-            For the second attempt: the answer that was none, and what was wrong with it.
+            For the second attempt: the answer that could not be read, and what was wrong with it.
         """
         messages = [
             {"role": "system", "content": self.system},
@@ -171,8 +171,8 @@ class JudgePrompts:
         number = inquiry.number(0 if after is None else 1)
         if self.chats:
             return Request(number, messages=tuple(messages), schema=schema_of(self.rubric))
-        told = "\n\n".join(message["content"] for message in messages)
-        return Request(number, prompt=f"{told}\n\nAnswer: ")
+        prompt = "\n\n".join(message["content"] for message in messages)
+        return Request(number, prompt=f"{prompt}\n\nAnswer: ")
 
 
 def material(inquiry: Inquiry, rubric: Rubric) -> str:
@@ -199,7 +199,7 @@ def material(inquiry: Inquiry, rubric: Rubric) -> str:
 
 
 def _code(texts: Sequence[str]) -> str:
-    """Give a code that stands in none of the texts: a hash of all, which none could foresee."""
+    """Give a code that none of the texts contains: a hash of all, which none could foresee."""
     code = content_id("code", *texts)
     while any(code in text for text in texts):
         code = content_id(code, *texts)
@@ -252,7 +252,7 @@ class JudgeAnswer:
         By the name of the question, of a pair 1 to 5 from "definitely a" to "definitely b" of the
         systems; None where it cannot be read.
     problem
-        What is wrong with it, as the judge is told.
+        What is wrong with it, in the words that the judge reads.
     refused
         Whether the model or the server refused to answer.
     """
@@ -328,7 +328,7 @@ def _without_thought(text: str) -> str:
 
 
 def _fenced(text: str) -> tuple[str | None, str]:
-    """Give what stands in the fence that a text begins with, and what behind it; None without."""
+    """Give what the fence at the beginning of a text holds, and what follows it; None without."""
     head, line, rest = text.partition("\n")
     body, ended, behind = rest.partition(_FENCE)
     if not (head.startswith(_FENCE) and line and ended):

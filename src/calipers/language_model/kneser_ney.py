@@ -100,10 +100,10 @@ def fit_tables(
         follow = np.where(words == END_TOKEN, -1, follow)
         columns.append((words, bases[level] + heads, probability, lower, follow))
     empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-    words, context, found, low, follows = (
+    words, context, probabilities, low, follows = (
         np.concatenate(column) for column in zip(*(columns or [(*empty, empty[0])]), strict=True)
     )
-    rows, entry_starts = _ordered(context, words, found, contexts)
+    rows, entry_starts = _ordered(context, words, probabilities, contexts)
     token, before = words[rows].astype(np.int32), context[rows].astype(np.int32)
     return Tables(
         starts=entry_starts,
@@ -112,7 +112,7 @@ def fit_tables(
         form=form.astype(np.int32),
         token=token,
         context=before,
-        probability=found[rows],
+        probability=probabilities[rows],
         lower=low[rows],
         follow=follows[rows].astype(np.int32),
         slots=hashed(before, token),

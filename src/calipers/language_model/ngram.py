@@ -71,7 +71,7 @@ def read_ngram_options(text: str) -> dict[str, int]:
     Raises
     ------
     InputError
-        If it is no order of an n-gram model.
+        If it is not an order of an n-gram model.
 
     Examples
     --------
@@ -145,9 +145,9 @@ def fit_ngram(texts: Sequence[str], *, order: int = 3) -> NGramModel:
     return NGramModel(tables, vocabulary, order=int(order), revision=digest.hexdigest()[:16])
 
 
-def _wrong_order(found: str) -> InputError:
+def _wrong_order(order: str) -> InputError:
     return InputError(
-        f"order of the n-gram model must be a whole number from 1 to {LONGEST}; found {found}"
+        f"order of the n-gram model must be a whole number from 1 to {LONGEST}; found {order}"
     )
 
 
@@ -387,7 +387,7 @@ class NGramModel(LanguageModel):
         """Write a text by a search."""
         if decoding.method == "beam":
             no_repeat = decoding.get("no_repeat_ngram")
-            found = beam_search(
+            beam = beam_search(
                 self._log_probabilities,
                 prompt.tolist(),
                 beams=int(decoding.get("beam")),
@@ -397,7 +397,7 @@ class NGramModel(LanguageModel):
                 no_repeat_ngram=None if no_repeat is None else int(no_repeat),
                 repetition_penalty=decoding.get("repetition_penalty"),
             )
-            return list(found.tokens)
+            return list(beam.tokens)
         return adversarial_search(
             self._log_probabilities,
             prompt.tolist(),

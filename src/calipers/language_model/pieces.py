@@ -54,9 +54,9 @@ def split(text: str) -> list[str]:
 def kind_of(piece: str) -> int:
     """Say how a piece joins what stands before it."""
     body = piece.lstrip()
-    found = _BODY.fullmatch(body)
+    match = _BODY.fullmatch(body)
     kinds = {"word": WORD, "syllable": SYLLABLE, "mark": MARK}
-    kind = kinds[str(found.lastgroup)] if found else WORD
+    kind = kinds[str(match.lastgroup)] if match else WORD
     return kind + (len(body) < len(piece))
 
 

@@ -72,7 +72,7 @@ class Processors:
     def __init__(self, decoding: Decoding, device: str) -> None:
         self._steps = []
         module = transformers.generation.logits_process
-        named = [each for each in decoding.parameters if each[0] in _KINDS]
+        named = [parameter for parameter in decoding.parameters if parameter[0] in _KINDS]
         for name, value in named:
             if _NOTHING.get(name) == value:
                 continue

@@ -50,22 +50,22 @@ class Way:
         The model's name at the server.
     number
         Of the way.
-    found
+    answered
         Whether it was answered.
     """
 
     model: str
     number: int = 0
-    found: bool = False
+    answered: bool = False
 
     def begin(self) -> None:
         """Begin with the first way again where none was answered yet."""
-        if not self.found:
+        if not self.answered:
             self.number = 0
 
     def another(self, tried: int) -> bool:
         """Go on to the next way after one that was tried in vain; False where none is left."""
-        if self.number == tried and not self.found:
+        if self.number == tried and not self.answered:
             self.number += 1
         return tried < self.number < len(_WAYS)
 
@@ -130,13 +130,13 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
             tokens = self._echoed(choice, usage)
         else:
             tokens = _listed(choice.get("prompt_logprobs") or parsed.get("prompt_logprobs"))
-        self.way.found |= tokens is not None
+        self.way.answered |= tokens is not None
         return tokens, usage
 
-    def adapts(self, status: int, said: str) -> bool:
+    def adapts(self, status: int, message: str) -> bool:
         """Ask in another way, until one was answered."""
         fails = status == 500 and self.tried == 0  # of a server that cannot write no token
-        if not (status in (400, 422, 501) or fails) or _LONG.search(said):
+        if not (status in (400, 422, 501) or fails) or _LONG.search(message):
             return False
         return self.way.another(self.tried)
 

@@ -78,7 +78,7 @@ class SamplesFile:
         Raises
         ------
         InputError
-            If it is no file of JSON lines, or cannot be written.
+            If it is not a file of JSON lines, or cannot be written.
         """
         check_output(path)
         plain = json.loads(json.dumps(configuration))
@@ -298,8 +298,8 @@ def kept_first(
             completions.close()
         late, model.unclaimed = list(model.unclaimed), []
         if journal is not None:
-            for each in [*late, *([] if pending is None else [pending])]:
-                journal.write(row_of(each))
+            for arrived in [*late, *([] if pending is None else [pending])]:
+                journal.write(row_of(arrived))
 
 
 def check_output(given: str | Path) -> None:

@@ -143,8 +143,8 @@ def repeating(history: Sequence[int] | Longs, n: int, *, size: int | None = None
         return []
     last = tokens[len(tokens) + 1 - n :]
     ends = range(n - 1, len(tokens))
-    found = {tokens[end] for end in ends if tokens[end - n + 1 : end] == last}
-    return sorted(token for token in found if size is None or token < size)
+    repeats = {tokens[end] for end in ends if tokens[end - n + 1 : end] == last}
+    return sorted(token for token in repeats if size is None or token < size)
 
 
 def without_repeats(
@@ -228,6 +228,6 @@ def _enough(ordered: Floats, mass: float) -> int:
 
 
 def _kept(probabilities: Floats, tokens: NDArray[np.intp]) -> Flags:
-    kept = np.zeros(len(probabilities), np.bool_)
-    kept[tokens] = True
-    return kept & (probabilities > 0)
+    allowed = np.zeros(len(probabilities), np.bool_)
+    allowed[tokens] = True
+    return allowed & (probabilities > 0)

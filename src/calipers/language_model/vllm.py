@@ -53,7 +53,7 @@ _NEUTRAL: dict[str, Any] = {
     "skip_special_tokens": True,
 }
 AT_ONCE = 1_024
-"""Texts that are handed to vLLM together; it makes batches of them by itself."""
+"""Texts that are handed to vLLM together; it divides them into batches."""
 
 
 def load_vllm(name: str, options: EmbedderOptions) -> LanguageModel:
@@ -182,22 +182,24 @@ class VllmModel(LanguageModel):
         windows = plan_windows(list(map(len, sequences)), firsts, context=context, stride=step)
         counts = [max(len(ids) - at, 0) for ids, at in zip(sequences, firsts, strict=True)]
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        found = np.empty(starts[-1])
+        log_probabilities = np.empty(starts[-1])
         params = self._params(max_tokens=1, prompt_logprobs=0, temperature=0.0)
         for begin in range(0, len(windows), self._at_once):
             part = windows[begin : begin + self._at_once]
-            prompts = [sequences[each.row][each.start : each.stop].tolist() for each in part]
+            prompts = [
+                sequences[window.row][window.start : window.stop].tolist() for window in part
+            ]
             for window, output in zip(part, self._run(prompts, [params] * len(part)), strict=True):
-                ids, told = sequences[window.row], output.prompt_logprobs
+                ids, logprobs = sequences[window.row], output.prompt_logprobs
                 for place in range(window.first, window.stop):
-                    entry = told[place - window.start]
+                    entry = logprobs[place - window.start]
                     into = starts[window.row] + place - firsts[window.row]
-                    found[into] = min(float(entry[int(ids[place])].logprob), 0.0)
+                    log_probabilities[into] = min(float(entry[int(ids[place])].logprob), 0.0)
         if advance is not None:
             advance(len(passages))
-        if np.isnan(found).any():
-            raise CalipersError(f"{self.name}: vLLM gave log-probabilities that are no numbers")
-        return TokenScores(found, starts, self._vocabulary, unscored=unscored)
+        if np.isnan(log_probabilities).any():
+            raise CalipersError(f"{self.name}: vLLM gave log-probabilities that are not numbers")
+        return TokenScores(log_probabilities, starts, self._vocabulary, unscored=unscored)
 
     def generate(
         self,
@@ -265,8 +267,8 @@ class VllmModel(LanguageModel):
 
     def _run(self, prompts: list[list[int]], params: list[Any]) -> list[Any]:
         given = [{"prompt_token_ids": ids} for ids in prompts]
-        found: list[Any] = self._llm.generate(given, params, use_tqdm=False)
-        return found
+        outputs: list[Any] = self._llm.generate(given, params, use_tqdm=False)
+        return outputs
 
 
 def sampling_parameters(decoding: Decoding) -> dict[str, Any]:
@@ -300,8 +302,8 @@ def sampling_parameters(decoding: Decoding) -> dict[str, Any]:
             f"the decoding {str(decoding)!r}: vLLM applies {', '.join(_ORDER)} in this order, and "
             "not as the decoding is written"
         )
-    found = dict(decoding.parameters)
-    return {**found, "temperature": 0.0} if decoding.method == "greedy" else found
+    parameters = dict(decoding.parameters)
+    return {**parameters, "temperature": 0.0} if decoding.method == "greedy" else parameters
 
 
 def sample_seed(seed: int, sample: int) -> int:

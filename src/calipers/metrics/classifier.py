@@ -2,7 +2,7 @@
 
 Cross-fitted: every sample is judged by a model that has not seen it (Pillutla et al., JMLR 2023,
 sections 4.3 and 6.3). Accuracy and area under the ROC curve are 0.5 for sets that it cannot tell
-apart, so lower is better; below 0.5 is chance, or samples that stand in both sets. It sees only
+apart, so lower is better; below 0.5 is chance, or samples that occur in both sets. It sees only
 what its kind of model can separate, and with few samples little of that.
 
 The area is that of the linear discriminant of :mod:`calipers.estimate.discriminant`, whose test is
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 
-def accuracy_score(found: Classification, pins: Pins) -> Score:
-    """Share of held-out samples on the right side; 0.5 is no gap."""
-    return _score("classifier_accuracy", found.accuracy, found, pins)
+def accuracy_score(classification: Classification, pins: Pins) -> Score:
+    """Share of held-out samples on the right side; 0.5 means no gap."""
+    return _score("classifier_accuracy", classification.accuracy, classification, pins)
 
 
 def discriminator_score(
-    found: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
+    discrimination: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
 ) -> Score:
-    """Share of the test set on the right side; 0.5 is no gap."""
+    """Share of the test set on the right side; 0.5 means no gap."""
     made = {"estimator": "discriminator", "test": f"1/{parts}", "penalty": f"cv{folds}"}
-    return scored("discriminator_accuracy", found.accuracy, {**made, **pins})
+    return scored("discriminator_accuracy", discrimination.accuracy, {**made, **pins})
 
 
-def _score(metric: str, value: float, found: Classification, pins: Pins) -> Score:
-    return scored(metric, float(value), {**found.ratios.pins, **pins})
+def _score(metric: str, value: float, classification: Classification, pins: Pins) -> Score:
+    return scored(metric, float(value), {**classification.ratios.pins, **pins})
 
 
 TOO_FEW_PROMPTS = (
@@ -102,7 +102,7 @@ def classifier_auc(
     Score
         The area under the ROC curve of a linear discriminant on held-out rows, the mean over the
         folds: the chance that of a reference and a generated sample, answers to one prompt where
-        prompts are shared, the reference's looks more like the reference. 0.5 is no gap; what is
+        prompts are shared, the reference's looks more like the reference. 0.5 means no gap; what is
         below is chance, or copies on both sides. NaN with a reason where there are fewer rows, or
         prompts, than folds.
 
@@ -136,10 +136,10 @@ def classifier_auc(
 
 def read_classifier_auc(pair: Pair, _: EstimationOptions) -> Score:
     tested, settings = exchangeable(pair), pair.settings
-    found = classifier_auc(
+    auc = classifier_auc(
         *tested.sides, prompts=tested.prompts, seed=settings.seed, threads=settings.threads
     )
-    return found.signed(**tested.pins)
+    return auc.signed(**tested.pins)
 
 
 def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
@@ -148,7 +148,7 @@ def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
     made, settings = pair.estimates, pair.settings
     if too_few_prompts(pair):
         return scored("discriminator_accuracy", float("nan"), made.row_pins, reason=TOO_FEW_PROMPTS)
-    found = discriminate(
+    discrimination = discriminate(
         made.reference,
         made.generated,
         prompts=made.prompts,
@@ -156,4 +156,4 @@ def read_discriminator_accuracy(pair: Pair, _: EstimationOptions) -> Score:
         threads=settings.threads,
     )
     pins = made.row_pins if made.prompts is None else {**made.row_pins, "folds_by": "prompt"}
-    return discriminator_score(found, pins)
+    return discriminator_score(discrimination, pins)

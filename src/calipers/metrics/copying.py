@@ -135,9 +135,9 @@ def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
 
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
-    own, found = near.reference.radii[:, 0], near.reference.distance
-    value = int(np.count_nonzero(are_near_copies(near))) / len(found)
-    ranks = np.searchsorted(np.sort(own), found, side="right") / len(own)
+    radii, distances = near.reference.radii[:, 0], near.reference.distance
+    value = int(np.count_nonzero(are_near_copies(near))) / len(distances)
+    ranks = np.searchsorted(np.sort(radii), distances, side="right") / len(radii)
     pins = {"quantile": QUANTILE, "of": of}
     return read_off(near, "near_copies", value, 1, pins, per_sample=ranks)
 

@@ -76,8 +76,8 @@ def read_energy_distance(pair: Pair, _: EstimationOptions) -> Score:
 
 def energy_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The distance without each block of the reference, and of the generated rows."""
-    found = energy_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
-    return found.without_reference, found.without_generated
+    left_out = energy_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
+    return left_out.without_reference, left_out.without_generated
 
 
 def energy_replicates(

@@ -274,8 +274,10 @@ class Curves:
     @property
     def by_key(self) -> dict[str, DivergenceFrontier | PrecisionRecallCurve]:
         """All curves that were made so far: ``frontier_star``, ``frontier:chi2``, ``prd:knn``."""
-        frontiers = {each.starred_key("frontier"): made for each, made in self.frontiers.items()}
-        trade_offs = {each.key("prd"): made for each, made in self.trade_offs.items()}
+        frontiers = {
+            options.starred_key("frontier"): made for options, made in self.frontiers.items()
+        }
+        trade_offs = {options.key("prd"): made for options, made in self.trade_offs.items()}
         return {**frontiers, **trade_offs}
 
 

@@ -101,12 +101,12 @@ def summary_score(
         need not average to 1, give a value beyond it.
     """
     value = SUMMARIES[name](frontier, c)
-    own: dict[str, object] = {}
+    summary_pins: dict[str, object] = {}
     if METRICS[name].scaled:
-        own = {"c": c, "grid": len(frontier.weights)}
-        own |= {"beta": BETA[name]} if name in BETA else {"area": "both_axes"}
+        summary_pins = {"c": c, "grid": len(frontier.weights)}
+        summary_pins |= {"beta": BETA[name]} if name in BETA else {"area": "both_axes"}
     reason = None if np.isfinite(value) else _endless(frontier.divergence, frontier.ratios)
-    made = _pins(options, own, pins, frontier.averaged_over)
+    made = _pins(options, summary_pins, pins, frontier.averaged_over)
     return _within(name, options, value, made, reason)
 
 
@@ -127,7 +127,7 @@ ROUNDING = 1e-9
 def _within(
     name: str, options: EstimationOptions, value: float, pins: Pins, reason: str | None
 ) -> Score:
-    """Complete a value; one beyond what the divergence allows is no estimate of anything."""
+    """Complete a value; one beyond what the divergence allows estimates nothing."""
     low, high = METRICS[name].range_of(options)
     if reason is None and not low - ROUNDING <= value <= high + ROUNDING:
         reason = (
@@ -144,10 +144,10 @@ def range_by(name: str, options: EstimationOptions) -> tuple[float, float]:
     return 0.0, HIGHEST[name](find_divergence(options.divergence))
 
 
-def _pins(options: EstimationOptions, own: Pins, pins: Pins, points: AveragedOver) -> Pins:
+def _pins(options: EstimationOptions, summary_pins: Pins, pins: Pins, points: AveragedOver) -> Pins:
     counted = options.estimator == COUNTING
     choice = {"smoothing": options.smoothing} if counted else {"points": points}
-    return {"divergence": options.divergence, **own, **choice, **pins}
+    return {"divergence": options.divergence, **summary_pins, **choice, **pins}
 
 
 def _endless(divergence: Divergence, estimate: Estimate) -> str:
@@ -163,7 +163,7 @@ def _endless(divergence: Divergence, estimate: Estimate) -> str:
                 f"{divergence.name} is infinite: {share:.2%} of the {mass} distribution lies where "
                 f"the {other} has nothing"
             )
-    return f"{divergence.name} is infinite: a ratio is too large to be told from infinity"
+    return f"{divergence.name} is infinite: a ratio is too large to be distinguished from infinity"
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,9 @@ def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
     """Sum up the frontier of the best quantisation, with and without smoothing."""
     plain, star = DEFAULTS, EstimationOptions(smoothing=STARRED)
     best = cells.best
-    curves = {each: divergence_frontier(best.smoothed(each.smoothing)) for each in (plain, star)}
+    curves = {
+        options: divergence_frontier(best.smoothed(options.smoothing)) for options in (plain, star)
+    }
 
     def score(name: str, options: EstimationOptions) -> Score:
         return summary_score(name, options, curves[options], c=c, pins=pins)

@@ -167,8 +167,8 @@ def precision_recall(
     >>> scores.precision.value, scores.recall.value
     (0.5, 0.75)
     """
-    found = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
-    return PrecisionRecall(found.precision, found.recall)
+    near = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
+    return PrecisionRecall(near.precision, near.recall)
 
 
 def density_coverage(
@@ -199,8 +199,8 @@ def density_coverage(
     InputError
         If the arrays do not fit together, are not finite, or are too small for k.
     """
-    found = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
-    return DensityCoverage(found.density, found.coverage)
+    near = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
+    return DensityCoverage(near.density, near.coverage)
 
 
 def precision_score(near: Neighbourhoods, k: int) -> Score:
@@ -233,7 +233,7 @@ def realism(
     distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> Score:
-    """Tell how realistic generated samples are, each by itself.
+    """Tell how realistic generated samples are, one by one.
 
     Parameters
     ----------
@@ -272,13 +272,13 @@ def realism(
 
 def realism_score(near: Neighbourhoods, k: int) -> Score:
     """Median realism of the generated rows."""
-    each = near.reference.realism
-    reason = too_small(near, k, measured=each is not None and near.supports.smaller == k)
-    value = np.nan if each is None or reason else float(np.median(each))
+    per_row = near.reference.realism
+    reason = too_small(near, k, measured=per_row is not None and near.supports.smaller == k)
+    value = np.nan if per_row is None or reason else float(np.median(per_row))
     if np.isposinf(value):
         reason = "at least half of the generated samples are exact copies of reference samples"
     pins = {"radii": "up_to_median", "summary": "median"}
-    return read_off(near, "realism", value, k, pins, reason=reason, per_sample=each)
+    return read_off(near, "realism", value, k, pins, reason=reason, per_sample=per_row)
 
 
 def read_precision(pair: Pair, _: EstimationOptions) -> Score:

@@ -115,8 +115,8 @@ def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Floats:
     different, counts = np.unique(texts * size + tokens, return_counts=True)
     shares = counts / lengths[different // size]
     entropies = np.bincount(different // size, -shares * np.log(shares), len(lengths))
-    found: Floats = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
-    return found
+    per_text: Floats = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
+    return per_text
 
 
 # Against the decoder's own distribution ----------------------------------------------------------
@@ -238,7 +238,7 @@ def conditional_surprise(rates: Floats) -> float:
 
 
 def coherence(rates: Floats) -> float:
-    """Give the geometric mean of the probability of a byte, each text by itself, in [0, 1].
+    """Give the geometric mean of the probability of a byte, each text on its own, in [0, 1].
 
     C = 2^(-mean of h), with h the bits per byte of a text without the others (the same section).
 
@@ -259,7 +259,7 @@ def decan(last: Floats, alone: Floats) -> float:
     Parameters
     ----------
     last, alone
-        Bits per byte of each text, behind others of its set and by itself, shape ``(n,)``.
+        Bits per byte of each text, behind others of its set and alone, shape ``(n,)``.
 
     Examples
     --------

@@ -259,18 +259,18 @@ def mauve_ot_score(
     threads: int | None = None,
 ) -> Score:
     """Sum up the transport frontier of a quantisation; see :func:`mauve_ot`."""
-    own = cells_of(reference, generated, cells)
-    value, reason = np.nan, too_many(own, MOST_CELLS[interpolation])
+    weighted_cells = cells_of(reference, generated, cells)
+    value, reason = np.nan, too_many(weighted_cells, MOST_CELLS[interpolation])
     if reason is None:
         try:
-            value = _frontier(own, interpolation, regularisation, threads).area(c)
+            value = _frontier(weighted_cells, interpolation, regularisation, threads).area(c)
         except NoPlanError as failure:
             reason = str(failure)
     made = {
         "c": c,
         "cost": "squared_euclidean",
         "regularisation": "none" if regularisation is None else regularisation,
-        **own.pins,
+        **weighted_cells.pins,
         **(pins or {}),
     }
     return scored(METRICS[interpolation], value, made, reason=reason)

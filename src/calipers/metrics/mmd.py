@@ -59,7 +59,7 @@ def mmd(
     seed: int = 0,
     threads: int | None = None,
 ) -> Score:
-    """Tell how far apart the sets are in the eyes of a kernel; 0 in the mean for equal ones.
+    """Tell how far apart the sets are by a kernel; 0 on average for equal distributions.
 
     Takes memory for n + m rows, not for their pairs; sums are in float64 throughout.
 
@@ -190,7 +190,7 @@ def _sampling(
 
 
 def check_bandwidth(bandwidth: object) -> None:
-    """Refuse what is no width of a kernel."""
+    """Refuse what cannot be the width of a kernel."""
     if bandwidth != "median" and not is_positive(bandwidth):
         raise InputError(f"bandwidth must be 'median' or a number above 0; found {bandwidth!r}")
 
@@ -207,14 +207,14 @@ def read_kid(pair: Pair, _: EstimationOptions) -> Score:
 def mmd_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """MMD² without each block of the reference, and of the generated rows."""
     settings, rows = pair.settings, pair.projected
-    found = mmd_replicates(*rows, pair.labels, seed=settings.seed, threads=settings.threads)
-    return found.without_reference, found.without_generated
+    left_out = mmd_replicates(*rows, pair.labels, seed=settings.seed, threads=settings.threads)
+    return left_out.without_reference, left_out.without_generated
 
 
 def kid_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """KID without each block of the reference, and of the generated rows."""
-    found = kid_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
-    return found.without_reference, found.without_generated
+    left_out = kid_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
+    return left_out.without_reference, left_out.without_generated
 
 
 def mmd_replicates(

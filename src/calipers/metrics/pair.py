@@ -94,8 +94,8 @@ class Pair:
         rows = cut((self.reference, self.generated))
         given = None
         if self.given is not None:
-            own = self.reference, self.generated
-            alike = all(map(_same_memory, self.given, own))
+            both = self.reference, self.generated
+            alike = all(map(_same_memory, self.given, both))
             given = rows if alike else cut(self.given)
         return Pair(
             *rows,
@@ -113,7 +113,7 @@ class Pair:
     def blocks(self) -> tuple[Blocks, Blocks] | None:
         """Labels for replicates, the same for all systems; None where sets are too small."""
         sizes = len(self.reference), len(self.generated)
-        count = min((each.blocks for each in self.clusters or ()), default=DEFAULT_BLOCKS)
+        count = min((clusters.blocks for clusters in self.clusters or ()), default=DEFAULT_BLOCKS)
         if count == 0 or min(sizes) < DEFAULT_BLOCKS * (self.settings.k + 1):
             return None
         return self.cut(count)
@@ -165,7 +165,7 @@ class Pair:
         """How many neighbours every row of either set has."""
         sizes = len(self.reference), len(self.generated)
         mates = (1, 1) if self.strata is None else map(largest_stratum, self.strata)
-        return min(n - own for n, own in zip(sizes, mates, strict=True))
+        return min(n - stratum_size for n, stratum_size in zip(sizes, mates, strict=True))
 
     @lazily
     def estimates(self) -> Estimates:

@@ -109,11 +109,11 @@ def curve_score(
     The ends of the curve are NaN with a reason where the estimator gives mass everywhere.
     """
     value = READINGS[name](curve)
-    own = {"beta": BETA[name]} if name in BETA else {}
+    summary_pins = {"beta": BETA[name]} if name in BETA else {}
     return scored(
         name,
         value,
-        {**own, "angles": len(curve.precision), **pins},
+        {**summary_pins, "angles": len(curve.precision), **pins},
         options=options,
         reason=curve.reason if value != value else None,
     )

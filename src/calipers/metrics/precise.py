@@ -1,4 +1,4 @@
-"""Diversity among precise samples: a loss of variety, told from a gain of quality.
+"""Diversity among precise samples: a loss of variety, separated from a gain in quality.
 
 A system that stops writing nonsense has fewer different samples, though it lost nothing that
 people write. So only the precise samples are compared here, the generated ones that lie in the
@@ -180,12 +180,12 @@ def precise_recall_replicates(pair: Pair) -> tuple[Floats, Floats]:
     spanned = _spanned(near, sides, (EVERY, precise), k, threads, blocks)
     ours = [spanned.without("generated", block, k=k) for block in range(right.count)]
     theirs = [
-        _covered(near, sides, (kept, still), k, threads)
-        for kept, still in _without_reference(near, left, k)
+        _covered(near, sides, (remaining, still), k, threads)
+        for remaining, still in _without_reference(near, left, k)
     ]
     return (
         np.array([np.nan if covered is None else covered.mean() for covered in theirs]),
-        np.array([np.mean(each.generated.inside[:, k - 1] > 0) for each in ours]),
+        np.array([np.mean(near_without.generated.inside[:, k - 1] > 0) for near_without in ours]),
     )
 
 
@@ -209,8 +209,8 @@ def precise_diversity_replicates(pair: Pair) -> tuple[Floats, Floats]:
     return (
         np.array(
             [
-                ratio(still, _spread(reference[kept]))
-                for kept, still in _without_reference(near, left, k)
+                ratio(still, _spread(reference[remaining]))
+                for remaining, still in _without_reference(near, left, k)
             ]
         ),
         np.array([ratio(precise & (right.labels != b), whole) for b in range(right.count)]),

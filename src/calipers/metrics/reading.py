@@ -73,8 +73,8 @@ def read_off(
 
 def chosen(near: Neighbourhoods) -> dict[str, object]:
     """How neighbours were found and among whom, for signatures; nothing where all were."""
-    found: dict[str, object] = {} if near.search == EXACT else {"neighbours": near.search}
-    return found if near.strata is None else found | {"among": "other_strata"}
+    pins: dict[str, object] = {} if near.search == EXACT else {"neighbours": near.search}
+    return pins if near.strata is None else pins | {"among": "other_strata"}
 
 
 def share(

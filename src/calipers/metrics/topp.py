@@ -130,7 +130,7 @@ def topological_scores(
     pins = _pins(reference, generated, alpha, repeats, seed)
     if min(widths) == 0:
         return _undefined(pins, widths, sides)
-    own = [
+    densities = [
         confident_density(
             side,
             bandwidth=width,
@@ -144,8 +144,8 @@ def topological_scores(
     at_generated = density_at(sides[1], sides[0], bandwidth=widths[0], threads=threads)
     at_reference = density_at(sides[0], sides[1], bandwidth=widths[1], threads=threads)
     return TopologicalPrecisionRecall(
-        _share("topp", "generated", own[1], at_generated > own[0].band, pins),
-        _share("topr", "reference", own[0], at_reference > own[1].band, pins),
+        _share("topp", "generated", densities[1], at_generated > densities[0].band, pins),
+        _share("topr", "reference", densities[0], at_reference > densities[1].band, pins),
     )
 
 
@@ -193,11 +193,11 @@ def _pins(
 def _share(
     metric: str,
     judged: str,
-    own: ConfidentDensity,
+    density: ConfidentDensity,
     reached: NDArray[np.bool_],
     pins: dict[str, object],
 ) -> Score:
-    counted = own.significant
+    counted = density.significant
     total = int(np.count_nonzero(counted))
     value = int(np.count_nonzero(reached & counted)) / total if total else np.nan
     reason = None if total else f"no {judged} sample is denser than its confidence band"

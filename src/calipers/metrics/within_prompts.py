@@ -89,7 +89,8 @@ def distinct_k(classes: Labels, prompts: Labels, *, k: int) -> Floats:
     Raises
     ------
     InputError
-        If there is not one class and one prompt for each row, or k is no whole number from 1.
+        If there is not one class and one prompt for each row, or k is not a whole number of at
+        least 1.
 
     Examples
     --------
@@ -143,11 +144,11 @@ def similarity_classes(
     if not is_positive(threshold) or threshold > 1:
         raise InputError(f"threshold must be above 0 and at most 1; found {threshold!r}")
     rows = directions(vectors)
-    found = np.empty(len(rows), np.int64)
+    classes = np.empty(len(rows), np.int64)
     for part in rows_by_prompt(prompts, len(rows)):
         alike = rows[part] @ rows[part].T >= threshold - ROUNDING
-        _, found[part] = connected_components(alike, directed=False)
-    return found
+        _, classes[part] = connected_components(alike, directed=False)
+    return classes
 
 
 ROUNDING = 1e-9

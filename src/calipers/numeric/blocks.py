@@ -168,10 +168,10 @@ class Clusters:
     @lazily
     def _own(self) -> NDArray[np.int64]:
         """The clusters of this set alone, numbered as they appear, shape ``(n,)``."""
-        _, first, own = np.unique(self.numbers, return_index=True, return_inverse=True)
+        _, first, labels = np.unique(self.numbers, return_index=True, return_inverse=True)
         rank = np.empty(len(first), np.int64)
         rank[np.argsort(first)] = np.arange(len(first))
-        return rank[own.reshape(-1)]
+        return rank[labels.reshape(-1)]
 
 
 def cluster_sets(sets: Sequence[Sequence[Hashable] | int]) -> tuple[Clusters, ...]:

@@ -84,11 +84,11 @@ def kept(key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
     if store is None:
         return make()
     name = key()
-    found: Made | None = store.known(name)
-    if found is None:
-        found = make()
-        store.keep(name, found)
-    return found
+    value: Made | None = store.known(name)
+    if value is None:
+        value = make()
+        store.keep(name, value)
+    return value
 
 
 def content(rows: NDArray[Any]) -> str:

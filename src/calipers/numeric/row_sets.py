@@ -48,8 +48,8 @@ class RowSets:
         taken: Points = np.empty((len(index), width), self.dtype)
         start = 0
         for points in self.sets:
-            own = (index >= start) & (index < start + len(points))
-            taken[own] = points[index[own] - start, columns]
+            inside = (index >= start) & (index < start + len(points))
+            taken[inside] = points[index[inside] - start, columns]
             start += len(points)
         return taken
 
@@ -120,11 +120,11 @@ def _split(
     order = np.lexsort((words, rank[left]))
     left, words = left[order], words[order]
     group = np.r_[True, rank[left][1:] != rank[left][:-1]]
-    own = group | np.r_[True, words[1:] != words[:-1]]
+    starts = group | np.r_[True, words[1:] != words[:-1]]
     places = np.arange(len(left))
-    first = np.maximum.accumulate(np.where(own, places, 0))
+    first = np.maximum.accumulate(np.where(starts, places, 0))
     rank[left] += first - np.maximum.accumulate(np.where(group, places, 0))
-    shared: NDArray[np.intp] = left[~own | np.r_[~own[1:], False]]
+    shared: NDArray[np.intp] = left[~starts | np.r_[~starts[1:], False]]
     return shared
 
 
@@ -141,5 +141,5 @@ def _without_copies(
         place = slice(*span)
         same = rows.take(left[place]) == rows.take(left[starts[of[place]]])
         mixed[of[place][~same.all(axis=1)]] = True
-    kept: NDArray[np.intp] = left[mixed[of]]
-    return kept
+    differing: NDArray[np.intp] = left[mixed[of]]
+    return differing

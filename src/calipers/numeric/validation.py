@@ -67,7 +67,7 @@ def check_choice(parameter: str, value: Any, known: Sequence[str]) -> None:
 
 
 def check_whole(parameter: str, value: Any, least: int) -> int:
-    """Return a whole number, or refuse what is none or lies below its least value."""
+    """Return a whole number; refuse anything else, and what lies below its least value."""
     if not is_whole(value, least):
         raise InputError(f"{parameter} must be a whole number of at least {least}; found {value!r}")
     return int(value)
@@ -90,25 +90,25 @@ def is_whole(value: Any, least: int) -> bool:
     return type(value) is not bool and isinstance(value, Integral) and int(value) >= least
 
 
-def is_real(found: Any) -> bool:
+def is_real(value: Any) -> bool:
     """Whether it is a real number, also one of numpy's, and not a truth value."""
-    return isinstance(found, Real) and not isinstance(found, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_positive(found: Any) -> bool:
+def is_positive(value: Any) -> bool:
     """Whether it is a finite number above 0, also one of numpy's."""
-    if not is_real(found):
+    if not is_real(value):
         return False
     try:
-        return 0 < float(found) < np.inf
+        return 0 < float(value) < np.inf
     except OverflowError:  # a whole number beyond all floats
         return False
 
 
-def check_inner_share(parameter: str, found: Any, rule: str = "must lie between 0 and 1;") -> None:
-    """Refuse what is no real number between 0 and 1, both left out, in the words of a rule."""
-    if not (is_real(found) and 0 < found < 1):
-        raise InputError(f"{parameter} {rule} found {found!r}")
+def check_inner_share(parameter: str, value: Any, rule: str = "must lie between 0 and 1;") -> None:
+    """Refuse all but real numbers between 0 and 1, both excluded, in the words of a rule."""
+    if not (is_real(value) and 0 < value < 1):
+        raise InputError(f"{parameter} {rule} found {value!r}")
 
 
 def as_array(points: Any, name: str) -> NDArray[Any]:

@@ -252,7 +252,7 @@ class ServiceQuestion(ABC, Generic[Result]):
             If it is not what was asked for. The message continues "the service answered with".
         """
 
-    def adapts(self, status: int, said: str) -> bool:
+    def adapts(self, status: int, message: str) -> bool:
         """Change what is sent to what a service takes that refused it; False for no way."""
         return False
 
@@ -320,7 +320,7 @@ class Client:
         RequestLimitError
             If no more requests may be made.
         CalipersError
-            If it refuses otherwise, its answer is no answer, or its trouble does not pass.
+            If it refuses otherwise, its answer cannot be read, or its trouble does not pass.
         StoppedError
             If the run has ended meanwhile.
         """

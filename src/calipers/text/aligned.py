@@ -104,24 +104,24 @@ def _references(row: Any, number: int) -> tuple[str, ...]:
             "each row of references must be a string or a list of strings; "
             f"row {number:,} is of type {type(row).__name__}"
         )
-    found = tuple(row)
-    for reference in found:
+    references = tuple(row)
+    for reference in references:
         if not isinstance(reference, str):
             raise InputError(
                 f"references must hold strings only; row {number:,} holds one of type "
                 f"{type(reference).__name__}"
             )
-    return found
+    return references
 
 
 def _check_height(n: int, references: list[Any]) -> None:
-    found = len(references)
-    if found == n:
+    height = len(references)
+    if height == n:
         return
-    missing = range(min(found, n) + 1, max(found, n) + 1)
-    what = "no references" if found < n else "no text"
+    missing = range(min(height, n) + 1, max(height, n) + 1)
+    what = "no references" if height < n else "no text"
     raise InputError(
-        f"references must have one row for each text, {n:,} in all; found {found:,}: "
+        f"references must have one row for each text, {n:,} in all; found {height:,}: "
         f"{_listed(missing)} {'has' if len(missing) == 1 else 'have'} {what}{_hint(n, references)}"
     )
 
@@ -141,9 +141,9 @@ def _check_width(widths: list[int]) -> None:
     most = usual[0][0]
     odd = [row for row, width in enumerate(widths, 1) if width != most]
     if odd:
-        found = ", ".join(f"row {row} has {widths[row - 1]}" for row in odd[:SHOWN])
+        examples = ", ".join(f"row {row} has {widths[row - 1]}" for row in odd[:SHOWN])
         raise InputError(
-            f"each text must have the same number of references; most have {most}, but {found}"
+            f"each text must have the same number of references; most have {most}, but {examples}"
             + (f" (and {len(odd) - SHOWN:,} more rows differ)" if len(odd) > SHOWN else "")
         )
 
@@ -225,7 +225,7 @@ def sacrebleu_score(
     # What corpus_score does, with each text's counts kept, so that nothing is counted twice
     counts = whole._extract_corpus_statistics(rows.texts, rows.streams)
     value = whole._aggregate_and_compute(counts).score
-    own = [single._compute_score_from_stats(row).score for row in counts]
+    scores = [single._compute_score_from_stats(row).score for row in counts]
     return catalogued(
         name,
         np.nan if rows.silent else value,
@@ -235,7 +235,7 @@ def sacrebleu_score(
             signature({**pins, "n": len(rows.texts), "calipers": __version__}),
         ),
         reason="no reference holds a word" if rows.silent else None,
-        per_sample=np.array(own, dtype=np.float64),
+        per_sample=np.array(scores, dtype=np.float64),
         note=None if note is None or rows.silent else note(counts),
     )
 

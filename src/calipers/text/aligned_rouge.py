@@ -105,7 +105,9 @@ def rouge(
     scorer = scorers.RougeScorer([kind], tokenizer=tokenizer)
     values = _values(scorer, rows, kind, _FIELDS[part])
     known = values[~np.isnan(values)]
-    seen = _share_read([*rows.texts, *(each for some in rows.references for each in some)])
+    seen = _share_read(
+        [*rows.texts, *(reference for some in rows.references for reference in some)]
+    )
     missing = len(values) - len(known)
     return catalogued(
         "rouge",

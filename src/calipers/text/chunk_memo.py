@@ -72,10 +72,10 @@ class ChunkMemo:
     def _number_block(self, texts: Sequence[str]) -> tuple[Ints, Longs]:
         keys = [self._tokenizer.keys(text) for text in texts]
         known = len(self._chunks)
-        found = np.array(array("i", map(self._chunks.__getitem__, chain(*keys))), np.int32)
+        numbers = np.array(array("i", map(self._chunks.__getitem__, chain(*keys))), np.int32)
         self._learn(list(islice(reversed(self._chunks), len(self._chunks) - known))[::-1])
         tokens, ends = np.frombuffer(self._tokens, np.int32), np.frombuffer(self._ends, np.int64)
-        return _gather(found, np.cumsum([0, *map(len, keys)]), tokens, ends)
+        return _gather(numbers, np.cumsum([0, *map(len, keys)]), tokens, ends)
 
     def _learn(self, new: list[str]) -> None:
         """Tokenise new chunks and put their tokens behind those that are known."""
@@ -97,11 +97,11 @@ class ChunkMemo:
         self._held = 0
 
 
-def _gather(found: Ints, starts: Longs, tokens: Ints, ends: Longs) -> tuple[Ints, Longs]:
+def _gather(chunks: Ints, starts: Longs, tokens: Ints, ends: Longs) -> tuple[Ints, Longs]:
     """The tokens of chunks end to end, and how many each text has; its chunks begin at `starts`."""
-    sizes = ends[found + 1] - ends[found]
+    sizes = ends[chunks + 1] - ends[chunks]
     reached = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.repeat(ends[found] - reached[:-1], sizes) + np.arange(reached[-1])
+    places = np.repeat(ends[chunks] - reached[:-1], sizes) + np.arange(reached[-1])
     return tokens[places], np.diff(reached[starts])
 
 

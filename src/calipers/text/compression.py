@@ -12,8 +12,8 @@ apart share. So the order of the texts moves the value a little. The ratio grows
 amount of text, and differs between languages and scripts: hold sets of equal size against each
 other.
 
-The value belongs to the codec, its level, and the version of the library that packs, and all three
-stand in the signature. Lone surrogates, which UTF-8 has no bytes for, take three bytes each.
+The value belongs to the codec, its level, and the version of the library that packs; the signature
+holds all three. Lone surrogates, which UTF-8 has no bytes for, take three bytes each.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None 
     Raises
     ------
     InputError
-        If `codec` is unknown, or `level` is none of its levels.
+        If `codec` is unknown, or `level` is not one of its levels.
     MissingExtraError
         If `codec` is ``"zstd"`` and pyarrow, whose zstd is used, is not installed.
 
@@ -174,8 +174,9 @@ def _added_to_one(blocks: list[bytes], codec: Codec) -> list[int]:
 
 
 def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Floats:
-    kept = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)  # no last feed
-    return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in kept])
+    # Without the last feed
+    remaining = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)
+    return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in remaining])
 
 
 def _bytes(measured: MeasuredTexts, keep: Flags) -> bytes:

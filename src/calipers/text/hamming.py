@@ -44,7 +44,7 @@ def padded(texts: Sequence[str], *, length: int = LONGEST) -> NDArray[np.uint32]
     Returns
     -------
     array
-        Shape ``(n, L)``, uint32; behind the end of a text 2³² − 1, which is no code point.
+        Shape ``(n, L)``, uint32; behind the end of a text 2³² − 1, which is not a code point.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def padded(texts: Sequence[str], *, length: int = LONGEST) -> NDArray[np.uint32]
 
 
 def hamming_kernel(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Tell at which share of their places all pairs of texts agree.
+    """Compute the share of places at which the texts of each pair agree.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def hamming_kernel(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
     """
     n, length = codes.shape
     step = max(1, AT_ONCE // max(1, n * length))
-    found = np.empty((n, n))
+    agreement = np.empty((n, n))
     for start in range(0, n, step):
-        own = codes[start : start + step, None, :]
-        found[start : start + step] = np.count_nonzero(own == codes, axis=2) / length
-    return found
+        block = codes[start : start + step, None, :]
+        agreement[start : start + step] = np.count_nonzero(block == codes, axis=2) / length
+    return agreement

@@ -58,7 +58,7 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
 def median_length(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
-    """Tell how long the text in the middle is; of two in the middle, their mean.
+    """Tell how long the median text is; of two in the middle, their mean.
 
     Parameters, the score and errors are as for :func:`mean_length`.
 
@@ -73,7 +73,7 @@ def median_length(
 def length_spread(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
-    """Tell how much the lengths differ: their standard deviation, with n - 1 below the line.
+    """Tell how much the lengths differ: their standard deviation, with divisor n - 1.
 
     Parameters, the score and errors are as for :func:`mean_length`. NaN for a single text.
 
@@ -88,7 +88,7 @@ def length_spread(
 def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
     """Tell how many different tokens the set has.
 
-    It grows with the amount of text: hold sets of equal size and length against each other.
+    It grows with the amount of text: compare sets of equal size and length.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
     """
     corpus = as_corpus(texts, tokenizer)
     single = corpus.ngrams(1)
-    own = single.within.different
-    return text_score("vocabulary_size", single.size, corpus, per_sample=own)
+    different = single.within.different
+    return text_score("vocabulary_size", single.size, corpus, per_sample=different)
 
 
 def _length_score(
@@ -152,8 +152,8 @@ def vocabulary_size_replicates(measured: MeasuredTexts) -> TextReplicates:
 def _length_replicates(
     measured: MeasuredTexts, summary: Callable[[NDArray[Any]], Any]
 ) -> TextReplicates:
-    kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
-    return TextReplicates(texts=np.array([summary(lengths) for lengths in kept], float))
+    remaining = (measured.by_text[measured.labels != block] for block in BLOCKS)
+    return TextReplicates(texts=np.array([summary(lengths) for lengths in remaining], float))
 
 
 def read_mean_length(pair: TextPair, options: Chosen) -> Score:

@@ -159,13 +159,13 @@ class NearSettings:
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """What was found for each text; all of shape (n,).
+    """Which texts are near another one, and which one; all of shape (n,).
 
     Attributes
     ----------
     defined
         Whether the text has an n-gram at all.
-    found
+    matched
         Whether it is near another text of its set, or near a reference.
     source
         The earlier text of its set, or the reference, that it is near; -1 for none.
@@ -174,7 +174,7 @@ class Near:
     """
 
     defined: Flags
-    found: Flags
+    matched: Flags
     source: Longs
     similarity: Floats
 
@@ -225,7 +225,7 @@ def _near(defined: Flags, matched: Flags, source: Longs, similarity: Floats) -> 
     """Give the texts without n-grams their places back."""
     size = len(defined)
     near = Near(defined, np.zeros(size, bool), np.full(size, -1), np.zeros(size))
-    near.found[defined], near.source[defined] = matched, source
+    near.matched[defined], near.source[defined] = matched, source
     near.similarity[defined] = similarity
     return near
 
@@ -418,7 +418,7 @@ def _settings(order: int, threshold: float, permutations: int, seed: int) -> Nea
 
 
 def _score(corpus: Corpus, near: Near, settings: NearSettings, **rest: Any) -> Score:
-    values = np.where(near.defined, near.found, np.nan)
+    values = np.where(near.defined, near.matched, np.nan)
     count, rows = settings.bands
     return mean_score(
         "near_duplicates",

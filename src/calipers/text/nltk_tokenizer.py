@@ -8,7 +8,7 @@ word character is any letter, mark, decimal digit, joiner or connecting punctuat
 is Unicode's. Python's ``re`` knows no marks and no joiners: `_is_word` and `SPACE` do.
 
 Of a text cut at its spaces (U+0020 alone; other white space stays inside its chunk), each chunk can
-be tokenised by itself, because no substitution carries anything over a space of the text:
+be tokenised on its own, because no substitution carries anything over a space of the text:
 
 - None removes or changes such a space, so that it stays where it is until the last split.
 - A match that holds the space holds nothing beyond it: the space is only ever the first
@@ -80,8 +80,8 @@ class NltkTokenizer:
         else:
             joined = f" {MARK} ".join(["", *marked, ""])
             splits = list(split_between(tokenize(joined), MARK))
-        found = dict(zip(marked, splits, strict=True))
-        return [found.get(chunk, (chunk,)) for chunk in chunks]
+        tokens = dict(zip(marked, splits, strict=True))
+        return [tokens.get(chunk, (chunk,)) for chunk in chunks]
 
     def split_edge(self, key: str) -> Sequence[str]:
         """Tokenise what stands at the start or end of a text."""
@@ -162,10 +162,10 @@ _FURTHER = re.compile(
 """Joiners, and letters in circles and squares: no letters for Python."""
 
 
-def _opened(found: re.Match[str]) -> str:
+def _opened(match: re.Match[str]) -> str:
     """Part an apostrophe that opens a word, such as a quote, from it; clitics keep theirs."""
-    text, after = found.string, found.end()
-    before = text[found.start() - 1] if found.start() else ""
+    text, after = match.string, match.end()
+    before = text[match.start() - 1] if match.start() else ""
     if _is_word(before) or not _is_word(text[after : after + 1]):
         return "'"
     for clitic in _CLITICS:

@@ -81,7 +81,7 @@ def overused_phrases(
     Raises
     ------
     InputError
-        If `order` is no whole number from 1 to 100, `where` is unknown, `level` does not lie
+        If `order` is not a whole number from 1 to 100, `where` is unknown, `level` does not lie
         between 0 and 1, a set is empty, or corpora were not tokenised together.
 
     Examples
@@ -94,17 +94,17 @@ def overused_phrases(
     order = check_order(order)
     check_choice("where", where, ("anywhere", "opening"))
     check_inner_share("level", level)
-    own, known = as_corpora(texts, references, tokenizer)
-    joined = join(own, known)
+    corpus, known = as_corpora(texts, references, tokenizer)
+    joined = join(corpus, known)
     ids, holders, words = _phrases(joined, order, where)
-    ours = np.bincount(ids[holders < len(own)], minlength=len(words))
-    theirs = np.bincount(ids[holders >= len(own)], minlength=len(words))
-    p_values = overuse(ours, theirs, len(own), len(known), level=level)
-    flagged = np.full(len(own), np.nan)
-    flagged[holders[holders < len(own)]] = 0.0
-    flagged[holders[(p_values <= level)[ids] & (holders < len(own))]] = 1.0
+    ours = np.bincount(ids[holders < len(corpus)], minlength=len(words))
+    theirs = np.bincount(ids[holders >= len(corpus)], minlength=len(words))
+    p_values = overuse(ours, theirs, len(corpus), len(known), level=level)
+    flagged = np.full(len(corpus), np.nan)
+    flagged[holders[holders < len(corpus)]] = 0.0
+    flagged[holders[(p_values <= level)[ids] & (holders < len(corpus))]] = 1.0
     surest = np.lexsort((-ours, p_values))
-    ratios = (ours / len(own)) / np.where(theirs, theirs / len(known), np.nan)
+    ratios = (ours / len(corpus)) / np.where(theirs, theirs / len(known), np.nan)
     defined = ~np.isnan(flagged)
     details = tuple(
         {
@@ -119,7 +119,7 @@ def overused_phrases(
     score = text_score(
         "overused_phrases",
         flagged[defined].mean() if defined.any() else np.nan,
-        own,
+        corpus,
         reason=None if defined.any() else too_short(order),
         per_sample=flagged,
         order=order,

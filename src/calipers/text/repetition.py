@@ -63,9 +63,9 @@ def with_final_stops(corpus: Corpus) -> tuple[Ints, Longs]:
         stop = _last(tokens, start, end, closing)
         if stop <= start or tokens[stop] != numbers["."]:
             continue
-        found = _with_stop(corpus, text, start, stop, numbers)
-        if found is not None:
-            first, whole = found
+        ending = _with_stop(corpus, text, start, stop, numbers)
+        if ending is not None:
+            first, whole = ending
             tokens[first], keep[first + 1 : stop + 1] = whole, False
     if keep.all():
         return corpus.tokens, corpus.starts
@@ -157,7 +157,7 @@ def repeated_endings(
     Raises
     ------
     InputError
-        If `longest` is no whole number from 1.
+        If `longest` is not a whole number of at least 1.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def repetition_frequency(
     Raises
     ------
     InputError
-        If `copies` or `longest` is no whole number, or too small.
+        If `copies` or `longest` is not a whole number, or too small.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> 
     Raises
     ------
     InputError
-        If `order` is no whole number from 1 to 100.
+        If `order` is not a whole number from 1 to 100.
 
     Examples
     --------

@@ -88,16 +88,16 @@ def text_score(
     value, reason, per_sample, note
         As in a :class:`~calipers.score.Score`.
     texts
-        A corpus, whose tokenizer stands in the signature, or texts that needed no tokens.
+        A corpus, whose tokenizer the signature names, or texts that needed no tokens.
     pins
         The choices behind it; `metric` among them is another name in the signature.
     """
     tokenizer = {"tokenizer": texts.tokenizer} if isinstance(texts, Corpus) else {}
-    own = {**tokenizer, "n": len(texts), "calipers": __version__}
+    base_pins = {**tokenizer, "n": len(texts), "calipers": __version__}
     return catalogued(
         metric,
         value,
-        signature=signature({"metric": metric, **pins, **own}),
+        signature=signature({"metric": metric, **pins, **base_pins}),
         reason=reason,
         per_sample=per_sample,
         note=note,
@@ -107,7 +107,7 @@ def text_score(
 def mean_score(
     metric: str, values: Floats, texts: Corpus | Sequence[str], /, *, reason: str, **rest: Any
 ) -> Score:
-    """Average over the texts that have a value; how many have none stands in the signature.
+    """Average over the texts that have a value; the signature says how many have none.
 
     Parameters
     ----------

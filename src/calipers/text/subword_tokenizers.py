@@ -45,7 +45,7 @@ class HuggingFaceTokenizer:
     Raises
     ------
     InputError
-        If the content is no tokenizer.
+        If the content is not a tokenizer.
     """
 
     def __init__(self, content: bytes, *, name: str, source: str) -> None:
@@ -116,9 +116,9 @@ def load_named(name: str) -> HuggingFaceTokenizer:
     """
     hub = require("huggingface_hub", extra="models", purpose=f"the tokenizer '{PREFIX}{name}'")
     for file in (FILE, *OLDER):
-        found = _cached(hub, name, file)
-        if found is not None:
-            folder = load_path(found.parent)
+        path = _cached(hub, name, file)
+        if path is not None:
+            folder = load_path(path.parent)
             folder.name = f"{PREFIX}{name}-{folder.name.rpartition('-')[2]}"
             return folder
     fetch = f"; fetch it first with: hf download {name} {FILE}" if HUB_NAME.fullmatch(name) else ""
@@ -131,10 +131,10 @@ def load_named(name: str) -> HuggingFaceTokenizer:
 
 def _cached(hub: Any, name: str, file: str) -> Path | None:
     try:
-        found = hub.try_to_load_from_cache(name, file)
+        path = hub.try_to_load_from_cache(name, file)
     except ValueError:  # no name that the Hub could have
         return None
-    return Path(found) if isinstance(found, str) else None
+    return Path(path) if isinstance(path, str) else None
 
 
 def _converted(folder: Path) -> bytes:

@@ -46,7 +46,7 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
     Raises
     ------
     InputError
-        If `top` is no whole number from 2.
+        If `top` is not a whole number of at least 2.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def steepness(counts: Longs) -> float:
     return float(max(0.0, -(x @ y) / (x @ x)))
 
 
-def _few(found: int) -> str:
-    return f"a line needs two different words; the texts have {'one' if found else 'none'}"
+def _few(words: int) -> str:
+    return f"a line needs two different words; the texts have {'one' if words else 'none'}"
 
 
 def zipf_coefficient_replicates(measured: MeasuredTexts) -> TextReplicates:

@@ -326,10 +326,10 @@ def choose_files(
         weights |= _weights(name, paths, options)
     if not weights:
         some = sorted(files)[:8]
-        held = ", ".join(some) + (" …" if len(files) > len(some) else "") or "no files"
+        listing = ", ".join(some) + (" …" if len(files) > len(some) else "") or "no files"
         raise InputError(
             f"the repository {name!r} on the hub holds no weights that can be read here: it must "
-            f"have {SAFE[0]}; it has: {held}"
+            f"have {SAFE[0]}; it has: {listing}"
         )
     return sorted(chosen | weights)
 
@@ -383,15 +383,17 @@ def not_here(
     """Say what is missing on this machine, and where it was looked for."""
     looked = f"there is no folder {at_home(name).absolute()}"
     if problem is not None:
-        found = f"its files in the Hugging Face cache cannot be used: {problem}"
+        cached = f"its files in the Hugging Face cache cannot be used: {problem}"
     else:
-        found = f"it is not in the Hugging Face cache {_cache(hub)}{_revisions(hub, name, options)}"
+        cached = (
+            f"it is not in the Hugging Face cache {_cache(hub)}{_revisions(hub, name, options)}"
+        )
     allow = "leave out --offline (in Python, give offline=False to download it)"
     allow = allow if options.offline else "unset HF_HUB_OFFLINE"
     fetch = f"hf download {name}" + (f" --revision {options.revision}" if options.revision else "")
     return InputError(
         f"the model {name!r} is not on this machine, and nothing may be downloaded: {looked}, and "
-        f"{found}; {allow}, or fetch it first with: {fetch}"
+        f"{cached}; {allow}, or fetch it first with: {fetch}"
     )
 
 

@@ -180,19 +180,19 @@ def check_files(folder: Path, *, allow_pickle: bool = False) -> None:
     if not modules:
         _check_model(folder, allow_pickle)
     for module in modules:
-        own = folder / module.path
+        subfolder = folder / module.path
         if module.foreign:
             continue
         if module.kind == "Transformer":
-            _check_model(own, allow_pickle)
-        elif module.kind in ("Pooling", "Dense") and not (own / "config.json").is_file():
+            _check_model(subfolder, allow_pickle)
+        elif module.kind in ("Pooling", "Dense") and not (subfolder / "config.json").is_file():
             raise InputError(
-                f"{own}: must hold config.json of the module {module.kind}, which "
+                f"{subfolder}: must hold config.json of the module {module.kind}, which "
                 f"{folder / MODULES} names; found none"
             )
-        pickled = any((own / name).is_file() for name in PICKLED)
+        pickled = any((subfolder / name).is_file() for name in PICKLED)
         if module.kind == "Dense" or (pickled and module.path):
-            find_weights(own, allow_pickle=allow_pickle)
+            find_weights(subfolder, allow_pickle=allow_pickle)
 
 
 def _check_model(folder: Path, allow_pickle: bool) -> None:

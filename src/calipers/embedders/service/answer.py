@@ -112,9 +112,9 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
             return answer
         return replace(answer, model=key.scrub(answer.model))
 
-    def adapts(self, status: int, said: str) -> bool:
+    def adapts(self, status: int, message: str) -> bool:
         """Ask for lists of numbers where the service does not take base64."""
-        refused = self._base64 and status in (400, 422) and _FORMAT.search(said)
+        refused = self._base64 and status in (400, 422) and _FORMAT.search(message)
         if refused:
             self._manner.base64 = False
         return bool(refused)
@@ -129,9 +129,9 @@ def read_answer(content: bytes, texts: int) -> EmbeddingAnswer:
     Raises
     ------
     AnswerError
-        If it has far more parts than texts or is no JSON, vectors are missing, too many, doubled
-        or of different sizes, or a number is none. The message continues "the service answered
-        with".
+        If it has far more parts than texts or is not JSON, vectors are missing, too many, doubled
+        or of different sizes, or an entry is not a number. The message continues "the service
+        answered with".
     """
     most = _PARTS * texts + _PARTS_BESIDE
     for noun, mark in (("objects", b"{"), ("lists", b"]")):

@@ -85,7 +85,7 @@ class VectorStore:
         return self._guarded(lambda connection: _insert(connection, rows)) is not None
 
     def notes(self) -> tuple[str, ...]:
-        """Say what a person must be told since the last time."""
+        """Report what the user must know that happened since the last call."""
         notes, self._rescues = list(self._rescues), []
         if self._damaged:
             plural = "" if self._damaged == 1 else "s"
@@ -163,8 +163,8 @@ def _rescue(path: Path) -> str:
     with suppress(FileNotFoundError):  # else it would be rolled back into the new database
         Path(f"{path}-journal").rename(f"{aside}-journal")
     with _opened(path) as connection:
-        kept = _insert(connection, _readable(aside), known="IGNORE")
-    return f"{path} was damaged and is now {aside.name}; {_count(kept, 'vector')} read from it"
+        rescued = _insert(connection, _readable(aside), known="IGNORE")
+    return f"{path} was damaged and is now {aside.name}; {_count(rescued, 'vector')} read from it"
 
 
 def _readable(path: Path) -> Iterator[Sequence[Any]]:
@@ -248,9 +248,9 @@ class PaidVectors:
         stored = {} if self._store is None else self._store.find(list(keys))
         for vector, model in stored.values():
             self._check(vector.shape[0], model)
-        kept = len(stored)
-        self._total.update(seen=len(texts), known=kept, safe=kept)
-        self._since.update(kept=kept, empty=empty)
+        known = len(stored)
+        self._total.update(seen=len(texts), known=known, safe=known)
+        self._since.update(kept=known, empty=empty)
         return {keys[key]: vector for key, (vector, _) in stored.items()}
 
     def accept(self, texts: list[str], answer: EmbeddingAnswer) -> Vectors:
@@ -273,7 +273,7 @@ class PaidVectors:
         return vectors
 
     def told(self) -> tuple[str, ...]:
-        """Tell what happened since the last call."""
+        """Report what happened since the last call."""
         with self._lock:
             since, self._since = self._since, Counter()
             several = len(self._models) > self._models_noted
@@ -326,9 +326,9 @@ class PaidVectors:
                 f"{self._where}: the size asked for is {self._size:,}, but the vectors have "
                 f"{width:,} numbers; if {self._model!r} comes in no other size, leave the size out"
             )
-        kept = "" if self._store is None else f" (those from before are in {self._store.path})"
+        note = "" if self._store is None else f" (those from before are in {self._store.path})"
         raise CalipersError(
             f"{self._where}: the vectors of {self._model!r} must be equally long; they had "
-            f"{self.width:,} numbers at first and have {width:,} now{kept}. The service has "
+            f"{self.width:,} numbers at first and have {width:,} now{note}. The service has "
             "another model behind the name; with another cache folder all texts are sent anew"
         )

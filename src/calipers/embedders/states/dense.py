@@ -74,8 +74,8 @@ def _onednn_product(states: Tensor, weight: Tensor, bias: Tensor | None, name: s
 
 
 def _plain_product(states: Tensor, weight: Tensor, bias: Tensor | None, name: str) -> Tensor:
-    found: Tensor = ACTIVATIONS[name](functional.linear(states, weight, bias))
-    return found
+    product: Tensor = ACTIVATIONS[name](functional.linear(states, weight, bias))
+    return product
 
 
 @cache
@@ -87,12 +87,14 @@ def _onednn_agrees(dtype: torch.dtype) -> bool:
     states, weight, bias = states.to(dtype), weight.to(dtype), bias.to(dtype)
     try:
         weight = _lay_out(weight)
-        found = [_onednn_product(states, weight, bias, name).float() for name in ACTIVATIONS]
+        products = [_onednn_product(states, weight, bias, name).float() for name in ACTIVATIONS]
     except (AttributeError, RuntimeError):
         return False
     tolerance = 1e-5 if dtype == torch.float32 else 5e-2
     near = {"rtol": tolerance, "atol": tolerance}
-    return all(torch.allclose(one, two, **near) for one, two in zip(found, expected, strict=True))
+    return all(
+        torch.allclose(one, two, **near) for one, two in zip(products, expected, strict=True)
+    )
 
 
 _ACTIVATIONS = {
@@ -141,8 +143,8 @@ class FastLinear(nn.Module):  # type: ignore[misc]
     def forward(self, states: Tensor) -> Tensor:
         """Apply the layer to the last axis."""
         rows = states.reshape(-1, self.in_features).to(self._dtype)
-        found = self._dense(rows).view(*states.shape[:-1], self.out_features)
-        return found.float() if self.wide else found
+        outputs = self._dense(rows).view(*states.shape[:-1], self.out_features)
+        return outputs.float() if self.wide else outputs
 
 
 def quicken(model: nn.Module, dtype: torch.dtype, once: Callable[[], object]) -> None:
@@ -221,15 +223,15 @@ def _followers(model: nn.Module, once: Callable[[], object]) -> dict[str, FastLi
 
 
 def _put(model: nn.Module, name: str, part: nn.Module) -> None:
-    parent, _, own = name.rpartition(".")
-    setattr(model.get_submodule(parent), own, part)
+    parent, _, attribute = name.rpartition(".")
+    setattr(model.get_submodule(parent), attribute, part)
 
 
 def _to_float32(part: nn.Module) -> None:
     """Bring a part's own tensors to float32, those of an embedding only once they are looked up."""
     if isinstance(part, nn.Embedding):
         if part.weight.dtype != torch.float32:
-            part.register_forward_hook(lambda module, given, found: found.float())
+            part.register_forward_hook(lambda module, given, output: output.float())
         return
     for tensor in (*part.parameters(recurse=False), *part.buffers(recurse=False)):
         if tensor.is_floating_point():

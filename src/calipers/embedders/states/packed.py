@@ -139,10 +139,10 @@ def packed_attention(
     division = _DIVISION.get()
     division.asked = True
     for run in division.runs:
-        own = (_texts(states, run, query.shape[1]) for states in (query, key, value))
+        projections = (_texts(states, run, query.shape[1]) for states in (query, key, value))
         mask = _window(run.length, sliding_window, causal, query.device)
         look = _plain if softcap is None else partial(_capped, cap=softcap)
-        attended = look(*own, mask=mask, causal=causal and mask is None, scale=scaling)
+        attended = look(*projections, mask=mask, causal=causal and mask is None, scale=scaling)
         # (texts, heads, length, width) to (texts x length, heads, width)
         mixed[run.tokens] = attended.transpose(1, 2).flatten(0, 1)
     return mixed[None], None
@@ -176,17 +176,17 @@ def _plain(
 
 def _staircase(query: Tensor, key: Tensor, value: Tensor, scale: float | None) -> Tensor:
     """Causal attention step by step: on a CPU, torch computes what the mask then hides as well."""
-    found = []
+    outputs = []
     for start in range(0, query.shape[2], _STEP):
-        own = query[:, :, start : start + _STEP]
-        end = start + own.shape[2]
-        hidden = torch.full((own.shape[2], end), -torch.inf, dtype=own.dtype).triu_(start + 1)
-        found.append(
+        block = query[:, :, start : start + _STEP]
+        end = start + block.shape[2]
+        hidden = torch.full((block.shape[2], end), -torch.inf, dtype=block.dtype).triu_(start + 1)
+        outputs.append(
             functional.scaled_dot_product_attention(
-                own, key[:, :, :end], value[:, :, :end], attn_mask=hidden, scale=scale
+                block, key[:, :, :end], value[:, :, :end], attn_mask=hidden, scale=scale
             )
         )
-    return torch.cat(found, dim=2)
+    return torch.cat(outputs, dim=2)
 
 
 def _capped(

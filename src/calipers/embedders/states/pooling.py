@@ -97,7 +97,7 @@ class SentencePlan:
     opening: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no way to pool and no activation."""
+        """Refuse an unknown pooling or activation."""
         for name in self.pooling.split("+"):
             if name not in POOLS:
                 raise unknown_name("pooling", name, POOLS)
@@ -120,15 +120,15 @@ class SentencePlan:
         InputError
             If one takes vectors of another size than it is given.
         """
-        found = width * len(self.pooling.split("+"))
+        size = width * len(self.pooling.split("+"))
         for weight, _, _ in self.dense:
-            if weight.shape[1] != found:
+            if weight.shape[1] != size:
                 raise InputError(
                     f"the model {name!r} has a dense layer for vectors of {weight.shape[1]} "
-                    f"numbers, but pooling {self.pooling!r} gives it {found}; leave the pooling to "
+                    f"numbers, but pooling {self.pooling!r} gives it {size}; leave the pooling to "
                     "the model"
                 )
-            found = weight.shape[0]
+            size = weight.shape[0]
 
     def on(self, device: str) -> SentencePlan:
         """Bring the weights of the dense layers to a device."""

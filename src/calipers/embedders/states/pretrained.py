@@ -107,18 +107,18 @@ def load_tokenizer(folder: Path, *, trust_remote_code: bool = False) -> Any:
     transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     with quiet(transformers):
         try:
-            found = transformers.AutoTokenizer.from_pretrained(
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
                 str(folder), local_files_only=True, trust_remote_code=trust_remote_code
             )
         except Exception as error:  # transformers raises whatever a broken file leads to
             raise unreadable(folder, "tokenizer", error) from error
-    longest = found.model_max_length
+    longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not math.isfinite(longest):
         raise InputError(
             f"{folder}: model_max_length of the tokenizer must be a finite number; "
             f"found {describe(longest)}"
         )
-    return found
+    return tokenizer
 
 
 Encode = Callable[[list[str]], list[list[int]]]
@@ -365,8 +365,8 @@ def loaded_size(path: Path, dtype: str) -> int:
 
 
 def _in_memory(tensor: TensorEntry, dtype: str) -> int:
-    kept = not tensor.floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
-    return tensor.size if kept else tensor.numbers * _WIDTH
+    unchanged = not tensor.floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
+    return tensor.size if unchanged else tensor.numbers * _WIDTH
 
 
 def free_memory(device: str, torch: Any) -> int | None:
@@ -400,8 +400,8 @@ def _check_known(model: FoundModel, options: EmbedderOptions, transformers: Any)
     kind = model.config["model_type"]
     known = kind in transformers.CONFIG_MAPPING
     names = model.config.get("architectures") or ()
-    own = model.config.get("auto_map") or {}
-    if own and not (known and all(hasattr(transformers, name) for name in names)):
+    custom_code = model.config.get("auto_map") or {}
+    if custom_code and not (known and all(hasattr(transformers, name) for name in names)):
         if options.trust_remote_code:
             return
         raise InputError(

@@ -49,5 +49,5 @@ def pool_without_sinks(tokens: Tensor, pool: Callable[[Tensor], Tensor], *, open
 def stand_out(tokens: Tensor) -> Tensor:
     """Which states are longer than others of their text by far, bool of shape (texts, length)."""
     norms = tokens.float().norm(dim=2)
-    found: Tensor = norms > STANDS_OUT * norms.median(dim=1, keepdim=True).values
-    return found
+    outliers: Tensor = norms > STANDS_OUT * norms.median(dim=1, keepdim=True).values
+    return outliers

@@ -64,7 +64,7 @@ class TokenIds:
         return np.diff(self.starts)
 
     def of(self, text: int) -> slice:
-        """Where a text's tokens stand in `ids`, or in anything that has a value for each."""
+        """The slice of a text's tokens in `ids`, or in anything with one value per token."""
         return slice(int(self.starts[text]), int(self.starts[text + 1]))
 
 
@@ -106,9 +106,9 @@ class TokenEncoder:
         parts, lengths, truncated = [np.empty(0, np.int32)], [0], []
         readings: list[ReadingCounts | None] = [ReadingCounts.of([])]
         for first in range(0, len(texts), TEXTS_AT_ONCE):
-            own = list(texts[first : first + TEXTS_AT_ONCE])
-            ids = self.encode(own)
-            readings.append(self.known.read(own, ids))
+            batch = list(texts[first : first + TEXTS_AT_ONCE])
+            ids = self.encode(batch)
+            readings.append(self.known.read(batch, ids))
             truncated += [len(text) > self.max_length for text in ids]
             ids = [cut(text, self.max_length, tail) for text in ids]
             parts.append(np.fromiter(chain.from_iterable(ids), dtype=np.int32))
@@ -157,8 +157,8 @@ class TokenEncoder:
                 )
             unit /= np.maximum(norms, np.finfo(np.float32).tiny)
             ends = np.cumsum([run.length for run in runs for _ in range(run.texts)])
-            for row, own in zip(rows, np.split(unit, ends[:-1]), strict=True):
-                vectors[filled[row]] = own
+            for row, text_states in zip(rows, np.split(unit, ends[:-1]), strict=True):
+                vectors[filled[row]] = text_states
             advance(len(rows))
 
         ids = [tokens.ids[tokens.of(texts[place])] for place in filled]

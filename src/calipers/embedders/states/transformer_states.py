@@ -4,9 +4,9 @@ Layer K means ``hidden_states[K]`` of transformers: what the K-th layer gives, a
 what the model gives, behind its closing norm. Layers behind the deepest one that is wanted are
 taken out of the model.
 
-Texts stand end to end where the model's attention can be told so, and go through the model by
-texts of one length where it cannot. Each way that is faster than plain transformers code is tried
-on a few short texts when the model is loaded, and taken only if the states agree.
+Texts are packed end to end where the model's attention allows it, and go through the model in
+groups of equal length where it does not. Each way that is faster than plain transformers code is
+tried on a few short texts when the model is loaded, and used only if the states agree.
 """
 
 from __future__ import annotations
@@ -148,9 +148,9 @@ class Trial:
 
     def alone(self, forward: Model) -> States:
         """The states when each text is read alone."""
-        texts = [own for run in self.runs for own in self.tokens[run.tokens].view(-1, run.length)]
+        texts = [text for run in self.runs for text in self.tokens[run.tokens].view(-1, run.length)]
         with torch.inference_mode():
-            states = [forward(own, [LengthRun(0, 1, len(own))]) for own in texts]
+            states = [forward(text, [LengthRun(0, 1, len(text))]) for text in texts]
         return {layer: torch.cat([text[layer] for text in states]) for layer in states[0]}
 
     def passes(self, forward: Model, expected: States, tolerance: float) -> bool:
@@ -269,7 +269,9 @@ class TransformerStates:
         for run in runs:
             ids = tokens[run.tokens].view(run.texts, run.length)
             states.append(self._forward(input_ids=ids, attention_mask=torch.ones_like(ids)))
-        return {layer: torch.cat([own[layer] for own in states]) for layer in self.wanted}
+        return {
+            layer: torch.cat([run_states[layer] for run_states in states]) for layer in self.wanted
+        }
 
     def _in_one(self, tokens: Tensor, runs: Sequence[LengthRun]) -> States:
         places = _places(tokens, runs, self._padding)

@@ -90,20 +90,20 @@ class ImageProcessor:
         Raises
         ------
         InputError
-            If one of them is no uint8 array of shape (height, width, 3), or cannot be prepared.
+            If one of them is not a uint8 array of shape (height, width, 3), or cannot be prepared.
         """
         return [self._one(image) for image in checked_images(images)]
 
     def _one(self, image: Image) -> Pixels:
         try:
             # A picture three pixels high could be taken for three channels
-            found = self._process(image, return_tensors="np", input_data_format="channels_last")
+            prepared = self._process(image, return_tensors="np", input_data_format="channels_last")
         except (ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
             raise InputError(
                 f"{self._folder}: an image of {size_words(image)} pixels cannot be prepared as "
                 f"this model wants it: {error}"
             ) from error
-        return np.asarray(found["pixel_values"][0], dtype=np.float32)
+        return np.asarray(prepared["pixel_values"][0], dtype=np.float32)
 
 
 def _file_hash(folder: Path) -> str:
@@ -112,9 +112,9 @@ def _file_hash(folder: Path) -> str:
         path = folder / name
         if not path.is_file():
             continue
-        said = read_json(path)
-        if name == OWN_FILE or "image_processor" in said:
-            return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        settings = read_json(path)
+        if name == OWN_FILE or "image_processor" in settings:
+            return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     raise InputError(
         f"{folder}: the folder of a vision model must say how images are prepared; found no "
         f"{OWN_FILE}"
@@ -167,13 +167,13 @@ class ImageBatches:
         for rows in _alike(images):
             while rows:
                 some = rows[: self.size]
-                found = _tried(forward, [images[row] for row in some])
-                if found is None:
+                batch = _tried(forward, [images[row] for row in some])
+                if batch is None:
                     self._halve(images[some[0]], len(some))
                     continue
                 if vectors is None:
-                    vectors = np.empty((len(images), found.shape[1]), dtype=np.float32)
-                vectors[some] = found
+                    vectors = np.empty((len(images), batch.shape[1]), dtype=np.float32)
+                vectors[some] = batch
                 rows = rows[len(some) :]
         return np.empty((0, 0), dtype=np.float32) if vectors is None else vectors
 

@@ -323,7 +323,7 @@ class VisionEmbedder(Embedder):
         Raises
         ------
         InputError
-            If an item is no image, or cannot be prepared.
+            If an item is not an image, or cannot be prepared.
         """
         return self._processor(samples)
 
@@ -340,8 +340,8 @@ class VisionEmbedder(Embedder):
         self._pooling = choose_pooling(self._tower, output, options, model.name)
         if self._pooling.layer is not None:
             self._tower.cut(self._pooling.layer, self._pooling.layers, pixels)
-        own = self._pooling.how == "own"
-        missing = (name for name in self._tower.missing if own or "pooler" not in name)
+        own_pooling = self._pooling.how == "own"
+        missing = (name for name in self._tower.missing if own_pooling or "pooler" not in name)
         check_complete(model.folder, missing)
         self._tower.quicken(dtype, pixels)
 

@@ -72,7 +72,7 @@ class Layout:
 
 
 def find_layout(head: bytes, name: str) -> Layout:
-    """Tell how a file is written from its beginning.
+    """Recognise the layout of a file from its beginning.
 
     Parameters
     ----------
@@ -344,8 +344,8 @@ def _read_carefully(line: bytes, vector: NDArray[np.float32], where: str) -> byt
     with np.errstate(over="ignore"):
         vector[:] = np.array([float(field) for field in numbers]).astype(np.float32)
     if not np.isfinite(vector).all():
-        found = numbers[int(np.flatnonzero(~np.isfinite(vector))[0])].decode()
-        raise InputError(f"{where}: every number must be finite in float32; found {found}")
+        number = numbers[int(np.flatnonzero(~np.isfinite(vector))[0])].decode()
+        raise InputError(f"{where}: every number must be finite in float32; found {number}")
     return word
 
 
@@ -484,7 +484,7 @@ def read_word_vectors(path: str | Path, *, threads: int | None = None) -> WordTa
     ----------
     path
         GloVe text, fastText ``.vec``, or word2vec text or binary; also as ``.gz``, or as a zip
-        with one member. What it is is told by its content.
+        with one member. Its content decides which.
     threads
         How many threads read numbers; None for one for each core.
 

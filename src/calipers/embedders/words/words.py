@@ -1,9 +1,9 @@
 """The words of a text, for embedders that know words and not pieces of them.
 
-Punctuation stands alone, as those who trained GloVe counted it. The rule knows the kinds of
-characters that Unicode tells apart and no language, save the English endings that `parts` cuts off.
-It does not see words in scripts that are written without spaces; of Chinese characters and kana
-each is a part.
+Punctuation stands alone, as those who trained GloVe counted it. The rule uses the kinds of
+characters that Unicode distinguishes and knows no language, except for the English endings that
+`parts` cuts off. It does not see words in scripts that are written without spaces; each Chinese
+character and each kana is a part.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORDS = re.compile(
     r"(?:LM*\.)+LM*(?![LD])\.?"  # U.S. and a.m.
     rf"|{_WORD}(?:['-]{_WORD}|(?<=D)[.,](?=D){_WORD})*"  # don't, well-known, 10,000.5
     r"|H[HM]*"
-    r"|([^M])(?:\1|M)*"  # a mark that stands alone, such as a byte order mark, is no word
+    r"|([^M])(?:\1|M)*"  # a mark that stands alone, such as a byte order mark, is not a word
 )
 _CHARACTER = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -55,7 +55,7 @@ def split_chunk(chunk: str) -> list[str]:
     if chunk.isascii() and chunk.isalnum():
         return [chunk]
     kinds = "".join(map(_kind, chunk))
-    return [chunk[found.start() : found.end()] for found in _WORDS.finditer(kinds)]
+    return [chunk[match.start() : match.end()] for match in _WORDS.finditer(kinds)]
 
 
 def parts(word: str) -> list[str]:
@@ -118,7 +118,7 @@ class Chunks(dict[str, tuple[int, ...]]):
         words = list(self._cut(chunk))
         numbers = self[chunk] = tuple(number for _, number in words)
         lost = [word_count(word) for word, number in words if number == UNKNOWN]
-        signs = lost.count(0)  # punctuation is no word, unless it is unknown
+        signs = lost.count(0)  # punctuation is not a word, unless it is unknown
         every = word_count(chunk)
         self._counts[chunk] = every + signs, min(every, sum(lost)) + signs
         return numbers

@@ -121,13 +121,15 @@ class LocalSteps:
     """
 
     def __init__(self, table: ClusterRows, places: int, workers: Workers, *, bounded: bool) -> None:
-        n, kept = table.n, table.n if bounded else 0
+        n, bounded_rows = table.n, table.n if bounded else 0
         self._table, self._workers = table, workers
         self.found = Assignments(
             np.full(n, -1, np.int32),
             np.full(n, np.inf),
-            _lines_of_cache(kept, places),
-            np.full((kept, -(-places // VECTOR_LENGTH**2) * VECTOR_LENGTH), np.inf, np.float32),
+            _lines_of_cache(bounded_rows, places),
+            np.full(
+                (bounded_rows, -(-places // VECTOR_LENGTH**2) * VECTOR_LENGTH), np.inf, np.float32
+            ),
         )
         self._counted = np.full(n, -1, np.int32)  # the labels that are in the sums
         self._sums = Sums.empty(places, table.rows.shape[1])
@@ -142,9 +144,9 @@ class LocalSteps:
         """Squared distance of every row to it."""
         return self.found.own
 
-    def start_from(self, labels: NDArray[np.int32], own: NDArray[np.float64]) -> None:
+    def start_from(self, labels: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
         """Give every row the centre that it had after the round before, and its distance then."""
-        self.found.labels[:], self.found.own[:] = labels, own
+        self.found.labels[:], self.found.own[:] = labels, distances
 
     def assign(self, at: Round) -> None:
         """Bring every row to its nearest centre.
@@ -152,29 +154,29 @@ class LocalSteps:
         Without bounds, a row that is no farther from its own centre than it was can only be nearer
         to a centre that moved; the others look at all centres.
         """
-        table, found = self._table, self.found
-        if len(found.bounds) or not at.number:
-            self.bring(table.rows, table.low, found, at.centres)
+        table, assignments = self._table, self.found
+        if len(assignments.bounds) or not at.number:
+            self.bring(table.rows, table.low, assignments, at.centres)
             return
         before = self.own.copy()
         self._measure_own(at.centres)
         farther = np.flatnonzero(self.own > before)
         moved = np.flatnonzero(at.centres.drift[: at.count])
         if len(farther) / table.n + len(moved) / at.count >= 1:
-            self.bring(table.rows, table.low, found, unmoved(at.centres))
+            self.bring(table.rows, table.low, assignments, unmoved(at.centres))
             return
         for part in spans(len(farther), GATHERED):
             chosen = farther[slice(*part)]
             rows = np.zeros((filled(len(chosen), PANEL), table.rows.shape[1]), np.float32)
             low = np.full(len(rows), np.inf, np.float32)
             rows[: len(chosen)], low[: len(chosen)] = table.rows[chosen], table.low[chosen]
-            of_them = Assignments(found.labels[chosen], found.own[chosen], *_NO_BOUNDS)
+            of_them = Assignments(assignments.labels[chosen], assignments.own[chosen], *_NO_BOUNDS)
             self.bring(rows, low, of_them, unmoved(at.centres))
-            found.labels[chosen], found.own[chosen] = of_them.labels, of_them.own
+            assignments.labels[chosen], assignments.own[chosen] = of_them.labels, of_them.own
         if len(moved):
             place = np.full(at.count, -1, np.int32)
             place[moved] = np.arange(len(moved))
-            among = Assignments(place[found.labels], found.own, *_NO_BOUNDS)
+            among = Assignments(place[assignments.labels], assignments.own, *_NO_BOUNDS)
             start = among.labels.copy()
             self.bring(
                 table.rows,
@@ -183,25 +185,27 @@ class LocalSteps:
                 place_centres(at.centres.values[moved], None, len(moved)),
             )
             changed = np.flatnonzero(among.labels != start)
-            found.labels[changed] = moved[among.labels[changed]]
+            assignments.labels[changed] = moved[among.labels[changed]]
 
-    def bring(self, rows: Floats32, low: Floats32, found: Assignments, centres: Centres) -> None:
+    def bring(
+        self, rows: Floats32, low: Floats32, assignments: Assignments, centres: Centres
+    ) -> None:
         """Bring rows to the nearest of some centres, in place.
 
         Parameters
         ----------
         rows, low
             As of a table.
-        found
+        assignments
             What is known of them, with distances to the centres where these are now.
         centres
             Where they move to.
         """
 
         def work(part: Span) -> None:
-            assign(rows, low, part, found, centres, DENSE)
+            assign(rows, low, part, assignments, centres, DENSE)
 
-        self._for_all(work, len(found.labels), len(centres.low))
+        self._for_all(work, len(assignments.labels), len(centres.low))
 
     def _measure_own(self, centres: Centres) -> None:
         """Measure how far every row is from the centre that it has."""
@@ -226,9 +230,9 @@ class LocalSteps:
         self._counted[:] = self.labels
         return self._sums
 
-    def _for_all(self, work: Callable[[Span], None], n: int, each: int) -> None:
-        """Share n rows among threads, where `each` is how much work a row is."""
-        pieces = _pieces(n * each, 4 * self._workers.threads)
+    def _for_all(self, work: Callable[[Span], None], n: int, cost: int) -> None:
+        """Share n rows among threads, where `cost` is the work of one row."""
+        pieces = _pieces(n * cost, 4 * self._workers.threads)
         list(self._workers.map(work, panel_spans(n, -(-n // pieces))))
 
 

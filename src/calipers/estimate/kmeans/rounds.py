@@ -168,9 +168,9 @@ def run_rounds(table: ClusterRows, steps: Steps, at: Round, max_iterations: int)
 def next_centres(table: ClusterRows, steps: Steps, sums: Sums, at: Round) -> Floats32:
     """Means of the centres' rows; centres without rows move to the rows farthest from their own."""
     moved = at.centres.values[: at.count].copy()
-    held = sums.mass[: at.count] > 0
-    moved[held] = sums.means(np.flatnonzero(held))
-    empty = np.flatnonzero(~held)
+    occupied = sums.mass[: at.count] > 0
+    moved[occupied] = sums.means(np.flatnonzero(occupied))
+    empty = np.flatnonzero(~occupied)
     if len(empty):
         costs = steps.own * table.weights
         farthest = np.argsort(-costs, kind="stable")[: len(empty)]

@@ -220,7 +220,7 @@ def count_tile(
     """
     sizes = reference.radii.sizes
     n, m = rows[1] - rows[0], columns[1] - columns[0]
-    found = (
+    counts = (
         BallCounts.empty(n, m, sizes, known[0].candidates.k),
         BallCounts.empty(m, n, sizes, known[1].candidates.k),
     )
@@ -239,23 +239,23 @@ def count_tile(
         patches(n, m, left.panels),
         *thresholds,
         *balls,
-        *found,
+        *counts,
         left.half_scale,
         left.gap,
         reference.k,
         closed,
         spread,
     )
-    found[0].missed[:] = spread.missed_columns[:m]
-    found[1].missed[:] = spread.missed_rows[:n]
-    return found
+    counts[0].missed[:] = spread.missed_columns[:m]
+    counts[1].missed[:] = spread.missed_rows[:n]
+    return counts
 
 
-def exact_ratio(owners: BallSide, guests: BallSide, found: BallCounts) -> Floats:
+def exact_ratio(owners: BallSide, guests: BallSide, counts: BallCounts) -> Floats:
     """Settle the largest ratio of every guest on the numbers as given."""
-    ratio = np.zeros(len(found.ratio))
+    ratio = np.zeros(len(counts.ratio))
     exact_ratios(
-        owners.points.points, guests.points.points, owners.radii.smaller, found.deepest, ratio
+        owners.points.points, guests.points.points, owners.radii.smaller, counts.deepest, ratio
     )
     return ratio
 

@@ -151,8 +151,10 @@ def radii_of(
             squared[:, supports.capped - 1], median_radius(squared, supports.capped)
         )
     if supports.smaller is not None:
-        own = squared[:, supports.smaller - 1]
-        smaller = np.where(own <= median_radius(squared, supports.smaller), own, -1.0)
+        squared_radii = squared[:, supports.smaller - 1]
+        smaller = np.where(
+            squared_radii <= median_radius(squared, supports.smaller), squared_radii, -1.0
+        )
     largest = np.maximum(squared[:, -1], without.max(axis=1, initial=0.0))
     largest = np.maximum(largest, halves.max(axis=1, initial=0.0))
     radii = Radii(squared, without, largest, capped, smaller, labels, halves, codes)
@@ -191,8 +193,8 @@ def check_supports(supports: Supports) -> None:
     """Refuse further supports that make no sense."""
     k, factor = supports.spread or (1, 1.0)
     named = (("capped", supports.capped), ("smaller", supports.smaller), ("spread", k))
-    for name, each in named:
-        check_whole(f"k of {name}", 1 if each is None else each, 1)
+    for name, number in named:
+        check_whole(f"k of {name}", 1 if number is None else number, 1)
     check_factor("the factor of spread", factor)
 
 

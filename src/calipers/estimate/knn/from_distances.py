@@ -1,4 +1,4 @@
-"""The neighbour estimates from distances alone, for things that are no vectors.
+"""The neighbour estimates from distances alone, for things that are not vectors.
 
 Whatever can tell the distances of two sets, such as strings under a kernel, gives them in tiles: a
 block of rows of the union of both sets against another block. Two passes, each set within itself
@@ -40,7 +40,7 @@ class DistanceProvider(Protocol):
 
     Rows are numbered through both sets: 0 to n - 1 are the reference, n to n + m - 1 the generated
     rows. The distance of a pair must not depend on the tile that asks for it, nor on which of the
-    two comes first, down to the last bit: ties are told by equality.
+    two comes first, down to the last bit: distances tie where they are equal.
     """
 
     @property
@@ -291,7 +291,7 @@ class DistancePasses:
         Of the distance.
     own, other, union
         The nearest of every row in its own set, in the other one, in both.
-    held
+    members
         Who lies in whose balls.
     """
 
@@ -299,7 +299,7 @@ class DistancePasses:
     own: NearestSoFar
     other: NearestSoFar
     union: NearestSoFar
-    held: Members
+    members: Members
 
     @property
     def neighbourhoods(self) -> Neighbourhoods:
@@ -309,10 +309,10 @@ class DistancePasses:
         return Neighbourhoods(
             reference=self._balls(slice(0, n), slice(n, n + m)),
             generated=self._balls(slice(n, n + m), slice(0, n)),
-            ties="closed" if self.held.closed else "open",
+            ties="closed" if self.members.closed else "open",
             distance=cast(Distance, self.name),
             supports=NO_SUPPORTS,
-            k_max=self.held.radii.shape[1],
+            k_max=self.members.radii.shape[1],
             reference_blocks=Blocks.none(n),
             generated_blocks=Blocks.none(m),
         )
@@ -326,9 +326,9 @@ class DistancePasses:
 
     def _balls(self, owners: slice, guests: slice) -> Balls:
         return Balls(
-            radii=self.held.radii[owners],
-            held=np.cumsum(self.held.held[owners], axis=1, dtype=np.int32),
-            inside=np.cumsum(self.held.inside[guests], axis=1, dtype=np.int32),
+            radii=self.members.radii[owners],
+            held=np.cumsum(self.members.held[owners], axis=1, dtype=np.int32),
+            inside=np.cumsum(self.members.inside[guests], axis=1, dtype=np.int32),
             own_nearest=self.own.index[owners, 0] - owners.start,
             nearest=self.other.index[guests, 0] - owners.start,
             distance=np.ascontiguousarray(self.other.distance[guests, 0]),
@@ -362,22 +362,24 @@ def pass_over(
     check_choice("ties", ties, ("closed", "open"))
     _check_sizes(n, m, k_max, k_union)
     check_whole("threads", 1 if threads is None else threads, 1)
-    own, other, union = (NearestSoFar.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union))
+    nearest, other, union = (
+        NearestSoFar.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union)
+    )
 
     def take_own(tile: Floats, rows: Span, columns: Span) -> None:
-        own.take(tile, rows, columns)
+        nearest.take(tile, rows, columns)
         union.take(tile, rows, columns)
 
     def take_other(tile: Floats, rows: Span, columns: Span) -> None:
-        held.take(tile, rows, columns)
+        members.take(tile, rows, columns)
         other.take(tile, rows, columns)
         union.take(tile, rows, columns)
 
     for span in ((0, n), (n, n + m)):
         within(provider, span, take_own, threads=threads)
-    held = Members.empty(own.distance, closed=ties == "closed")
+    members = Members.empty(nearest.distance, closed=ties == "closed")
     across(provider, take_other, threads=threads)
-    return DistancePasses(provider.name, own, other, union, held)
+    return DistancePasses(provider.name, nearest, other, union, members)
 
 
 def _check_sizes(n: int, m: int, k_max: int, k_union: int) -> None:

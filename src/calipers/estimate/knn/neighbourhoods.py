@@ -73,7 +73,7 @@ class Work:
     ) -> BallSide:
         """Find the balls of one set; with `keep` its neighbours are kept, where a store is.
 
-        `labels` are the strata of its rows, where those of one stratum are no neighbours.
+        `labels` are the strata of its rows, where those of one stratum are not neighbours.
         """
         keep = keep and (blocks.count > 0 or len(points.points) <= SMALL_PART)
         # One neighbour more tells whether ties go on beyond the rim of a capped ball
@@ -122,13 +122,15 @@ class Work:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         blocks = reference.radii.sizes[1]
-        kept = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
+        neighbours = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
         if self.strata is None:
-            return self.passes.count(reference, generated, closed=self.closed, kept=kept)
+            return self.passes.count(
+                reference, generated, closed=self.closed, neighbours=neighbours
+            )
         if self.supports.across:  # so that as many of other strata are among them
             more = self.strata.largest
-            kept = min(n, kept[0] + more[0]), min(m, kept[1] + more[1])
-        settled = self.passes.count(reference, generated, closed=self.closed, kept=kept)
+            neighbours = min(n, neighbours[0] + more[0]), min(m, neighbours[1] + more[1])
+        settled = self.passes.count(reference, generated, closed=self.closed, neighbours=neighbours)
         return without_mates(self.strata, (reference, generated), settled, closed=self.closed)
 
     def _nearest_across(self, owners: int, blocks: int) -> int:
@@ -319,8 +321,8 @@ class Neighbourhoods:
     search
         How neighbours were found: ``"exact"``, or by which search that may miss some.
     strata
-        The stratum of every row, where rows of one are no neighbours of each other. The nearest row
-        of the other set may be one of them all the same.
+        The stratum of every row, where rows of one are not neighbours of each other. The nearest
+        row of the other set may still be one of them.
     """
 
     reference: Balls
@@ -426,7 +428,7 @@ def neighbourhoods(
     blocks
         Block labels of both sets; with them, counts of delete-one-block replicates are kept.
     strata
-        A whole number for every row of either set: rows of one number are no neighbours of each
+        A whole number for every row of either set: rows of one number are not neighbours of each
         other, so that none spans or lies in the other's ball. Smaller balls and those of one radius
         are then not measured.
     threads, block_size

@@ -78,7 +78,7 @@ class Passes(Protocol):
         ...
 
     def count(
-        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once.
 
@@ -88,7 +88,7 @@ class Passes(Protocol):
             The two sets with their balls.
         closed
             Whether the rim of a ball belongs to it.
-        kept
+        neighbours
             How many nearest reference rows of every generated row are kept, and how many nearest
             generated rows of every reference row.
 
@@ -120,11 +120,11 @@ class LocalPasses(Passes):
         return nearest_neighbours(points, k=k, threads=self.threads, block=self.block)
 
     def count(
-        self, reference: BallSide, generated: BallSide, *, closed: bool, kept: tuple[int, int]
+        self, reference: BallSide, generated: BallSide, *, closed: bool, neighbours: tuple[int, int]
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
-        total = empty_counts(reference, generated, kept)
+        total = empty_counts(reference, generated, neighbours)
 
         def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
             counted = count_tile(reference, generated, *tile, total, closed=closed)
@@ -140,12 +140,15 @@ class LocalPasses(Passes):
 
 
 def empty_counts(
-    reference: BallSide, generated: BallSide, kept: tuple[int, int]
+    reference: BallSide, generated: BallSide, neighbours: tuple[int, int]
 ) -> tuple[BallCounts, BallCounts]:
-    """Counts of both sets before any pair was seen; `kept` as for :meth:`Passes.count`."""
+    """Counts of both sets before any pair was seen; `neighbours` as for :meth:`Passes.count`."""
     n, m = len(reference.points.points), len(generated.points.points)
     sizes = reference.radii.sizes
-    return BallCounts.empty(n, m, sizes, kept[0]), BallCounts.empty(m, n, sizes, kept[1])
+    return (
+        BallCounts.empty(n, m, sizes, neighbours[0]),
+        BallCounts.empty(m, n, sizes, neighbours[1]),
+    )
 
 
 def settled_counts(
