@@ -10,11 +10,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from extras import REASON, need_all  # tests/helpers
+
+# Processes that tests start, Ray's actors and torch's ranks, import the tests that they come from
+HELPERS = str(Path(__file__).parent / "tests" / "helpers")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), HELPERS]))
 
 collect_ignore = ["tests/data/inspect/make_logs.py", "tests/data/lm_eval/make_log.py"]  # by hand
 

@@ -250,7 +250,7 @@ def test_intervals_of_a_sample_hold_the_truth(rng):
     sets = gaussians(rng, 900, 800, 24)
     near = searched(sets, careless(), k=3)
     truth = measure_search(*sets, near, k=3, threads=1)
-    names = ("found", "precision_error", "recall_error")
+    names = ("neighbour_recall", "precision_error", "recall_error")
     held = []
     for seed in range(20):
         part = measure_search(*sets, near, k=3, size=150, seed=seed, threads=1)
