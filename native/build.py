@@ -74,8 +74,17 @@ TARGETS = {
 
 
 def this_machine() -> Target:
-    """This system, by its own compiler."""
-    arm = platform.machine().lower() in ("aarch64", "arm64")
+    """This system, by its own compiler.
+
+    Raises
+    ------
+    SystemExit
+        On another processor than those that there are kernels for.
+    """
+    processor = platform.machine().lower()
+    arm = processor in ("aarch64", "arm64")
+    if not arm and processor not in ("x86_64", "amd64"):
+        sys.exit(f"Calipers has kernels for x86-64 and 64-bit ARM; this processor is {processor}")
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     return Target(None, tag, suffix, ARM if arm else X86)

@@ -30,6 +30,10 @@ class MissingExtraError(CalipersError, ImportError):
     """A feature needs an optional package that is not installed."""
 
 
+class MissingKernelsError(CalipersError, ImportError):
+    """The compiled kernels are missing, or this machine cannot run those that were asked for."""
+
+
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     """Import an optional package, or say which pip command brings it.
 

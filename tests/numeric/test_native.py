@@ -208,6 +208,52 @@ def test_without_libraries_the_error_says_how_to_build_them() -> None:
     assert "python native/build.py" in result.stderr
 
 
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+def test_libraries_that_cannot_be_loaded_are_named_with_what_to_do(
+    tmp_path: Path, damage: str
+) -> None:
+    if damage == "damaged":
+        (tmp_path / f"kernels-x86-64{native.SUFFIX}").write_bytes(b"nothing that can be run")
+    code = f"from pathlib import Path\nnative.FOLDER = Path({str(tmp_path)!r})\n"
+    result = run(code + "native.instruction_set()")
+    assert "MissingKernelsError: the compiled kernels" in result.stderr
+    assert "pip install ." in result.stderr
+
+
+@pytest.mark.slow
+def test_a_person_reads_one_line_where_kernels_cannot_run(tmp_path: Path) -> None:
+    for name in ("x.npy", "y.npy"):
+        np.save(tmp_path / name, np.random.default_rng(0).normal(size=(60, 4)))
+    command = [
+        sys.executable,
+        "-m",
+        "calipers",
+        "compare",
+        "-r",
+        "x.npy",
+        "y.npy",
+        "--no-intervals",
+    ]
+    environment = os.environ | {native.VARIABLE: "mmx"}
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert f"calipers: {native.VARIABLE}=mmx: this machine can run" in result.stderr
+
+
+def test_a_size_that_only_what_is_left_out_has_is_zero() -> None:
+    given = native.Kernel(
+        "none", tuple(map(native.Parameter.of, ("x f8[n] optional", "y f8[n]"))), None
+    )
+    passed: list[object] = []
+    given.__dict__["function"] = lambda *arguments: passed.extend(arguments)
+    given(None, np.zeros(3))
+    assert passed[0] is None
+    assert passed[2] == 3  # by the array that is there, though it comes later
+
+
 def test_sizes_of_a_structure_are_its_own() -> None:
     pair = native.record("pair_of_tests", "x f8[n]", "y i8[n, 2]", "k int")
     try:

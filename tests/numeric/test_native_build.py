@@ -327,3 +327,9 @@ def test_an_editable_install_has_its_libraries_in_the_checkout(
     assert hook.built == [((build.PACKAGE, build.this_machine()), {})]
     assert data == {"force_include": {}}
     assert build.PACKAGE == ROOT / "src" / "calipers" / "_kernels"
+
+
+def test_a_processor_without_kernels_is_named(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build.platform, "machine", lambda: "riscv64")
+    with pytest.raises(SystemExit, match=r"kernels for x86-64 and 64-bit ARM.*riscv64"):
+        build.this_machine()

@@ -162,7 +162,7 @@ class EncoderRoom(NamedTuple):
         return cls(**{name: np.empty(shape, np.float32) for name, shape in shapes.items()})
 
 
-_weights = native.record(
+native.record(
     "encoder_weights",
     "words f4[vocabulary, d]",
     "positions f4[places, d]",
@@ -177,7 +177,7 @@ _weights = native.record(
     "narrow_bias f4[layers, d]",
     "norms f4[layers, 2, 2, d]",
 )
-_room = native.record(
+native.record(
     "encoder_room",
     "states f4[rows, d] out",
     "projected f4[projected_rows, width] out",

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from calipers.errors import MissingKernelsError
+
 VARIABLE = "CALIPERS_ISA"
 """Names an instruction set to use in place of the best one."""
 
@@ -219,7 +221,7 @@ class Kernel:
             _passed(self.name, parameter, value, sizes, copies)
             for parameter, value in zip(self.parameters, arguments, strict=True)
         ]
-        return self.function(*passed, *[sizes[name] for name in self.sizes])
+        return self.function(*passed, *[sizes.get(name, 0) for name in self.sizes])
 
     @cached_property
     def function(self) -> Callable[..., Any]:
@@ -253,9 +255,7 @@ def _passed(
             return _number(kernel, parameter, value)
         return ctypes.pointer(_structure(kernel, parameter, value, copies))
     if value is None and parameter.optional:
-        for size in parameter.sizes:
-            sizes.setdefault(size, 0)
-        return None
+        return None  # sizes that nothing else has are 0
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{kernel}: {parameter.name} is not an array but {type(value).__name__}")
     dtype, shape = value.dtype, value.shape
@@ -267,9 +267,8 @@ def _passed(
     if not flags.c_contiguous or not flags.aligned:
         if parameter.written:
             raise ValueError(f"{kernel}: {parameter.name} is not C-contiguous")
-        value = np.require(
-            value, requirements=("C", "A")
-        )  # as a person gave it: columns first, a view
+        # As a person gave it: columns first, or a view
+        value = np.require(value, requirements=("C", "A"))
         copies.append(value)
     if len(shape) != len(parameter.sizes):
         raise ValueError(
@@ -301,7 +300,7 @@ def _structure(
         _passed(f"{kernel}: {parameter.name}", one, getattr(value, one.name), sizes, copies)
         for one in declared.fields
     ]
-    return declared.structure(*members, *[sizes[name] for name in declared.sizes])
+    return declared.structure(*members, *[sizes.get(name, 0) for name in declared.sizes])
 
 
 def instruction_set() -> str:
@@ -318,11 +317,8 @@ def available_sets() -> tuple[str, ...]:
     if _library_of("neon").exists():
         return ("neon",)
     if not _library_of(names[0]).exists():
-        raise ImportError(
-            f"the compiled kernels are missing from {FOLDER}: install the package, with "
-            "pip install . (or -e .), or in a checkout run python native/build.py"
-        )
-    best = ctypes.CDLL(str(_library_of(names[0]))).best_instruction_set
+        raise _missing(f"are missing from {FOLDER}")
+    best = _opened(names[0]).best_instruction_set
     best.restype = ctypes.c_int64
     return tuple(name for name in names[: best() + 1] if _library_of(name).exists())
 
@@ -331,17 +327,32 @@ def _library_of(name: str) -> Path:
     return FOLDER / f"kernels-{name}{SUFFIX}"
 
 
+def _opened(name: str) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(_library_of(name)))
+    except OSError as error:  # damaged, or of another system
+        raise _missing(f"cannot be loaded: {error}") from None
+
+
+def _missing(why: str) -> MissingKernelsError:
+    return MissingKernelsError(
+        f"the compiled kernels {why}; install the package, with pip install . (or -e .), or in a "
+        "checkout run python native/build.py"
+    )
+
+
 @cache
 def _loaded() -> tuple[str, ctypes.CDLL]:
     """The instruction set and the library, loaded when the first kernel runs.
 
     Raises
     ------
-    ImportError
-        If there is no library, or :data:`VARIABLE` names one that this processor cannot run.
+    MissingKernelsError
+        If there is no library that can be loaded, or :data:`VARIABLE` names one that this
+        processor cannot run.
     """
     sets = available_sets()
     name = os.environ.get(VARIABLE) or sets[-1]
     if name not in sets:
-        raise ImportError(f"{VARIABLE}={name}: this machine can run {', '.join(sets)}")
-    return name, ctypes.CDLL(str(_library_of(name)))
+        raise MissingKernelsError(f"{VARIABLE}={name}: this machine can run {', '.join(sets)}")
+    return name, _opened(name)

@@ -9,7 +9,6 @@ import typer
 
 from calipers._version import __version__
 from calipers.cli.command import command
-from calipers.errors import InputError
 
 Verbose = Annotated[
     bool,
@@ -34,18 +33,15 @@ def surroundings() -> list[str]:
 
     Raises
     ------
-    InputError
+    MissingKernelsError
         If there are no kernels that this machine can run.
     """
     import numpy as np
 
     from calipers.numeric import native
 
-    try:
-        used = native.instruction_set()
-        others = [name for name in native.available_sets() if name != used]
-    except ImportError as error:
-        raise InputError(str(error)) from error
+    used = native.instruction_set()
+    others = [name for name in native.available_sets() if name != used]
     choice = f" ({native.VARIABLE} may name {' or '.join(others)})" if others else ""
     return [
         f"Python {platform.python_version()}, NumPy {np.__version__}",
