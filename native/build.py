@@ -36,9 +36,14 @@ FLAGS += (
 SANITIZERS = ("-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined")
 SANITIZERS += ("-fno-sanitize-recover=undefined",)
 
-X86 = {"x86-64": "x86-64", "avx2": "x86-64-v3", "avx512": "x86-64-v4"}
-"""Instruction sets by their names here, and what compilers call them."""
-ARM = {"neon": ""}
+X86 = {
+    "x86-64": ("-march=x86-64",),
+    "avx2": ("-march=x86-64-v3",),
+    "avx512": ("-march=x86-64-v4",),
+    "avx512vnni": ("-march=x86-64-v4", "-mavx512vnni"),
+}
+"""Instruction sets by their names here, and the options of compilers for each."""
+ARM: dict[str, tuple[str, ...]] = {"neon": ()}
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class Target:
     triple: str | None
     tag: str
     suffix: str
-    sets: dict[str, str]
+    sets: dict[str, tuple[str, ...]]
 
 
 TARGETS = {
@@ -158,10 +163,10 @@ def build(
     folder.mkdir(parents=True, exist_ok=True)
     sources = sorted(HERE.glob("*.c"))
     newest = max(path.stat().st_mtime for path in [*HERE.glob("*.[ch]"), Path(__file__)])
-    sets = {name: march for name, march in target.sets.items() if not only or name in only}
+    sets = {name: machine for name, machine in target.sets.items() if not only or name in only}
 
-    def compile_one(job: tuple[str, str, Path]) -> Path:
-        name, march, source = job
+    def compile_one(job: tuple[str, tuple[str, ...], Path]) -> Path:
+        name, machine, source = job
         place = work / name / f"{source.stem}.o"
         if place.exists() and place.stat().st_mtime > newest:
             return place
@@ -169,14 +174,13 @@ def build(
         options = [*FLAGS, *(SANITIZERS if sanitize else ())]
         if target.suffix != ".dll":
             options.append("-fPIC")
-        if march:
-            options.append(f"-march={march.replace('-', '_') if zig else march}")
+        options += [_as_zig_says(option) if zig else option for option in machine]
         if zig:
             options += ["-g0", *(() if sanitize else ("-fno-sanitize=undefined",))]
         _run([*command, *options, "-c", str(source), "-o", str(place)])
         return place
 
-    jobs = [(name, march, source) for name, march in sets.items() for source in sources]
+    jobs = [(name, machine, source) for name, machine in sets.items() for source in sources]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compile_one, jobs))
     libraries = []
@@ -190,6 +194,12 @@ def build(
         partial.replace(library)  # a process that has the old one loaded keeps it
         libraries.append(library)
     return libraries
+
+
+def _as_zig_says(option: str) -> str:
+    """Architectures are spelt with underscores there."""
+    before, name, after = option.partition("-march=")
+    return before + name + after.replace("-", "_")
 
 
 def _run(command: list[str]) -> None:

@@ -4,6 +4,7 @@
    settled in float64. */
 
 #include "distances.h"
+#include "rounded.h"
 
 static const double FLOOR = 1e-32;  /* as in numeric/distances.py */
 static const double LARGE = 3e38;   /* just below what float32 holds */
@@ -119,29 +120,46 @@ INLINE const float *panel_of(const float *panels, int64_t row, int64_t d)
     return panels + row / PANEL * d * PANEL;
 }
 
-/* Go through all pairs of a tile; within one set, those that lie above the diagonal. */
-API void scan_nearest(const float *row_panels, const float *column_panels, const int64_t *pairs,
-                      const thresholds *rows, const thresholds *columns, int64_t row0,
-                      int64_t column0, bool same_set, const candidates *left,
-                      const candidates *right, int64_t row_count, int64_t d, int64_t column_count,
-                      int64_t count)
+/* Half a squared distance in the scale of the sieve, as a bound: rounded down. */
+INLINE float bound_of(double squared, double half_scale)
 {
-    (void)row_count, (void)column_count;
+    return (float)(squared * half_scale * (1 - 0x1p-22));
+}
+
+/* Go through all pairs of a tile; within one set, those that lie above the diagonal. */
+API void scan_nearest(const float *row_panels, const float *column_panels,
+                      const rounded *rounded_rows, const rounded *rounded_columns,
+                      const reals *points, const reals *others, const int64_t *pairs,
+                      const thresholds *rows, const thresholds *columns, double half_scale,
+                      int64_t row0, int64_t column0, bool same_set, const candidates *left,
+                      const candidates *right, int64_t row_count, int64_t d, int64_t column_count,
+                      int64_t n, int64_t m, int64_t count)
+{
+    (void)row_count, (void)column_count, (void)n, (void)m;
     float products[PANEL * PANEL];
     uint64_t passing[PANEL];
+    first_sieve sieve = first_sieve_of(rounded_rows, rounded_columns);
     for (int64_t pair = 0; pair < count; pair++) {
         int64_t row = pairs[2 * pair], column = pairs[2 * pair + 1];
-        multiply_panels(panel_of(row_panels, row0 + row, d),
-                        panel_of(column_panels, column0 + column, d), d, products);
-        if (sift_by_limits(products, rows, columns, row, column, passing) == 0) continue;
+        int64_t some = sift_rounded(&sieve, rounded_rows, rounded_columns, rows, columns, row,
+                                    column, row0 + row, column0 + column, passing);
+        bool exact = some >= 0;
+        if (!exact) {
+            multiply_panels(panel_of(row_panels, row0 + row, d),
+                            panel_of(column_panels, column0 + column, d), d, products);
+            some = sift_by_limits(products, rows, columns, row, column, passing);
+        }
+        if (some == 0) continue;
         bool diagonal = same_set && row0 + row == column0 + column;
         for (int64_t r = row; r < row + PANEL; r++) {
             uint64_t bits = passing[r - row];
             if (diagonal) bits &= ~(uint64_t)0 << (r - row) << 1; /* each pair once */
             for (; bits; bits &= bits - 1) {
                 int64_t c = column + lowest_bit(bits);
-                float bound
-                    = rows->low[r] + columns->low[c] - products[(r - row) * PANEL + c - column];
+                float bound = exact
+                    ? bound_of(squared_distance(points, row0 + r, others, column0 + c, d),
+                               half_scale)
+                    : rows->low[r] + columns->low[c] - products[(r - row) * PANEL + c - column];
                 if (bound < rows->limit[r]) {
                     float last = keep(left->bound + r * left->kept, left->which + r * left->kept,
                                       left->kept, bound, column0 + c);
@@ -198,8 +216,9 @@ static bool any_open(const float *limit)
 }
 
 /* Look at all pairs of the rows that are open; their limits are above -inf. */
-API void search_open(const float *row_panels, const float *column_panels, const reals *points,
-                     const reals *others, const thresholds *rows, const thresholds *columns,
+API void search_open(const float *row_panels, const float *column_panels,
+                     const rounded *rounded_rows, const rounded *rounded_columns,
+                     const reals *points, const reals *others, const thresholds *rows, const thresholds *columns,
                      double *squared, int64_t *index, int64_t row0, bool same_set,
                      int64_t row_count, int64_t d, int64_t column_count, int64_t n, int64_t m,
                      int64_t span, int64_t k)
@@ -207,12 +226,18 @@ API void search_open(const float *row_panels, const float *column_panels, const 
     (void)row_count, (void)column_count, (void)n, (void)m, (void)span;
     float products[PANEL * PANEL];
     uint64_t passing[PANEL];
+    first_sieve sieve = first_sieve_of(rounded_rows, rounded_columns);
     for (int64_t row = 0; row < rows->n; row += PANEL)
         for (int64_t column = 0; column < columns->n; column += PANEL) {
             if (!any_open(rows->limit + row)) break;
-            multiply_panels(panel_of(row_panels, row0 + row, d),
-                            panel_of(column_panels, column, d), d, products);
-            if (sift_by_limits(products, rows, columns, row, column, passing) == 0) continue;
+            int64_t some = sift_rounded(&sieve, rounded_rows, rounded_columns, rows, columns, row,
+                                        column, row0 + row, column, passing);
+            if (some < 0) {
+                multiply_panels(panel_of(row_panels, row0 + row, d),
+                                panel_of(column_panels, column, d), d, products);
+                some = sift_by_limits(products, rows, columns, row, column, passing);
+            }
+            if (some == 0) continue;
             for (int64_t r = row; r < row + PANEL; r++)
                 for (uint64_t bits = passing[r - row]; bits; bits &= bits - 1) {
                     int64_t c = column + lowest_bit(bits);
@@ -455,8 +480,9 @@ typedef struct {
     bool closed, by_gain;
 } tile;
 
-/* Enter a pair that passed the sieve, by its bound and the sum of both `low`. */
-INLINE void enter_pair(const tile *in, int64_t r, int64_t c, float sums, float bound)
+/* Enter a pair that passed the sieve, by its bound and the sum of both `low`, or by its `exact`
+   squared distance and the bound that this gives; NAN where it is not known. */
+INLINE void enter_pair(const tile *in, int64_t r, int64_t c, float sums, float bound, double exact)
 {
     const tile_balls *owners = in->owners, *others = in->others;
     const ball_counts *of_rows = in->of_rows, *of_columns = in->of_columns;
@@ -465,11 +491,14 @@ INLINE void enter_pair(const tile *in, int64_t r, int64_t c, float sums, float b
     double low = ((double)bound - FLOOR) * in->whole_scale;
     double high = ((double)bound + in->gap * (double)sums + FLOOR) * in->whole_scale;
     /* Counts of both balls, settled in float64 where a radius lies within the doubt */
-    double squared = low;
-    bool settled = false;
+    bool settled = !isnan(exact);
+    double squared = settled ? exact : low;
     if (bound < owners->limit[r] || bound < others->limit[c]) {
-        settled = near_a_radius(owners, r, low, high) || near_a_radius(others, c, low, high);
-        if (settled) squared = squared_distance(in->left, i, in->right, j, in->d);
+        if (!settled
+            && (near_a_radius(owners, r, low, high) || near_a_radius(others, c, low, high))) {
+            settled = true;
+            squared = squared_distance(in->left, i, in->right, j, in->d);
+        }
         const radii *ours = owners->radii, *theirs = others->radii;
         uint64_t apart = ours->codes[r] ^ theirs->codes[c];
         count_pair(squared, r, c, theirs->labels[c], apart, ours, of_rows, in->k, in->closed);
@@ -509,7 +538,8 @@ static bool any_reach(const thresholds *side)
 }
 
 /* Go through all pairs of a tile. */
-API void scan_pairs(const float *row_panels, const float *column_panels, const reals *left,
+API void scan_pairs(const float *row_panels, const float *column_panels,
+                    const rounded *rounded_rows, const rounded *rounded_columns, const reals *left,
                     const reals *right, const int64_t *pairs, const thresholds *rows,
                     const thresholds *columns, const tile_balls *owners, const tile_balls *others,
                     const ball_counts *of_rows, const ball_counts *of_columns, double half_scale,
@@ -523,21 +553,35 @@ API void scan_pairs(const float *row_panels, const float *column_panels, const r
                half_scale, 1 / half_scale, gap,  k,       d,      closed, by_gain};
     float products[PANEL * PANEL];
     uint64_t passing[PANEL];
+    first_sieve sieve = first_sieve_of(rounded_rows, rounded_columns);
+    if (by_gain || common->active) sieve.active = false; /* these are made of products */
     for (int64_t pair = 0; pair < count; pair++) {
         int64_t row = pairs[2 * pair], column = pairs[2 * pair + 1];
-        multiply_panels(panel_of(row_panels, owners->start + row, d),
-                        panel_of(column_panels, others->start + column, d), d, products);
-        if (common->active)
-            multiply_misses(products, row, column, left, right, owners->start, others->start, n, m,
-                            d, common);
-        int64_t some = by_gain ? sift(products, rows, columns, row, column, passing)
-                               : sift_by_limits(products, rows, columns, row, column, passing);
+        int64_t some = sift_rounded(&sieve, rounded_rows, rounded_columns, rows, columns, row,
+                                    column, owners->start + row, others->start + column, passing);
+        bool exact = some >= 0;
+        if (!exact) {
+            multiply_panels(panel_of(row_panels, owners->start + row, d),
+                            panel_of(column_panels, others->start + column, d), d, products);
+            if (common->active)
+                multiply_misses(products, row, column, left, right, owners->start, others->start, n,
+                                m, d, common);
+            some = by_gain ? sift(products, rows, columns, row, column, passing)
+                           : sift_by_limits(products, rows, columns, row, column, passing);
+        }
         if (some == 0) continue;
         for (int64_t r = row; r < row + PANEL; r++)
             for (uint64_t bits = passing[r - row]; bits; bits &= bits - 1) {
                 int64_t c = column + lowest_bit(bits);
                 float sums = rows->low[r] + columns->low[c];
-                enter_pair(&in, r, c, sums, sums - products[(r - row) * PANEL + c - column]);
+                if (exact) {
+                    double squared
+                        = squared_distance(left, owners->start + r, right, others->start + c, d);
+                    enter_pair(&in, r, c, sums, bound_of(squared, half_scale), squared);
+                } else {
+                    float product = products[(r - row) * PANEL + c - column];
+                    enter_pair(&in, r, c, sums, sums - product, NAN);
+                }
             }
     }
 }

@@ -20,6 +20,7 @@ SOURCE = Path(calipers.__file__).parent
 ARRAYS = {
     "f4": "float",
     "f8": "double",
+    "i1": "int8_t",
     "i4": "int32_t",
     "i8": "int64_t",
     "u1": "uint8_t",

@@ -192,18 +192,18 @@ def test_each_file_is_compiled_for_each_instruction_set(
 ) -> None:
     target = build.TARGETS["linux-x86_64"]
     libraries = build.build(compiling.output, target)
-    names = ["kernels-x86-64.so", "kernels-avx2.so", "kernels-avx512.so"]
+    names = ["kernels-x86-64.so", "kernels-avx2.so", "kernels-avx512.so", "kernels-avx512vnni.so"]
     assert [library.name for library in libraries] == names
     assert sorted(path.name for path in compiling.output.iterdir()) == sorted(names)
     commands = compiling.taken()
     compiled = [command for command in commands if "-c" in command]
-    assert len(compiled) == 6
+    assert len(compiled) == 8
     assert all({"-ffp-contract=off", "-std=c17", "-fPIC"} <= set(one) for one in compiled)
     marches = sorted(part for one in compiled for part in one if part.startswith("-march="))
-    expected = ["-march=x86-64", "-march=x86-64-v3", "-march=x86-64-v4"]
+    expected = ["-march=x86-64", "-march=x86-64-v3", "-march=x86-64-v4", "-march=x86-64-v4"]
     assert marches == sorted(2 * expected)
     linked = [command for command in commands if "-shared" in command]
-    assert len(linked) == 3
+    assert len(linked) == 4
     for command in linked:
         assert sum(part.endswith((f"{os.sep}one.o", f"{os.sep}two.o")) for part in command) == 2
 

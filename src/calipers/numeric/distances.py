@@ -19,6 +19,7 @@ from calipers.lazy import lazily
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.panels import PANEL
+from calipers.numeric.rounded import Rounded
 from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, panel_spans
@@ -87,6 +88,17 @@ class Sieve:
     def limits(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
         """Squared radii of consecutive rows as limits of the sieve, filled up to whole panels."""
         return fill_panels(sieve_limits(squared_radius, self.half_scale), 0.0)
+
+    @lazily
+    def rounded(self) -> Rounded:
+        """The rows rounded to eight bits; see :meth:`prepare`."""
+        return Rounded.of(self.panels, slack(self.points.shape[1]))
+
+    def prepare(self, pool: Workers) -> None:
+        """Round the rows on all threads, before these need them."""
+        if "rounded" not in self.__dict__:
+            made = Rounded.of(self.panels, slack(self.points.shape[1]), pool)
+            self.__dict__["rounded"] = made
 
     @lazily
     def rows(self) -> NDArray[np.float32]:

@@ -31,6 +31,7 @@ SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 DTYPES = {
     "f4": np.dtype(np.float32),
     "f8": np.dtype(np.float64),
+    "i1": np.dtype(np.int8),
     "i4": np.dtype(np.int32),
     "i8": np.dtype(np.int64),
     "u1": np.dtype(np.uint8),
@@ -306,14 +307,14 @@ def _structure(
 def instruction_set() -> str:
     """Name the instruction set that the loaded kernels were compiled for.
 
-    ``x86-64``, ``avx2``, ``avx512`` or ``neon``.
+    ``x86-64``, ``avx2``, ``avx512``, ``avx512vnni`` or ``neon``.
     """
     return _loaded()[0]
 
 
 def available_sets() -> tuple[str, ...]:
     """The instruction sets that this processor has and kernels were compiled for, best one last."""
-    names = ("x86-64", "avx2", "avx512")
+    names = ("x86-64", "avx2", "avx512", "avx512vnni")
     if _library_of("neon").exists():
         return ("neon",)
     if not _library_of(names[0]).exists():

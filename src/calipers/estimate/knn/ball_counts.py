@@ -234,6 +234,8 @@ def count_tile(
     scan_pairs(
         left.panels,
         right.panels,
+        left.rounded,
+        right.rounded,
         left.points,
         right.points,
         patches(n, m, left.panels),

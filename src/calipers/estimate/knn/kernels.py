@@ -71,7 +71,12 @@ native.record(
     "missed_columns f8[m] out",
 )
 
-PANELS = "row_panels f4[row_count, d, 48]", "column_panels f4[column_count, d, 48]"
+PANELS = (
+    "row_panels f4[row_count, d, 48]",
+    "column_panels f4[column_count, d, 48]",
+    "rounded_rows rounded",
+    "rounded_columns rounded",
+)
 LIMITS = "rows thresholds", "columns thresholds"
 ENTERED = "of_rows ball_counts", "of_columns ball_counts"
 LISTED = "left reals[n, d]", "right reals[m, d]", "rows i8[count]", "columns i8[count]"
@@ -80,8 +85,11 @@ BALLS = "owners radii", "others radii"
 scan_nearest = native.kernel(
     "scan_nearest",
     *PANELS,
+    "points reals[n, d]",
+    "others reals[m, d]",
     "pairs i8[count, 2]",
     *LIMITS,
+    "half_scale float",
     "row0 int",
     "column0 int",
     "same_set bool",

@@ -52,6 +52,8 @@ def search_again(
     search_open(
         rows.panels,
         others.panels,
+        rows.rounded,
+        others.rounded,
         rows.points,
         others.points,
         Thresholds.of(rows.low[span[0] : span[0] + len(limit)], limit),
@@ -174,6 +176,7 @@ def nearest_neighbours(
         )
 
     with workers(threads) as pool:
+        points.prepare(pool)
         for (rows, columns), left, right in pool.map(work, triangle(panel_spans(n, block))):
             candidates.merge(rows, left)
             candidates.merge(columns, right)
@@ -207,6 +210,8 @@ def nearest_between(
         return tile, *nearest_in_tile((left, right), tile, candidates, same_set=False)
 
     with workers(threads) as pool:
+        left.prepare(pool)
+        right.prepare(pool)
         tiles = rectangle(panel_spans(n, block), panel_spans(m, block))
         for (rows, columns), ours, theirs in pool.map(work, tiles):
             candidates[0].merge(rows, ours)
@@ -241,7 +246,10 @@ def nearest_in_tile(
     pairs = patches(row1 - row0, column1 - column0, panels[0])
     if same_set:
         pairs = pairs[row0 + pairs[:, 0] <= column0 + pairs[:, 1]]
-    scan_nearest(*panels, pairs, rows, columns, row0, column0, same_set, left, right)
+    rounded = sets[0].rounded, sets[1].rounded
+    points = sets[0].points, sets[1].points
+    limits, places = (rows, columns, sets[0].half_scale), (row0, column0, same_set)
+    scan_nearest(*panels, *rounded, *points, pairs, *limits, *places, left, right)
     return left, right
 
 

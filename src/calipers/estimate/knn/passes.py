@@ -131,6 +131,8 @@ class LocalPasses(Passes):
             return slice(*tile[0]), slice(*tile[1]), counted
 
         with workers(self.threads) as pool:
+            reference.points.prepare(pool)
+            generated.points.prepare(pool)
             size = self.block or block_of(n, m, self.threads)
             tiles = rectangle(panel_spans(n, size), panel_spans(m, size))
             for rows, columns, parts in pool.map(look, tiles):
