@@ -204,7 +204,8 @@ API void settle_candidates(const reals *points, const reals *others, double half
                        other);
         }
         double last = squared[k - 1] * half_scale * (1 + 0x1p-22) + FLOOR;
-        still_open[row] = !(last < (double)bounds[row * kept + kept - 1]);
+        int64_t end = row * kept + kept - 1; /* with room left, none was dropped that matters */
+        still_open[row] = which[end] >= 0 && !(last < (double)bounds[end]);
     }
 }
 

@@ -14,8 +14,10 @@ from calipers.engine.tile_passes import TilePasses
 from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
+from calipers.estimate.knn.nearest import nearest_neighbours
 from calipers.estimate.knn.passes import passes_on
 from calipers.numeric.blocks import Blocks
+from calipers.numeric.distances import sieves
 from extras import need
 
 _spec = importlib.util.spec_from_file_location(
@@ -93,6 +95,30 @@ def test_any_sizes_with_many_ties(tmp_path_factory, n, m, d, seed):
     rng = np.random.default_rng(seed)
     sets = [rng.integers(0, 4, (size, d)).astype(np.float32) for size in (n, m)]
     check_equal(sets, tmp_path_factory.mktemp("tiles") / "work", k=1, k_max=min(n, m) - 1)
+
+
+def test_tiles_leave_out_what_lies_beyond_the_nearest_of_their_own_range(rng, tmp_path):
+    (points,) = sieves(rng.standard_normal((384, 8)))
+    k, expected = 3, nearest_neighbours(points, k=3)
+    numbers = {}
+    for order in (1, -1):  # ranges with themselves first, or last: nothing is known then
+        folder = WorkFolder(str(tmp_path / str(order)))
+
+        def run(missing, order=order, folder=folder):
+            for place, tile in [*enumerate(missing)][::order]:
+                tiles.make_tile(tile)
+                arrays = folder.read_arrays(tile.result)
+                places = sum((arrays[name] >= 0).sum() for name in arrays if "index" in name)
+                numbers[order] = numbers.get(order, 0) + int(places)
+                yield place
+
+        with TilePasses(folder, run=run, threads=1, few_pairs=0) as passes:
+            found = passes.nearest(points, k)
+        np.testing.assert_array_equal(found.squared, expected.squared)
+        np.testing.assert_array_equal(found.index, expected.index)
+    pairs = 8 * 8  # ranges of 48 rows: each against itself and, from both sides, every other
+    assert numbers[-1] == pairs * 48 * k
+    assert 8 * 48 * k < numbers[1] < numbers[-1]
 
 
 def test_few_pairs_need_no_files(rng, tmp_path):

@@ -79,6 +79,30 @@ def test_the_nearest_of_another_set(rng, n, m, d, k):
         np.testing.assert_array_equal(nearest.index, order)
 
 
+@pytest.mark.parametrize(("n", "m", "d", "k"), [(97, 5, 3, 4), (49, 148, 17, 2), (131, 53, 40, 6)])
+def test_what_lies_within_a_limit_is_found_and_little_else(rng, n, m, d, k):
+    left, right = grid_rows(rng, n, d, np.float32), grid_rows(rng, m, d)
+    squared = oracle.squared_distances(left, right)
+    limits = []
+    for distances in (squared, squared.T):  # some equal a distance, some shut out all, some none
+        limit = first_nearest(distances, min(k, distances.shape[1]))[0][:, -1]
+        limit[::3], limit[1::5] = -1.0, np.inf
+        limits.append(limit)
+    found = nearest_between(*sieves(left, right), k=k, within=tuple(limits), block=48)
+    for nearest, distances, limit in zip(found, (squared, squared.T), limits, strict=True):
+        expected, order = first_nearest(distances, min(k, distances.shape[1]))
+        inside = expected <= limit[:, None]
+        np.testing.assert_array_equal(nearest.squared[inside], expected[inside])
+        np.testing.assert_array_equal(nearest.index[inside], order[inside])
+        places = nearest.index >= 0
+        np.testing.assert_array_equal(np.isfinite(nearest.squared), places)
+        row = np.broadcast_to(np.arange(len(limit))[:, None], places.shape)[places]
+        np.testing.assert_array_equal(
+            nearest.squared[places], distances[row, nearest.index[places]]
+        )
+        assert not places[limit < 0].all()
+
+
 @pytest.mark.parametrize("ties", ["closed", "open"])
 @pytest.mark.parametrize(
     ("n", "m", "d"), [(3, 2, 1), (47, 49, 2), (48, 96, 16), (97, 60, 33), (211, 7, 5)]

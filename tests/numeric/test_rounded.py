@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calipers.estimate import neighbourhoods
@@ -13,9 +13,11 @@ from calipers.numeric.distances import Sieve, sieves, slack
 from calipers.numeric.rounded import Rounded
 from calipers.numeric.threads import workers
 
-pytestmark = pytest.mark.skipif(
-    not rounded.compares_rounded(), reason="this processor compares no rounded rows"
-)
+
+@pytest.fixture(autouse=True)
+def rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are rounded everywhere, also where the processor makes no use of them."""
+    monkeypatch.setattr(rounded, "compares_rounded", lambda: True)
 
 
 @pytest.fixture
@@ -38,21 +40,21 @@ def products_of(rows: Rounded) -> tuple[np.ndarray, np.ndarray]:
     return products, np.outer(error, length) + np.outer(length, error)
 
 
+@pytest.mark.usefixtures("always")
 def test_a_worked_example() -> None:
     """Rows of one coordinate are not turned but for the sign: 127 steps to the largest."""
     panels = np.zeros((1, 1, 48), np.float32)
     panels[0, 0, :3] = 1.0, -0.5, 0.0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounded, "FEWEST_ROWS", 0)
-        patch.setattr(rounded, "FEWEST_COLUMNS", 1)
-        rows = Rounded.of(panels, slack(1))
+    rows = Rounded.of(panels, slack(1))
     assert np.abs(rows.sums[:3]).tolist() == [127, 127, 0]
     np.testing.assert_allclose(rows.unit[:3], [1 / 127, 0.5 / 127, 0], rtol=1e-6)
     assert np.sign(rows.sums[0]) == -np.sign(rows.sums[1])
 
 
 @pytest.mark.usefixtures("always")
-@settings(deadline=None, max_examples=60)
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     n=st.integers(1, 100),
     d=st.sampled_from([1, 2, 3, 4, 5, 47, 64, 97, 128, 200, 384]),

@@ -114,7 +114,16 @@ class TilePasses(Passes):
         saved = self._rows(points)
         name = self._claimed(f"nearest-{digest_of(*self._format(), saved.name, k)}")
         total = no_neighbours(n, k)
-        tiles = [NearestTile(saved, tile, k, _file(name, tile)) for tile in triangle(grid(n))]
+        tiles = [
+            NearestTile(
+                saved,
+                (rows, columns),
+                k,
+                _file(name, (rows, columns)),
+                own=(_file(name, (rows, rows)), _file(name, (columns, columns))),
+            )
+            for rows, columns in triangle(grid(n))
+        ]
         for tile, arrays in self._made(name, tiles, lambda: saved.save(points)):
             tile.merge(arrays, total)
         return total

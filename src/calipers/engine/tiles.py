@@ -1,9 +1,11 @@
 """The passes over all pairs as tiles of a fixed grid, each a file that can be made anywhere.
 
 A tile is identified by the names of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`
-and two ranges. What it gives is exact, depends on nothing else, and lies in one file; merging takes
-the nearest rows by distance and place, sums of counts, the deepest ball. So tiles can be made in
-any order, twice, and by whom one likes: the merged result is that of one machine.
+and two ranges. What it gives is exact and lies in one file; merging takes the nearest rows by
+distance and place, sums of counts, the deepest ball. Where the tile of a range with itself is there
+already, others leave out what lies beyond the nearest rows that it has: none of that matters. So
+tiles can be made in any order, twice, and by whom one likes: the merged result is that of one
+machine.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from calipers.estimate.knn.ball_counts import BallCounts
 from calipers.estimate.knn.balls import BallSide, Radii
 from calipers.estimate.knn.nearest import Nearest, nearest_between, nearest_neighbours
 from calipers.estimate.knn.passes import LocalPasses, SettledCounts
+from calipers.numeric.arrays import Floats
 from calipers.numeric.distances import Sieve
 from calipers.numeric.panels import PANEL
 from calipers.numeric.tiles import Span, panel_spans
@@ -136,12 +139,15 @@ class NearestTile:
         How many nearest rows.
     result
         The name of the file.
+    own
+        The names of the files of both ranges, each with itself.
     """
 
     saved: SavedRows
     tile: tuple[Span, Span]
     k: int
     result: str
+    own: tuple[str, str]
 
     @property
     def folder(self) -> WorkFolder:
@@ -156,13 +162,29 @@ class NearestTile:
             k = min(self.k, first[1] - first[0] - 1)
             parts = {"rows": nearest_neighbours(rows, k=k, threads=threads)} if k else {}
         else:
-            left, right = nearest_between(rows, self.saved.open(second), k=self.k, threads=threads)
+            left, right = nearest_between(
+                rows,
+                self.saved.open(second),
+                k=self.k,
+                within=(self._farthest(self.own[0]), self._farthest(self.own[1])),
+                threads=threads,
+            )
             parts = {"rows": left, "columns": right}
         return {
             f"{name}.{which}": getattr(part, which)
             for name, part in parts.items()
             for which in ("squared", "index")
         }
+
+    def _farthest(self, own: str) -> Floats | None:
+        """How far the k-th nearest row of the own range is, squared, for every row of it.
+
+        None where its tile is not there yet, or finds fewer than k.
+        """
+        squared = (self.folder.read_arrays(own) or {}).get("rows.squared")
+        return (
+            None if squared is None or squared.shape[1] < self.k else squared[:, self.k - 1].copy()
+        )
 
     def merge(self, arrays: Arrays, total: Nearest) -> None:
         """Take in what a file holds, in place."""

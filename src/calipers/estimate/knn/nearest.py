@@ -20,6 +20,7 @@ from calipers.estimate.knn.kernels import (
     search_open,
     settle_candidates,
 )
+from calipers.numeric.arrays import Vector
 from calipers.numeric.distances import Sieve, fill_panels
 from calipers.numeric.panels import Thresholds, patches
 from calipers.numeric.scratch import filled
@@ -184,7 +185,13 @@ def nearest_neighbours(
 
 
 def nearest_between(
-    left: Sieve, right: Sieve, *, k: int, threads: int | None = None, block: int | None = None
+    left: Sieve,
+    right: Sieve,
+    *,
+    k: int,
+    within: tuple[Vector | None, Vector | None] = (None, None),
+    threads: int | None = None,
+    block: int | None = None,
 ) -> tuple[Nearest, Nearest]:
     """Find the k nearest rows of the other set for every row of two sets.
 
@@ -194,20 +201,30 @@ def nearest_between(
         The sets, prepared together by :func:`calipers.numeric.distances.sieves`.
     k
         How many, from 1; where the other set is smaller, all of it.
+    within
+        For every left row and every right row, a squared distance beyond which no other matters,
+        float64; None for no such limit. Some beyond it may be found, or none.
     threads, block
         Where and in what pieces the work is done; neither changes the result.
 
     Returns
     -------
     tuple of Nearest
-        Of the left rows among the right ones, and of the right rows among the left ones.
+        Of the left rows among the right ones, and of the right rows among the left ones. Where
+        fewer than k lie `within`, infinite distances and places of -1 may end a row.
     """
     n, m = len(left.points), len(right.points)
     candidates = Candidates.empty(n, min(k, m)), Candidates.empty(m, min(k, n))
     block = block or block_of(n, m, threads)
 
     def work(tile: tuple[Span, Span]) -> tuple[tuple[Span, Span], Candidates, Candidates]:
-        return tile, *nearest_in_tile((left, right), tile, candidates, same_set=False)
+        limits = tuple(
+            None if squared is None else squared[slice(*span)]
+            for squared, span in zip(within, tile, strict=True)
+        )
+        return tile, *nearest_in_tile(
+            (left, right), tile, candidates, within=(limits[0], limits[1]), same_set=False
+        )
 
     with workers(threads) as pool:
         left.prepare(pool)
@@ -227,21 +244,23 @@ def nearest_in_tile(
     tile: tuple[Span, Span],
     known: tuple[Candidates, Candidates],
     *,
+    within: tuple[Vector | None, Vector | None] = (None, None),
     same_set: bool,
 ) -> tuple[Candidates, Candidates]:
     """Candidates across one tile, for its rows and for its columns.
 
     Only pairs that could enter the lists of `known` are looked at; any state of `known`, also an
-    empty one, leads to the same nearest neighbours. Spans start at a multiple of 48. With
+    empty one, leads to the same nearest neighbours, and so do squared distances `within` which they
+    lie, for the rows and the columns of the tile. Spans start at a multiple of 48. With
     `same_set` both sets are one, and no row is its own neighbour.
     """
     (row0, row1), (column0, column1) = tile
     left = Candidates.empty(row1 - row0, known[0].k)
     right = Candidates.empty(column1 - column0, known[1].k)
-    rows = _thresholds(sets[0], row0, row1, known[0])
+    rows = _thresholds(sets[0], row0, row1, known[0], within[0])
     # On the diagonal rows and columns are the same, and share what tightens their limits
     diagonal = same_set and row0 == column0
-    columns = rows if diagonal else _thresholds(sets[1], column0, column1, known[1])
+    columns = rows if diagonal else _thresholds(sets[1], column0, column1, known[1], within[1])
     panels = sets[0].panels, sets[1].panels
     pairs = patches(row1 - row0, column1 - column0, panels[0])
     if same_set:
@@ -253,6 +272,10 @@ def nearest_in_tile(
     return left, right
 
 
-def _thresholds(points: Sieve, start: int, stop: int, known: Candidates) -> Thresholds:
+def _thresholds(
+    points: Sieve, start: int, stop: int, known: Candidates, within: Vector | None
+) -> Thresholds:
     limit = fill_panels(known.bound[start:stop, -1], 0.0)
+    if within is not None:
+        limit = np.minimum(limit, points.limits(within))
     return Thresholds.of(points.low[start : start + len(limit)], limit)
