@@ -138,10 +138,13 @@ INLINE int64_t common(const int32_t *tokens, const int32_t *left, int64_t one, i
     return shared;
 }
 
-/* Count the tokens that each suffix shares with the one named beside it.
+/* Count the tokens that each suffix shares with the one named beside it: the nearest suffix of the
+   references on one side, or the nearest of another block than that one's.
 
    One token further on at most one less is shared (Kasai et al., CPM 2001), so every token is
-   compared about twice, however long the copies are. */
+   compared about twice, however long the copies are. It holds for other blocks too: where a suffix
+   shares L tokens with one of block B and the nearer ones are of other blocks, one token further on
+   all of them share L - 1 or more, and are still of B and of others. */
 API void count_common(const int32_t *tokens, const int32_t *left, const int32_t *beside,
                       int32_t *lengths, int64_t total, int64_t text_length)
 {
@@ -149,28 +152,6 @@ API void count_common(const int32_t *tokens, const int32_t *left, const int32_t 
     int64_t shared = 0;
     for (int64_t suffix = 0; suffix < text_length; suffix++) {
         shared = beside[suffix] < 0 ? 0 : common(tokens, left, suffix, beside[suffix], shared);
-        lengths[suffix] = (int32_t)shared;
-        shared = larger(0, shared - 1);
-    }
-}
-
-/* Count the tokens that each suffix shares with the next one of another block.
-
-   As long as the same block is passed over, one token further on at most one less is shared. */
-API void count_common_further(const int32_t *tokens, const int32_t *left, const int32_t *nearest,
-                              const int32_t *further, const int64_t *blocks, int32_t *lengths,
-                              int64_t total, int64_t text_length, int64_t reference_length)
-{
-    (void)total, (void)reference_length;
-    int64_t shared = 0, passed = -1;
-    for (int64_t suffix = 0; suffix < text_length; suffix++) {
-        lengths[suffix] = 0;
-        int64_t beside = further[suffix];
-        int64_t block = beside < 0 ? -1 : blocks[nearest[suffix] - text_length];
-        if (block != passed) shared = 0;
-        passed = block;
-        if (beside < 0) continue;
-        shared = common(tokens, left, suffix, beside, shared);
         lengths[suffix] = (int32_t)shared;
         shared = larger(0, shared - 1);
     }

@@ -318,8 +318,8 @@ def test_a_longer_match_of_the_block_that_is_passed_over_does_not_count(seed: in
     left = copied.tokens_left(both.starts)
     order = copied.sort_suffixes(both.tokens, left, 40, 4)
     for behind in (False, True):
-        nearest, further = copied.nearest_of_others(order, behind, 40, blocks)
-        found = copied.common_with_further(both.tokens, left, nearest, further, blocks)
+        _, further = copied.nearest_of_others(order, behind, 40, blocks)
+        found = copied.common_lengths(both.tokens, left, further)
         some = np.flatnonzero(further >= 0)
         assert found[some].tolist() == table[some, further[some] - 40].tolist()
 

@@ -350,7 +350,7 @@ def _side(
     passed = np.full(size, -1, np.int32)
     passed[nearest >= 0] = blocks[nearest[nearest >= 0] - size]
     lengths = common_lengths(tokens, left, nearest)
-    return lengths, common_with_further(tokens, left, nearest, further, blocks), passed
+    return lengths, common_lengths(tokens, left, further), passed
 
 
 def nearest_of_others(
@@ -372,26 +372,6 @@ _find_nearest_of_blocks = native.kernel(
     "blocks i8[reference_length]",
     "nearest i4[text_length] out",
     "further i4[text_length] out",
-)
-
-
-def common_with_further(
-    tokens: Ints, left: Ints, nearest: Ints, further: Ints, blocks: Longs
-) -> Ints:
-    """Count the tokens that each suffix shares with the next one of another block."""
-    lengths = np.empty(len(further), np.int32)
-    _count_common_further(tokens, left, nearest, further, blocks, lengths)
-    return lengths
-
-
-_count_common_further = native.kernel(
-    "count_common_further",
-    "tokens i4[total]",
-    "left i4[total]",
-    "nearest i4[text_length]",
-    "further i4[text_length]",
-    "blocks i8[reference_length]",
-    "lengths i4[text_length] out",
 )
 
 
