@@ -30,7 +30,7 @@ from calipers.judgements.tables import pair_step
 from calipers.samples.row_tables import Row, RowTable, is_blank
 from calipers.samples.wording import describe, names
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
-from calipers.uncertainty.ceiling import ceiling
+from calipers.uncertainty.ceiling import ceilings
 from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 from calipers.uncertainty.rater_agreement import check_more_than_sides, first_share
@@ -256,8 +256,4 @@ def _fit(
 def _pairs_ceiling(
     pairs: RatedPairs, systems: tuple[str, ...], options: RankOptions
 ) -> RaterCeiling:
-    return rater_ceiling(
-        lambda kind: ceiling(
-            pairs, correlation=kind, systems=systems, level=options.level, seed=options.seed
-        )
-    )
+    return rater_ceiling(ceilings(pairs, systems=systems, level=options.level, seed=options.seed))

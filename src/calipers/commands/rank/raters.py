@@ -7,7 +7,7 @@ raters saw the same items, else from items.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from calipers.commands.rank.judged import Cluster, RaterCeiling, Raters
@@ -65,9 +65,9 @@ def with_clusters(raters: Raters, cluster: Cluster, by_rater: int, by_item: int)
     )
 
 
-def rater_ceiling(estimate: Callable[[CorrelationKind], Ceiling]) -> RaterCeiling:
+def rater_ceiling(ceilings: Mapping[CorrelationKind, Ceiling]) -> RaterCeiling:
     """Say how far raters agree among themselves, by both correlations."""
-    rank, line = estimate("spearman"), estimate("pearson")
+    rank, line = ceilings["spearman"], ceilings["pearson"]
     return RaterCeiling(
         spearman=rank.value,
         spearman_interval=rank.interval,
