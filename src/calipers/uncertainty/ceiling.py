@@ -181,7 +181,7 @@ def ceilings(
     count = known if by_rater else len(pairs)
     fits = BradleyTerryFits.of(len(pairs.names), pairs.i, pairs.j)
     turned = pairs.i > pairs.j
-    won = np.where(turned, -pairs.outcome, pairs.outcome) / 2 + 0.5
+    won = (1 + np.where(turned, -pairs.signed, pairs.signed)) / 2
     counts = _by_unit(
         np.concatenate([unit, unit]),
         np.concatenate([fits.pair, len(fits) + fits.pair]),

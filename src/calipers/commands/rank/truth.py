@@ -54,10 +54,11 @@ def read_truths(scores: ScoredSystems, options: RankOptions) -> Truths:
         _check_reference(scores, [table], "system")
         return _truths_of_scores(table, scores, options.truth_columns)
     if options.judgements is not None:
-        tables = tables_of(options.judgements)
+        tables, notes = tables_of(options.judgements)
         _check_reference(scores, tables, "a", "b", "system")
-        judged, notes = judged_truths(tables, scores, options)
-        return Truths(tuple(one.truth for one in judged), tuple(notes), tuple(judged))
+        judged, about = judged_truths(tables, scores, options)
+        truths = tuple(one.truth for one in judged)
+        return Truths(truths, (*notes, *about), tuple(judged))
     _check_reference(scores)
     return Truths((), ())
 
