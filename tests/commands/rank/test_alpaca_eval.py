@@ -194,3 +194,63 @@ def test_intervals_by_prompt_hold_where_answers_to_a_prompt_are_alike():
             covered[how] += bool(low <= 0 <= high)
     assert covered["prompt"] / runs > 0.9
     assert covered["none"] / runs < 0.9
+
+
+LEADERBOARD = (
+    ",win_rate,standard_error,n_total,mode,avg_length,length_controlled_winrate,lc_standard_error"
+    """
+good,76.9,0.9,805,community,872,86.4,0.14
+middle,50.0,0.5,805,minimal,2049,50.0,
+base,22.5,1.2,805,minimal,1500,33.1,0.5
+weak,3.0,0.5,805,community,400,2.9,0.2
+other,1.0,0.3,805,community,400,1.9,0.2
+"""
+)
+
+
+def test_a_leaderboard_is_read_as_published(tmp_path):
+    path = tmp_path / "leaderboard.csv"
+    path.write_text(LEADERBOARD)
+    wanted = ["win_rate", "length_controlled_winrate"]
+    found = calipers.rank(scores(), truth=path, truth_columns=wanted)
+    assert found["win_rate"].scores == {"good": 76.9, "middle": 50, "base": 22.5, "weak": 3}
+    assert found["win_rate"].deviations == {"good": 0.9, "middle": 0.5, "base": 1.2, "weak": 0.5}
+    assert found[wanted[1]].deviations == {"good": 0.14, "base": 0.5, "weak": 0.2}
+    assert f"{path}: 'other' left out of the correlations: no scores" in found.notes
+    for name in ("Unnamed: 0", "model", "name"):
+        path.write_text(name + LEADERBOARD)
+        again = calipers.rank(scores(), truth=path, truth_columns=["win_rate"])
+        assert again["win_rate"].scores == found["win_rate"].scores
+
+
+def test_a_data_frame_with_names_as_its_index_is_a_leaderboard():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"elo": [3.0, 2.0, 1.0]}, index=["good", "base", "weak"])
+    found = calipers.rank(scores(), truth=frame)
+    assert found["elo"].scores == {"good": 3, "base": 2, "weak": 1}
+
+
+def test_of_a_leaderboard_a_person_says_which_columns_are_meant(tmp_path):
+    path = tmp_path / "leaderboard.csv"
+    path.write_text(LEADERBOARD)
+    with pytest.raises(
+        InputError,
+        match=r"has 4 columns of numbers: 'win_rate', 'n_total', 'avg_length' and "
+        r"'length_controlled_winrate'; .*--truth-column win_rate \(truth_columns=\['win_rate'\]",
+    ):
+        calipers.rank(scores(), truth=path)
+    with pytest.raises(InputError, match=r"no column 'winrate'; its columns are 'system', 'win_ra"):
+        calipers.rank(scores(), truth=path, truth_columns=["winrate"])
+    path.write_text(
+        "".join(
+            line.split(",", 2)[0] + "," + line.split(",")[1] + "\n"
+            for line in LEADERBOARD.splitlines()
+        )
+    )
+    assert set(calipers.rank(scores(), truth=path).truths) == {"win_rate"}
+    path.write_text("player" + LEADERBOARD)
+    with pytest.raises(
+        InputError,
+        match=r"no column 'system'; its columns are 'player', 'win_rate', .* called name, model, ",
+    ):
+        calipers.rank(scores(), truth=path)

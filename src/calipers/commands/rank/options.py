@@ -42,8 +42,9 @@ class RankOptions(Seeded):
         None,
         "In place of --judgements, known quality scores: a table with the column system and "
         "columns of numbers, higher is better. Metrics are compared with each column separately; "
-        "a column NAME_sd holds the standard errors of the column NAME. In Python also a dict from "
-        "system to number.",
+        "a column NAME_sd holds the standard errors of the column NAME. Of a leaderboard, whose "
+        "first column names the systems without a name of its own, --truth-column says which "
+        "columns are meant. In Python also a dict from system to number.",
         panel=INPUT,
         metavar="FILE",
         source=True,
