@@ -156,7 +156,16 @@ def calls(monkeypatch) -> Calls:
     def compare(reference, generated, *, options):
         return measure(reference, generated, **vars(options))
 
-    def read(paths, *, field=None, group=None, cluster=None, cluster_needed=True, skip_bad=False):
+    def read(
+        paths,
+        *,
+        field=None,
+        group=None,
+        cluster=None,
+        cluster_needed=True,
+        skip_bad=False,
+        beside=(),
+    ):
         seen.read.append((paths, field))
         seen.groups.append((paths, group))
         seen.clusters.append((paths, cluster))

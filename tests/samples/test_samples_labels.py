@@ -279,9 +279,9 @@ def test_the_field_is_for_all_files(write: Write) -> None:
 
 
 def test_same_name_twice(write: Write) -> None:
-    first, second = write("one/out.txt", "a"), write("two/out.jsonl", '"b"')
-    with pytest.raises(InputError, match=r"two generated .*'out'") as caught:
-        read_systems([str(first), str(second)])
+    first, second = write("one/out.txt", "a"), write("two/one.jsonl", '"b"')
+    with pytest.raises(InputError, match=r"two generated .*'one'") as caught:
+        read_systems([f"one={first}", str(second)])
     assert str(first) in str(caught.value)
     assert str(second) in str(caught.value)
     with pytest.raises(InputError, match="'stdin'"):

@@ -21,7 +21,7 @@ import pytest
 from calipers.errors import InputError
 from calipers.samples import read_samples
 
-NAME_IT = "choose one with --field (field= in Python)"
+NAME_IT = "choose one with --field (field= in Python), or FILE@FIELD for one file alone"
 NO_TEXT = "no field has a common name for a text, such as 'text' or 'generation'; the fields are"
 IDS = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
 

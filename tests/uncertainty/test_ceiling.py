@@ -13,7 +13,8 @@ from scipy.special import expit
 
 from calipers.errors import InputError
 from calipers.uncertainty import ceiling as module
-from calipers.uncertainty.ceiling import ceiling, ratings_ceiling
+from calipers.uncertainty.bradley_terry_fits import DIGITS, BradleyTerryFits
+from calipers.uncertainty.ceiling import ceiling, ceilings, ratings_ceilings
 from calipers.uncertainty.correlation import correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 
@@ -35,6 +36,13 @@ def columns(table):
     return systems.ravel(), raters.ravel(), table.ravel()
 
 
+def scores_of(wins):
+    """Scores of tables of wins ``(tables, n, n)`` in which all systems may have met."""
+    low, high = np.triu_indices(wins.shape[-1], 1)
+    fits = BradleyTerryFits.of(wins.shape[-1], low, high)
+    return fits.scores(np.concatenate([wins[:, low, high], wins[:, high, low]], axis=1))
+
+
 def test_ratings_by_enumeration():
     # Four raters can be halved in three ways, all as likely
     halves = [((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2))]
@@ -42,7 +50,7 @@ def test_ratings_by_enumeration():
         np.corrcoef(*(TABLE[list(half)].mean(axis=0) for half in both))[0, 1] for both in halves
     ]
     half = float(np.mean(found))
-    asked = ratings_ceiling(*columns(TABLE), correlation="pearson", splits=4000, draws=2)
+    asked = ratings_ceilings(*columns(TABLE), splits=4000, draws=2)["pearson"]
     assert asked.half == pytest.approx(half, abs=0.02)
     assert asked.value == pytest.approx(2 * asked.half / (1 + asked.half))
     assert asked.attainable == pytest.approx(math.sqrt(asked.value))
@@ -60,9 +68,9 @@ def test_scores_of_a_half_by_a_general_search():
         return -float((wins * np.log(expit(apart))).sum()) - own / 2
 
     best = minimize(against, np.zeros(3), tol=1e-12).x
-    found = module._bradley_terry(np.stack([wins, 2 * wins]))
+    found = scores_of(np.stack([wins, 2 * wins]))
     assert found[0] == pytest.approx(best - best.mean(), abs=1e-5)
-    assert found.mean(axis=1) == pytest.approx([0, 0], abs=10**-module.DIGITS)
+    assert found.mean(axis=1) == pytest.approx([0, 0], abs=10**-DIGITS)
 
 
 def test_systems_alike_are_equal_in_whatever_order_they_come():
@@ -70,15 +78,45 @@ def test_systems_alike_are_equal_in_whatever_order_they_come():
     rng = np.random.default_rng(0)
     wins = rng.integers(0, 4, (500, 5, 5)) / 2 * (rng.random((500, 5, 5)) < 0.5)
     wins[:, np.arange(5), np.arange(5)] = 0
-    found = module._bradley_terry(wins)
+    found = scores_of(wins)
     for _ in range(5):
         order = rng.permutation(5)
-        other = module._bradley_terry(wins[:, order][:, :, order])
+        other = scores_of(wins[:, order][:, :, order])
         np.testing.assert_array_equal(other, found[:, order])
     wins[:, 1] = wins[:, 0]
     wins[:, :, 1] = wins[:, :, 0]
     wins[:, :2, :2] = 0
-    assert (np.ptp(module._bradley_terry(wins)[:, :2], axis=1) == 0).all()
+    assert (np.ptp(scores_of(wins)[:, :2], axis=1) == 0).all()
+
+
+@pytest.mark.parametrize("design", ["baselines", "two groups", "chain"])
+def test_scores_are_the_same_whatever_pairs_are_known_to_meet(design):
+    """Systems that never met are eliminated first; a table with all pairs has them as zeros."""
+    rng = np.random.default_rng(7)
+    low, high = {
+        "baselines": (np.array([0, 0, 0, 1, 1]), np.array([2, 3, 4, 4, 5])),
+        "two groups": (np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4])),
+        "chain": (np.arange(6), np.arange(1, 7)),
+    }[design]
+    n = int(high.max()) + 1
+    wins = np.zeros((50, n, n))
+    wins[:, low, high] = rng.integers(0, 9, (50, len(low)))
+    wins[:, high, low] = rng.integers(0, 9, (50, len(low)))
+    fits = BradleyTerryFits.of(n, low, high)
+    assert len(fits.apart) > 1
+    sparse = np.concatenate([wins[:, low, high], wins[:, high, low]], axis=1)
+    np.testing.assert_allclose(fits.scores(sparse), scores_of(wins), atol=2 * 10**-DIGITS)
+    start = rng.normal(size=(1, n))
+    np.testing.assert_allclose(fits.scores(sparse, start), scores_of(wins), atol=2 * 10**-DIGITS)
+
+
+def test_an_order_of_random_numbers_is_theirs():
+    keys = np.random.default_rng(3).random(70_000)
+    # Many alike in their first 32 bits, some in a row
+    keys[1::2] = keys[::2] + 2.0**-40
+    keys[2::4] = keys[1::4] + 2.0**-41
+    keys = np.random.default_rng(4).permutation(keys % 1)
+    np.testing.assert_array_equal(keys[module._order(keys)], np.sort(keys))
 
 
 def crowd_of_one_mind(raters=6):
@@ -93,6 +131,13 @@ def test_a_crowd_of_one_mind_agrees():
         assert found.value == pytest.approx(1)
         assert found.half == pytest.approx(1)
         assert found.interval[0] > 0.999
+
+
+def test_both_correlations_at_once_are_those_of_each_alone(crowds):
+    pairs = crowds.draw_pairs(np.random.default_rng(8), crowds.CROWDS[4], 12, 300)
+    both = ceilings(pairs, splits=20, draws=20)
+    for kind in ("spearman", "pearson"):
+        assert both[kind] == ceiling(pairs, correlation=kind, splits=20, draws=20)
 
 
 def test_a_crowd_that_guesses_does_not(crowds):
@@ -133,7 +178,9 @@ def test_judgements_are_halved_where_raters_are_few():
     nobody = replace(pairs, raters=(), rater=np.full(15, -1))
     assert ceiling(nobody, splits=5, draws=2).unit == "judgements"
     system, _, rating = columns(TABLE)
-    assert ratings_ceiling(system, None, rating, splits=5, draws=2).unit == "judgements"
+    assert (
+        ratings_ceilings(system, None, rating, splits=5, draws=2)["spearman"].unit == "judgements"
+    )
 
 
 def test_reasons_and_refusals():
@@ -143,18 +190,18 @@ def test_reasons_and_refusals():
     assert ceiling(none).reason == "there are no judgements"
     assert math.isnan(ceiling(none).value)
     assert ceiling(none).interval is None
-    constant = ratings_ceiling(*columns(np.ones((4, 3))))
+    constant = ratings_ceilings(*columns(np.ones((4, 3))))["spearman"]
     assert "scores that differ" in constant.reason
     with pytest.raises(InputError, match="correlation 'kendall'"):
         ceiling(two, correlation="kendall")
     with pytest.raises(InputError, match=r"splits .*at least 1"):
         ceiling(two, splits=0)
     with pytest.raises(InputError, match="ratings must be finite"):
-        ratings_ceiling([0, 1], None, [1.0, math.nan])
+        ratings_ceilings([0, 1], None, [1.0, math.nan])
     with pytest.raises(InputError, match="one value for each rating"):
-        ratings_ceiling([0, 1], None, [1.0])
+        ratings_ceilings([0, 1], None, [1.0])
     with pytest.raises(InputError, match="rater must have one value"):
-        ratings_ceiling([0, 1], [0], [1.0, 2.0])
+        ratings_ceilings([0, 1], [0], [1.0, 2.0])
 
 
 @pytest.mark.slow
@@ -173,7 +220,7 @@ def test_the_value_is_what_two_crowds_would_have(crowds, kind):
     def scores(seed):
         drawn: RatedPairs = crowds.draw_pairs(np.random.default_rng([4, seed]), crowd, 60, 1200)
         wins = drawn.preferences.wins + drawn.preferences.ties / 2
-        return module._bradley_terry(wins[None])[0]
+        return scores_of(wins[None])[0]
 
     many = np.array([scores(seed) for seed in range(300)])
     between = float(correlate_rows("pearson", many[::2], many[1::2]).mean())

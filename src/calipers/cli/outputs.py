@@ -569,7 +569,7 @@ def check_outputs(
     outputs
         Pairs of an option and the path that it was given.
     specs
-        The inputs as they were given: a path, or ``NAME=GLOB``.
+        The inputs as they were given: a path, or ``NAME=GLOB``, or either with ``@FIELD``.
     force
         Whether a file that is there may be replaced; an input never is.
 
@@ -634,9 +634,14 @@ def _special(path: Path) -> bool:
 
 def _sources(specs: Sequence[str]) -> Iterator[Path]:
     for spec in specs:
-        yield Path(spec)
-        pattern = spec.partition("=")[2]
-        yield from map(Path, glob.glob(pattern, recursive=True) if pattern else ())
+        # Whatever a mark in it means: the whole, what stands in front of it, what behind a name
+        ends = [place for place, letter in enumerate(spec) if letter == "@"]
+        for text in (spec, *(spec[:end] for end in ends)):
+            yield Path(text)
+            pattern = text.partition("=")[2]
+            if pattern:
+                yield Path(pattern)
+                yield from map(Path, glob.glob(pattern, recursive=True))
 
 
 def _same(left: Path, right: Path) -> bool:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from calipers.cli.streams import write_error
 from calipers.errors import InputError
-from calipers.options.option import INPUT
+from calipers.options.option import INPUT, Group
 
 if TYPE_CHECKING:
     from calipers.options.inputs import Labels
+
+G = TypeVar("G", bound=Group)
 
 Generated = Annotated[
     list[str],
     typer.Argument(
         metavar="GENERATED",
         help="One or more generated sets: FILE, or NAME=GLOB to name a system. Several files of "
-        "one name are the seeds of one system.",
+        "one name are the seeds of one system. FILE@FIELD names the field of the texts of one "
+        "file, as --field does that of all.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -34,7 +37,8 @@ Reference = Annotated[
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
         "log of inspect (.eval, .json), a folder of .txt files, images or shards, or embeddings as "
         ".npy, .npz or .safetensors. Also .gz files of texts, and folders that Hugging Face "
-        "datasets saved; an address such as s3://bucket/human.parquet; - is standard input.",
+        "datasets saved; an address such as s3://bucket/human.parquet; - is standard input. "
+        "NAME=FILE names it, FILE@FIELD the field of its texts.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -65,6 +69,7 @@ def read_sides(
     """
     from calipers.samples import read_samples, read_systems
 
+    reference = named_apart(reference, generated)
     group, cluster = (None, None) if labels is None else (labels.group, labels.cluster)
     first = read_samples(
         reference,
@@ -74,9 +79,34 @@ def read_sides(
         cluster_needed=False,
         skip_bad=skip_bad,
     )
-    systems = read_systems(generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad)
+    systems = read_systems(
+        generated,
+        field=field,
+        group=group,
+        cluster=cluster,
+        skip_bad=skip_bad,
+        beside=(reference,),
+    )
     name_fields([first, *systems], quiet=quiet)
     return first, systems
+
+
+def named_apart(reference: str, generated: Sequence[str]) -> str:
+    """Give a reference with the name of its folder, where its file is called as a system's is."""
+    from calipers.samples.reading import can_be_read
+    from calipers.samples.specs import named_beside
+
+    return named_beside(reference, generated, can_be_read)
+
+
+def with_reference(options: G, generated: Sequence[str]) -> tuple[G, tuple[str, ...]]:
+    """Name the reference of options apart from the systems, and give it for these to be beside."""
+    reference = getattr(options, "reference", None)
+    if reference is None:
+        return options, ()
+    named = named_apart(str(reference), generated)
+    changed = options if named == reference else options.changed(reference=named)
+    return changed, (named,)
 
 
 def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
@@ -102,7 +132,7 @@ def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
         more = f"; other fields: {names(others, limit=5)}" if others else ""
         write_error(
             f"{first_names(list(dict.fromkeys(sources)), 3)}: read from the field {field!r}{more} "
-            "(--field names another)"
+            "(--field names another, FILE@FIELD that of one file)"
         )
 
 

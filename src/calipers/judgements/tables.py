@@ -5,8 +5,9 @@ seconds, time, flags, checks``; texts and batches of one system ``item, system``
 question, and the same without ``first`` and ``checks``. Every column that is not a fixed one
 is a question; a blank cell is one that was not answered. Answers to pairs are written in words,
 "definitely a" to "definitely b", of the systems a and b and not of the sides shown; reading takes
-1 to 5 too. Flags are joined by spaces in CSV and a list in JSON lines, whose rows may also hold the
-texts.
+1 to 5 too. A table that was made elsewhere may also have the columns ``prompt`` (what the texts
+answer) and ``share`` (how much of a win the preferred one has, where a model gave a probability).
+Flags are joined by spaces in CSV and a list in JSON lines, whose rows may also hold the texts.
 
 A spreadsheet takes a cell that begins with = + - or @ for a formula, and a rater may have any name.
 In CSV such cells begin with an apostrophe, which reading takes off again, so that what was written
@@ -42,7 +43,11 @@ RATINGS = (("item", "system"), BEHIND)
 TEXTS = ("context", "text_a", "text_b", "text", "contexts", "texts")
 """Fields of JSON lines that hold what was shown."""
 
-KNOWN = frozenset((*PAIRS[0], *PAIRS[1], *RATINGS[0], *TEXTS))
+MORE = ("prompt", "share")
+"""Columns of judgements that were made elsewhere: what the texts answer, and how much of a win the
+preferred one has, from 0.5 to 1."""
+
+KNOWN = frozenset((*PAIRS[0], *PAIRS[1], *RATINGS[0], *TEXTS, *MORE))
 """Columns that are no questions."""
 
 QUOTED = re.compile('[,"\r\n]')

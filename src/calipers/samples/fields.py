@@ -20,10 +20,24 @@ USUAL = (
     "generation",
     "generated_text",
     "generated",
+    "generated_output",
+    "generated_response",
     "output",
     "output_text",
+    "model_output",
+    "model_response",
+    "model_answer",
+    "model_completion",
+    "model_generation",
+    "model_prediction",
+    "llm_output",
+    "llm_response",
+    "llm_answer",
     "completion",
     "response",
+    "response_text",
+    "assistant_response",
+    "reply",
     "content",
     "prediction",
     "answer",
@@ -32,7 +46,21 @@ USUAL = (
     "article",
     "sentence",
 )
-"""Names that a text field usually has, whatever the case of their letters."""
+"""Names that a text field usually has, as :func:`plain` writes names."""
+
+RARER = (
+    "continuation",
+    "hypothesis",
+    "translation",
+    "summary",
+    "candidate",
+    "predicted",
+    "predicted_text",
+    "pred",
+    "body",
+)
+"""Names of texts that are taken where no field has a usual one: beside it they are something else,
+such as the summary of an article."""
 
 MANY = (
     "generations",
@@ -43,6 +71,12 @@ MANY = (
     "answers",
     "texts",
     "samples",
+    "model_outputs",
+    "model_responses",
+    "generated_texts",
+    "replies",
+    "continuations",
+    "candidates",
 )
 """Names that a list of texts usually has, of which each is a sample."""
 
@@ -59,7 +93,24 @@ DIGITS = 18
 
 _STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
 
-NAME_IT = "choose one with --field (field= in Python)"
+NAME_IT = "choose one with --field (field= in Python), or FILE@FIELD for one file alone"
+
+
+def plain(name: str) -> str:
+    """Write a name of a field without case and separators.
+
+    Examples
+    --------
+    >>> {plain(name) for name in ("model_output", "Model Output", "modelOutput")}
+    {'modeloutput'}
+    """
+    return re.sub(r"[\s_.-]+", "", name).casefold()
+
+
+def among(fields: Sequence[str], names: Collection[str]) -> list[str]:
+    """Give the fields that have one of some names, whatever their case and separators."""
+    known = set(map(plain, names))
+    return [field for field in fields if plain(field) in known]
 
 
 def find_field(
@@ -77,7 +128,7 @@ def find_field(
     name that holds a string; where there is none, the only one with a usual name for several
     texts that lists strings, of which each is a sample; where there is none either, the only one
     with a usual name for token ids that holds a list of numbers, or else the only one that holds
-    vectors.
+    vectors, or the only string with a rarer name.
 
     Parameters
     ----------
@@ -104,13 +155,13 @@ def find_field(
     InputError
         If no field has a usual name, or several have.
     """
-    lists = [field for field in many if field.casefold() in MANY]
+    lists = among(many, MANY)
     if len(fields) == 1:
         return f"{fields[0]}[*]" if lists else fields[0]
-    usual = [field for field in fields if field.casefold() in USUAL]
-    ids = [field for field in listed if field.casefold() in TOKENS]
+    usual = among(fields, USUAL)
+    ids = among(listed, TOKENS)
     texts = [field for field in usual if field in textual] or lists
-    candidates = texts or ids or list(vectors) or usual
+    candidates = texts or ids or list(vectors) or usual or among(textual, RARER)
     if len(candidates) == 1:
         return f"{candidates[0]}[*]" if candidates == lists else candidates[0]
     what = "the text"

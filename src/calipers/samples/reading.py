@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from calipers.errors import InputError, require
@@ -18,7 +18,7 @@ from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.memory import reading
 from calipers.progress import Progress
 from calipers.samples.in_memory import hold
-from calipers.samples.readers.addresses import Remote, is_address, matches, read_remote
+from calipers.samples.readers.addresses import Remote, is_address, read_remote
 from calipers.samples.readers.datasets import is_dataset, read_dataset
 from calipers.samples.readers.image_folder import (
     is_image_name,
@@ -55,9 +55,16 @@ from calipers.samples.source import (
     rows_size,
     split_suffix,
 )
+from calipers.samples.specs import (
+    STANDARD_INPUT,
+    Spec,
+    called_apart,
+    check_names,
+    default_name,
+    one_set,
+    system_spec,
+)
 from calipers.samples.wording import counted, names
-
-STANDARD_INPUT = "-"
 
 
 def _read_parquet(path: Path, source: Source) -> SampleSet:
@@ -99,6 +106,11 @@ SUFFIXES = (*_STREAMED, *_TABLES, *_SEEKING, *_MAPPED)
 """The kinds of files that can be read, each also with ``.gz`` behind it."""
 
 
+def can_be_read(path: PurePath) -> bool:
+    """Tell by its name whether a file can be read."""
+    return split_suffix(path)[1] in SUFFIXES
+
+
 def read_samples(
     path: str | Path,
     *,
@@ -135,7 +147,7 @@ def read_samples(
     path
         A file, a folder, a pattern of shards such as ``"vectors/*.npy"``, an address such as
         ``"s3://bucket/reference.parquet"``, or ``"-"`` for standard input (JSON lines, JSON or
-        text).
+        text). A string may begin with ``NAME=``, and end with ``@FIELD``.
     name
         What to call the set; by default the file's name without its suffixes.
     field
@@ -164,10 +176,11 @@ def read_samples(
         If the file is missing, empty, damaged, of an unknown kind or too large for the memory
         that may be taken, or a row holds no text.
     """
+    spec = _asked_for(path)
     source = Source(
-        str(path),
-        name or "",
-        field,
+        spec.paths[0],
+        name or spec.name,
+        spec.field or field,
         group,
         group_needed,
         cluster,
@@ -176,6 +189,13 @@ def read_samples(
         progress=progress,
     )
     return _read_source(source)
+
+
+def _asked_for(path: str | Path) -> Spec:
+    """Read the name and the field that a string gives with its file; a path is one alone."""
+    if isinstance(path, Path):
+        return Spec("", (str(path),))
+    return one_set(path, can_be_read)
 
 
 def _read_source(source: Source) -> SampleSet:
@@ -267,16 +287,14 @@ def as_sample_set(
         progress=progress,
     )
     if isinstance(value, str | Path):
-        return _read_source(replace(source, path=str(value)))
+        spec = _asked_for(value)
+        field = spec.field or field
+        named = source.name or spec.name
+        return _read_source(replace(source, path=spec.paths[0], name=named, field=field))
     if paths := shard_paths(value):
         where = f"{paths[0]} and {len(paths) - 1} more" if len(paths) > 1 else str(paths[0])
         return _read_shards(paths, replace(source, path=where, name=source.name or "shards"))
     return hold(value, source)
-
-
-def default_name(path: Path) -> str:
-    """Name a set after its file, without ``.gz`` and suffix, or after its folder."""
-    return path.resolve().name if os.path.isdir(path) else split_suffix(path)[0]
 
 
 def _with_labels(samples: SampleSet, source: Source) -> SampleSet:
@@ -364,6 +382,7 @@ def read_systems(
     cluster: str | None = None,
     skip_bad: bool = False,
     progress: Progress | None = None,
+    beside: Sequence[str] = (),
 ) -> tuple[System, ...]:
     """Read the generated systems that a command line names.
 
@@ -373,8 +392,10 @@ def read_systems(
         Each is ``FILE``, named after the file, or ``NAME=PATTERN``, where several files that
         match the pattern are the system's seeds, in sorted order; but image files that match it
         are one set together. What exists as a path is a file even if it has an equals sign in it.
+        Files of one name are named after the folders that tell them apart. Behind either may be
+        ``@FIELD``, which says where the text is in the rows of these files.
     field
-        Where the text is in the rows of the files.
+        Where the text is in the rows of the files that have none of their own.
     group
         Where the group is, in those files that have it.
     cluster
@@ -383,59 +404,30 @@ def read_systems(
         Whether image files that cannot be read are left out, with a note, instead of refused.
     progress
         What shows how far the first look at image files is.
+    beside
+        Files that are shown beside the systems, such as a reference: one of the same name makes
+        the folders tell them apart.
 
     Raises
     ------
     InputError
         If a pattern matches nothing, two systems have the same name, or a file cannot be read.
     """
-    parsed = [_parse(spec) for spec in specs]
-    _check_names(specs, [system.name for system in parsed])
+    parsed = [system_spec(spec, can_be_read) for spec in specs]
+    others = [one_set(other, can_be_read) for other in beside]
+    others = [replace(one, name=default_name(Path(one.paths[0]))) for one in others if not one.name]
+    parsed = called_apart([*parsed, *others])[: len(specs)]
+    check_names(specs, parsed)
     asked = Source(
         "", "", field, group, False, cluster, False, skip_bad=skip_bad, progress=progress
     )
-    return tuple(System(system.name, _read(system, asked)) for system in parsed)
+    return tuple(
+        System(system.name, _read(system, replace(asked, field=system.field or field)))
+        for system in parsed
+    )
 
 
-@dataclass(frozen=True)
-class _Spec:
-    """A system's name and its paths; the pattern that they match, or "" where there is none."""
-
-    name: str
-    paths: list[str]
-    pattern: str = ""
-
-
-def _parse(spec: str) -> _Spec:
-    """Split a specification into the system's name and its paths, without reading them."""
-    if spec == STANDARD_INPUT:
-        return _Spec("stdin", [spec])
-    if is_address(spec):
-        return _Spec(Remote.at(spec).name, [spec])
-    name, equals, pattern = spec.partition("=")
-    if os.path.exists(spec) or not equals:
-        if glob.has_magic(spec) and not os.path.exists(spec):
-            raise InputError(f"{spec}: there is no such file; a pattern needs a name: NAME={spec}")
-        return _Spec(default_name(Path(spec)), [spec])
-    if not name or not pattern:
-        raise InputError(f"{spec!r}: must be FILE or NAME=PATTERN, with no part empty")
-    paths = _matches(pattern, spec)
-    return _Spec(name, paths, "" if paths == [pattern] else pattern)
-
-
-def _matches(pattern: str, spec: str) -> list[str]:
-    if is_address(pattern):
-        return matches(pattern)
-    pattern = str(at_home(pattern))
-    if pattern == STANDARD_INPUT or os.path.exists(pattern):
-        return [pattern]
-    paths = sorted(glob.glob(pattern, recursive=True))
-    if not paths:
-        raise InputError(f"{spec}: no file matches {pattern!r}")
-    return paths
-
-
-def _read(spec: _Spec, asked: Source) -> tuple[SampleSet, ...]:
+def _read(spec: Spec, asked: Source) -> tuple[SampleSet, ...]:
     if any(map(_is_image, spec.paths)) and spec.pattern:
         return (_read_images(spec, asked),)
     if spec.pattern and are_shards_of_one_set(spec.paths):
@@ -448,7 +440,7 @@ def _read(spec: _Spec, asked: Source) -> tuple[SampleSet, ...]:
     return tuple(_read_source(replace(asked, path=path, name=name)) for path in spec.paths)
 
 
-def _read_images(spec: _Spec, asked: Source) -> SampleSet:
+def _read_images(spec: Spec, asked: Source) -> SampleSet:
     """Read the image files that match a pattern as one set, since none of them is one alone."""
     # Two stars match the folders on the way too.
     paths = [path for path in spec.paths if not ("**" in spec.pattern and os.path.isdir(path))]
@@ -478,13 +470,3 @@ def _base(pattern: str) -> Path:
     parts = at_home(pattern).parts
     plain = list(takewhile(lambda part: not glob.has_magic(part), parts))
     return Path(*plain)
-
-
-def _check_names(specs: Sequence[str], names: Sequence[str]) -> None:
-    for second, name in enumerate(names):
-        first = names.index(name)
-        if first != second:
-            raise InputError(
-                f"two generated systems have the name {name!r}: {specs[first]} and "
-                f"{specs[second]}; name them with NAME=FILE"
-            )

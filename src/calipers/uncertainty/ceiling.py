@@ -19,21 +19,25 @@ The interval tells how far the value would move with other raters, the systems b
 from weighting raters at random, with the spread of what raters drawn anew would give; it is moved
 to the measured value on Fisher's scale, and made longer as Student's t asks where raters are few,
 or few of them gave most answers.
+
+Both correlations are of the same halves, so :func:`ceilings` draws and fits these once, beginning
+at the scores of the whole crowd.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
-from calipers.numeric.arrays import Matrix
+from calipers.numeric.arrays import Longs, Matrix
 from calipers.numeric.validation import check_inner_share, check_whole
+from calipers.uncertainty.bradley_terry_fits import BradleyTerryFits
 from calipers.uncertainty.clustered import student
 from calipers.uncertainty.correlation import LEAST, CorrelationKind, correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs
@@ -51,10 +55,7 @@ SPLITS_OF_DRAW = 20
 TOGETHER = 2_000_000
 """Weights of units that are in memory at once."""
 
-MOST_STEPS = 60
-CLOSE = 1e-12
-DIGITS = 9
-"""Of a half's scores: what tells less apart is rounding, which differs between processors."""
+BOTH: tuple[CorrelationKind, ...] = ("spearman", "pearson")
 
 VARIANCE = 0.25
 """Of the random weights: small, so that a weighted crowd is hardly smaller than the crowd."""
@@ -136,23 +137,61 @@ def ceiling(
     InputError
         If a system is unknown, or an option is out of its range.
     """
-    _check(correlation, splits, draws, level)
+    both = ceilings(
+        pairs,
+        correlations=(correlation,),
+        systems=systems,
+        splits=splits,
+        draws=draws,
+        level=level,
+        seed=seed,
+    )
+    return both[correlation]
+
+
+def ceilings(
+    pairs: RatedPairs,
+    *,
+    correlations: Sequence[CorrelationKind] = BOTH,
+    systems: Sequence[str] | None = None,
+    splits: int = SPLITS,
+    draws: int = DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[CorrelationKind, Ceiling]:
+    """Tell the same by several correlations at once, of the same halves.
+
+    Parameters
+    ----------
+    correlations
+        "spearman", "pearson" or both.
+    pairs, systems, splits, draws, level, seed
+        As of :func:`ceiling`.
+
+    Raises
+    ------
+    InputError
+        As of :func:`ceiling`.
+    """
+    _check(correlations, splits, draws, level)
     places = _chosen(pairs.names, systems)
-    n = len(pairs.names)
     known = len(np.unique(pairs.rater)) if pairs.raters else 0
     by_rater = known >= LEAST_RATERS
     unit = np.unique(pairs.rater, return_inverse=True)[1] if by_rater else np.arange(len(pairs))
     count = known if by_rater else len(pairs)
-    won = (pairs.outcome + 1) / 2
+    fits = BradleyTerryFits.of(len(pairs.names), pairs.i, pairs.j)
+    turned = pairs.i > pairs.j
+    won = (1 + np.where(turned, -pairs.signed, pairs.signed)) / 2
     counts = _by_unit(
         np.concatenate([unit, unit]),
-        np.concatenate([pairs.i * n + pairs.j, pairs.j * n + pairs.i]),
+        np.concatenate([fits.pair, len(fits) + fits.pair]),
         np.concatenate([won, 1 - won]),
-        (count, n * n),
+        (count, 2 * len(fits)),
     )
+    start = fits.scores(counts.sum(axis=0)[None])
 
     def scores(wins: Matrix) -> Matrix:
-        return _bradley_terry(wins.reshape(-1, n, n))[:, places]
+        return fits.scores(wins, start)[:, places]
 
     why = None
     if not len(pairs):
@@ -161,22 +200,22 @@ def ceiling(
         counts,
         np.bincount(unit, minlength=count).astype(np.float64),
         scores,
-        _Asked(correlation, splits, draws, level, seed, len(places), by_rater),
+        _Asked(tuple(correlations), splits, draws, level, seed, len(places), by_rater),
         why,
     )
 
 
-def ratings_ceiling(
+def ratings_ceilings(
     system: ArrayLike,
     rater: ArrayLike | None,
     rating: ArrayLike,
     *,
-    correlation: CorrelationKind = "spearman",
+    correlations: Sequence[CorrelationKind] = BOTH,
     splits: int = SPLITS,
     draws: int = DRAWS,
     level: float = 0.95,
     seed: int = 0,
-) -> Ceiling:
+) -> dict[CorrelationKind, Ceiling]:
     """Tell how far two crowds like this one would agree about systems, by mean ratings.
 
     Parameters
@@ -186,8 +225,8 @@ def ratings_ceiling(
         knows who rated.
     rating
         Numbers, shape ``(rows,)``.
-    correlation, splits, draws, level, seed
-        As of :func:`ceiling`.
+    correlations, splits, draws, level, seed
+        As of :func:`ceilings`.
 
     Raises
     ------
@@ -195,7 +234,7 @@ def ratings_ceiling(
         If the columns differ in length, a rating is no finite number, or an option is out of its
         range.
     """
-    _check(correlation, splits, draws, level)
+    _check(correlations, splits, draws, level)
     values = np.asarray(rating, dtype=np.float64)
     labels = np.asarray(system)
     if values.ndim != 1 or labels.shape != values.shape:
@@ -235,14 +274,15 @@ def ratings_ceiling(
         sums,
         np.bincount(unit, minlength=count).astype(np.float64),
         scores,
-        _Asked(correlation, splits, draws, level, seed, n, by_rater),
+        _Asked(tuple(correlations), splits, draws, level, seed, n, by_rater),
         None if len(values) else "there are no ratings",
     )
 
 
-def _check(correlation: str, splits: int, draws: int, level: float) -> None:
-    if correlation not in get_args(CorrelationKind):
-        raise unknown_name("kind of correlation", str(correlation), get_args(CorrelationKind))
+def _check(correlations: Sequence[str], splits: int, draws: int, level: float) -> None:
+    for correlation in correlations:
+        if correlation not in get_args(CorrelationKind):
+            raise unknown_name("kind of correlation", str(correlation), get_args(CorrelationKind))
     check_whole("splits", splits, 1)
     check_whole("draws", draws, 1)
     check_inner_share("level", level, "must lie between 0 and 1,")
@@ -261,7 +301,7 @@ def _chosen(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
 class _Asked:
     """The options, how many systems are correlated, and whether raters are halved."""
 
-    correlation: CorrelationKind
+    correlations: tuple[CorrelationKind, ...]
     splits: int
     draws: int
     level: float
@@ -276,56 +316,72 @@ def _by_unit(
     """Add up values by unit and place; sparse, since each unit has few places."""
     from scipy.sparse import csr_array
 
-    return csr_array((values, (unit, place)), shape=shape)
+    some = np.flatnonzero(values)
+    return csr_array((values[some], (unit[some], place[some])), shape=shape)
 
 
 def _halved(
     units: csr_array[np.float64], sizes: Matrix, scores: Scores, asked: _Asked, why: str | None
-) -> Ceiling:
+) -> dict[CorrelationKind, Ceiling]:
     """Correlate the scores of halves, each the sum of its units; shape ``(units, numbers)``."""
     rng = np.random.default_rng(asked.seed)
-
-    def given(value: float, interval: tuple[float, float] | None, half: float) -> Ceiling:
-        return Ceiling(
-            value=value,
-            interval=interval,
-            attainable=math.sqrt(max(value, 0.0)) if math.isfinite(value) else math.nan,
-            half=half,
-            correlation=asked.correlation,
-            unit="raters" if asked.by_rater else "judgements",
-            units=units.shape[0],
-            systems=asked.systems,
-            reason=why,
-        )
-
     if why is None and asked.systems < LEAST:
         why = f"at least {LEAST} systems are needed"
     if why is None and len(sizes) < 2:
         why = "a single judgement cannot be halved"
     if why is not None:
-        return given(math.nan, None, math.nan)
-    sides = _sides(rng, sizes, asked.splits)
-    half = _mean(_correlated(units, sides, np.ones(len(sizes)), scores, asked.correlation))
-    if math.isnan(half):
-        why = "no half gives all systems scores that differ"
-        return given(math.nan, None, math.nan)
-    drawn = np.empty(asked.draws)
+        return {kind: _undefined(kind, units.shape[0], asked, why) for kind in asked.correlations}
+    ones = np.ones((1, len(sizes)))
+    halves = _correlated(units, _sides(rng, sizes, asked.splits)[None], ones, scores, asked)
+    drawn = {kind: np.full(asked.draws, math.nan) for kind in asked.correlations}
+    defined = [kind for kind, half in halves.items() if np.isfinite(half).any()]
     together = max(1, min(asked.draws, TOGETHER // (SPLITS_OF_DRAW * len(sizes))))
-    for start in range(0, asked.draws, together):
+    for start in range(0, asked.draws, together) if defined else ():
         stop = min(start + together, asked.draws)
-        weights = np.empty((stop - start, SPLITS_OF_DRAW, len(sizes)))
-        sides = np.empty(weights.shape)
+        weights = np.empty((stop - start, len(sizes)))
+        sides = np.empty((stop - start, SPLITS_OF_DRAW, len(sizes)))
         for place in range(stop - start):
             weights[place] = rng.gamma(1 / VARIANCE, VARIANCE, len(sizes))
             sides[place] = _sides(rng, sizes, SPLITS_OF_DRAW)
-        flat = (len(sides) * SPLITS_OF_DRAW, len(sizes))
-        correlations = _correlated(
-            units, sides.reshape(flat), weights.reshape(flat), scores, asked.correlation
-        ).reshape(-1, SPLITS_OF_DRAW)
-        drawn[start:stop] = [_mean(row) for row in correlations]
-    value = float(_stepped_up(np.asarray(half)))
+        for kind, rows in _correlated(units, sides, weights, scores, asked).items():
+            drawn[kind][start:stop] = [_mean(row) for row in rows]
     effective = float(sizes.sum() ** 2 / (sizes**2).sum())
-    return given(value, _interval(value, _stepped_up(drawn), asked.level, effective), half)
+    return {
+        kind: _ceiling(kind, _mean(halves[kind][0]), drawn[kind], units.shape[0], asked, effective)
+        for kind in asked.correlations
+    }
+
+
+def _undefined(kind: CorrelationKind, units: int, asked: _Asked, why: str) -> Ceiling:
+    return Ceiling(
+        value=math.nan,
+        interval=None,
+        attainable=math.nan,
+        half=math.nan,
+        correlation=kind,
+        unit="raters" if asked.by_rater else "judgements",
+        units=units,
+        systems=asked.systems,
+        reason=why,
+    )
+
+
+def _ceiling(
+    kind: CorrelationKind, half: float, drawn: Matrix, units: int, asked: _Asked, effective: float
+) -> Ceiling:
+    """Make a ceiling of the mean correlation of the halves, and of those of weighted raters."""
+    if math.isnan(half):
+        why = "no half gives all systems scores that differ"
+        return _undefined(kind, units, asked, why)
+    value = float(_stepped_up(np.asarray(half)))
+    return replace(
+        _undefined(kind, units, asked, ""),
+        value=value,
+        interval=_interval(value, _stepped_up(drawn), asked.level, effective),
+        attainable=math.sqrt(max(value, 0.0)),
+        half=half,
+        reason=None,
+    )
 
 
 def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
@@ -335,32 +391,60 @@ def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
     """
     count = len(sizes)
     mixed = rng.random((splits, count))
-    order = np.lexsort((mixed, np.broadcast_to(-sizes, mixed.shape)), axis=-1)
+    alike = bool((sizes == sizes[0]).all())
     toss = rng.integers(0, 2, (splits, (count + 1) // 2))
-    alternate = np.repeat(toss, 2, axis=1)[:, :count]
-    alternate[:, 1::2] = 1 - alternate[:, 1::2]
     sides = np.empty((splits, count))
-    np.put_along_axis(sides, order, alternate.astype(np.float64), axis=1)
+    for keys, first, row in zip(mixed, toss, sides, strict=True):
+        order = _order(keys) if alike else np.lexsort((keys, -sizes))
+        row[order[::2]] = first
+        row[order[1::2]] = 1 - first[: count // 2]
     return sides
 
 
+def _order(keys: Matrix) -> Longs:
+    """Sort numbers from [0, 1): by their first 32 bits, then what these leave alike.
+
+    Numbers of 16 bits are sorted in linear time.
+    """
+    bits = (keys * 2.0**32).astype(np.uint32)
+    order = np.argsort(bits.astype(np.uint16), kind="stable")
+    order = order[np.argsort((bits >> 16).astype(np.uint16)[order], kind="stable")]
+    while True:
+        ordered = keys[order]
+        wrong = np.flatnonzero(ordered[1:] < ordered[:-1])
+        if not wrong.size:
+            return np.asarray(order)
+        wrong = wrong[np.diff(wrong, prepend=-2) > 1]
+        order[wrong], order[wrong + 1] = order[wrong + 1], order[wrong]
+
+
 def _correlated(
-    units: csr_array[np.float64],
-    sides: Matrix,
-    weights: Matrix,
-    scores: Scores,
-    correlation: CorrelationKind,
-) -> Matrix:
-    """Correlation of both halves of every split; NaN where it is undefined."""
-    first, second = (
-        np.ascontiguousarray((units.T @ (side * weights).T).T) for side in (sides, 1 - sides)
+    units: csr_array[np.float64], sides: Matrix, weights: Matrix, scores: Scores, asked: _Asked
+) -> dict[CorrelationKind, Matrix]:
+    """Correlation of both halves of every split; NaN where it is undefined.
+
+    Parameters
+    ----------
+    sides
+        Which units are in the first half, shape ``(weighted, splits, units)``.
+    weights
+        What each unit counts, shape ``(weighted, units)``.
+    """
+    numbers = units.T
+    of_first = np.ascontiguousarray(
+        (numbers @ (sides * weights[:, None]).reshape(-1, units.shape[0]).T).T
     )
-    a, b = scores(first), scores(second)
+    of_both = np.repeat(np.asarray(numbers @ weights.T).T, sides.shape[1], axis=0)
+    # What is left of no unit at all is 0 but for rounding
+    a, b = scores(of_first), scores(np.maximum(of_both - of_first, 0.0))
     defined = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
-    correlations = np.full(len(a), math.nan)
-    if defined.any():
-        correlations[defined] = correlate_rows(correlation, a[defined], b[defined])
-    return correlations
+    found = {}
+    for kind in asked.correlations:
+        correlations = np.full(len(a), math.nan)
+        if defined.any():
+            correlations[defined] = correlate_rows(kind, a[defined], b[defined])
+        found[kind] = correlations.reshape(sides.shape[:2])
+    return found
 
 
 def _mean(correlations: Matrix) -> float:
@@ -392,26 +476,3 @@ def _interval(
     low, high = np.quantile(moved, [(1 - level) / 2, (1 + level) / 2])
     middle = math.atanh(max(-edge, min(edge, value)))
     return math.tanh(middle + float(low)), math.tanh(middle + float(high))
-
-
-def _bradley_terry(wins: Matrix) -> Matrix:
-    """Scores of many tables of wins ``(tables, n, n)`` at once, by Newton's method.
-
-    Each system ties once with one of score 0. Systems whose wins are alike come out equal.
-    """
-    n = wins.shape[-1]
-    met = wins + wins.transpose(0, 2, 1)
-    theta = np.zeros(wins.shape[:2])
-    identity = np.eye(n)
-    for _ in range(MOST_STEPS):
-        chance = 1 / (1 + np.exp(theta[:, None, :] - theta[:, :, None]))
-        alone = 1 / (1 + np.exp(-theta))
-        gradient = (wins - met * chance).sum(axis=2) + 0.5 - alone
-        weights = met * chance * (1 - chance)
-        information = identity * (weights.sum(axis=2) + alone * (1 - alone))[:, :, None] - weights
-        move = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-        move /= np.maximum(np.abs(move).max(axis=1, keepdims=True), 1.0)
-        theta += move
-        if np.abs(move).max() < CLOSE:
-            break
-    return np.asarray(np.round(theta - theta.mean(axis=1, keepdims=True), DIGITS))

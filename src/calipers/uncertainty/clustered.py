@@ -440,7 +440,7 @@ def _made(
     terms = outcomes(
         theta[pairs.i] - theta[pairs.j],
         math.log(fit.tie_parameter) if modelled else -math.inf,
-        pairs.outcome,
+        pairs.signed,
     )
     p = n + modelled
     rows = np.zeros((len(pairs), p))

@@ -8,15 +8,16 @@ for each judgement. Answers are read as there: the steps "definitely" and "sligh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
-from calipers.numeric.arrays import Longs
+from calipers.numeric.arrays import Floats, Longs
 from calipers.uncertainty.preferences import (
     PreferenceAnswers,
     Preferences,
@@ -25,6 +26,9 @@ from calipers.uncertainty.preferences import (
 
 UNKNOWN = -1
 """Place of an item or a rater that no column names."""
+
+EVEN = 0.5
+"""Share of a win where neither system is preferred."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,13 @@ class RatedPairs:
         Place of the item in `items`; -1 where it is not known.
     repeat
         How often the rater had answered this item in this order before.
+    prompts
+        The prompts that items answer, each once; empty where they are not known.
+    prompt
+        Place of the prompt of each judgement in `prompts`; None where they are not known.
+    share
+        How much of a win the preferred system has, above 0.5 and at most 1, where the rater gave a
+        probability; of a tie it means nothing. None where each is a whole one.
     """
 
     names: tuple[str, ...]
@@ -63,6 +74,9 @@ class RatedPairs:
     first: Longs
     item: Longs
     repeat: Longs
+    prompts: tuple[str, ...] = ()
+    prompt: Longs | None = None
+    share: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -72,13 +86,20 @@ class RatedPairs:
         """Wins and ties of every two systems."""
         n = len(self.names)
         wins, ties = np.zeros((2, n, n))
-        won = self.outcome == 1
-        lost = self.outcome == -1
         tied = self.outcome == 0
-        np.add.at(wins, (self.i[won], self.j[won]), 1)
-        np.add.at(wins, (self.j[lost], self.i[lost]), 1)
+        for one, other, share in (
+            (self.i, self.j, (1 + self.signed) / 2),
+            (self.j, self.i, (1 - self.signed) / 2),
+        ):
+            np.add.at(wins, (one[~tied], other[~tied]), share[~tied])
         np.add.at(ties, (self.i[tied], self.j[tied]), 1)
         return Preferences(self.names, wins, ties + ties.T)
+
+    @property
+    def signed(self) -> Floats:
+        """What i has of a win less what j has: the outcome, where every win is a whole one."""
+        whole = self.outcome.astype(np.float64)
+        return whole if self.share is None else whole * (2 * self.share - 1)
 
     @property
     def prefers_first(self) -> Longs:
@@ -87,22 +108,17 @@ class RatedPairs:
 
     def select(self, rows: NDArray[np.bool_] | Longs) -> RatedPairs:
         """Keep some judgements, by a mask or by their places; systems, raters and items stay."""
-        return RatedPairs(
-            self.names,
-            self.raters,
-            self.items,
-            *(
-                column[rows]
-                for column in (
-                    self.i,
-                    self.j,
-                    self.outcome,
-                    self.rater,
-                    self.first,
-                    self.item,
-                    self.repeat,
-                )
-            ),
+        return replace(
+            self,
+            i=self.i[rows],
+            j=self.j[rows],
+            outcome=self.outcome[rows],
+            rater=self.rater[rows],
+            first=self.first[rows],
+            item=self.item[rows],
+            repeat=self.repeat[rows],
+            prompt=None if self.prompt is None else self.prompt[rows],
+            share=None if self.share is None else self.share[rows],
         )
 
     def of_raters(self, raters: Sequence[str]) -> RatedPairs:
@@ -119,18 +135,7 @@ class RatedPairs:
         place = np.full(len(self.raters) + 1, UNKNOWN)
         place[[self.raters.index(name) for name in raters]] = np.arange(len(raters))
         selected = self.select(place[self.rater] >= 0)
-        return RatedPairs(
-            selected.names,
-            tuple(raters),
-            selected.items,
-            selected.i,
-            selected.j,
-            selected.outcome,
-            place[selected.rater],
-            selected.first,
-            selected.item,
-            selected.repeat,
-        )
+        return replace(selected, raters=tuple(raters), rater=place[selected.rater])
 
 
 def count_rated_pairs(
@@ -142,6 +147,8 @@ def count_rated_pairs(
     first: Sequence[object] | None = None,
     item: Sequence[object] | None = None,
     repeat: Sequence[object] | None = None,
+    prompt: Sequence[object] | None = None,
+    share: Sequence[object] | None = None,
     names: Sequence[str] | None = None,
 ) -> RatedPairs:
     """Read judgements of pairs.
@@ -161,13 +168,18 @@ def count_rated_pairs(
     repeat
         How often the rater had answered the item in this order before: whole numbers from 0. None
         counts them, in the order of the rows.
+    prompt
+        What the texts of each row answer; empty where it is not known.
+    share
+        How much of a win the preferred one has, from 0.5 to 1; an empty one is a whole win, and 0.5
+        a tie.
 
     Raises
     ------
     InputError
         As of `count_preferences`; and, with the number of the row, if a rater is missing, the
         answer to which was first is not one of those, an item compares other systems than in an
-        earlier row, or a repeat is no whole number from 0.
+        earlier row, a repeat is no whole number from 0, or a share none from 0.5 to 1.
 
     Examples
     --------
@@ -177,7 +189,9 @@ def count_rated_pairs(
     """
     known, pairs = read_pairs(a, b, answer, names)
     rows = len(pairs)
-    _check_lengths(rows, rater=rater, first=first, item=item, repeat=repeat)
+    _check_lengths(
+        rows, rater=rater, first=first, item=item, repeat=repeat, prompt=prompt, share=share
+    )
     place = {name: i for i, name in enumerate(known)}
     systems = np.array([(place[p], place[q]) for p, q in pairs], dtype=np.int64).reshape(rows, 2)
     read = PreferenceAnswers(known)
@@ -185,9 +199,15 @@ def count_rated_pairs(
     for row, (pair, given) in enumerate(zip(pairs, answer, strict=True), start=1):
         winner = read(row, *pair, given)
         outcome[row - 1] = 0 if winner is None else 1 if winner == pair[0] else -1
+    shares = None if share is None else _shares(share)
+    if shares is not None:
+        outcome[shares == EVEN] = 0
     raters, by_rater = _places(None if rater is None else _raters(rater), rows)
     items, by_item = _places(None if item is None else [_label(given) for given in item], rows)
     _check_items(items, by_item, systems, known)
+    prompts, by_prompt = _places(
+        None if prompt is None else [_label(given) for given in prompt], rows
+    )
     sides = np.zeros(rows, dtype=np.int64) if first is None else _sides(pairs, first)
     return RatedPairs(
         names=known,
@@ -200,6 +220,9 @@ def count_rated_pairs(
         first=sides,
         item=by_item,
         repeat=_counted(by_rater, by_item, systems, sides) if repeat is None else _whole(repeat),
+        prompts=prompts,
+        prompt=by_prompt if prompts else None,
+        share=shares,
     )
 
 
@@ -267,6 +290,24 @@ def _whole(repeat: Sequence[object]) -> Longs:
                 f"row {row + 1}: repeat must be a whole number from 0, found {given!r}"
             )
         numbers[row] = int(label)
+    return numbers
+
+
+def _shares(share: Sequence[object]) -> Floats:
+    numbers = np.ones(len(share))
+    for row, given in enumerate(share):
+        label = _label(given)
+        if not label:
+            continue
+        try:
+            numbers[row] = float(label)
+        except ValueError:
+            numbers[row] = math.nan
+        if not EVEN <= numbers[row] <= 1:
+            raise InputError(
+                f"row {row + 1}: share must be a number from {EVEN} to 1, what the preferred one "
+                f"has of the preference; found {given!r}"
+            )
     return numbers
 
 

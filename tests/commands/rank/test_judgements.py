@@ -363,7 +363,7 @@ def test_a_judge_and_people_who_rated_the_same_texts():
         ({"q": "maybe"}, "row 2: q .*one of 'definitely a', .*--truth-column"),
         ({"rater": ""}, "row 2: the name of the rater is missing"),
         ({"first": "left"}, "row 2: which was shown first must be"),
-        ({"b": "zz"}, "row 2: unknown system 'zz'"),
+        ({"b": ""}, "row 2: b must be a name; found blank"),
         ({"item": "1"}, "row 2: .*'1' compares 'c' with 'b', but 'a' with 'b'"),
         ({"rater_kind": "x"}, "row 2: rater_kind .*'person' or 'model'"),
     ],

@@ -289,8 +289,12 @@ def test_the_reference_is_judged_and_not_ranked():
     assert {player.name for player in found["judgements"].fit.players} == {"human", "a", "b"}
     assert set(found["judgements"].scores) == {"a", "b"}
     assert "the reference 'human' has no scores, so none is compared with its own" in found.notes
-    with pytest.raises(InputError, match=r"row 1: .*'human'.*--reference NAME"):
-        calipers.rank(UP, judgements=table)
+    without = calipers.rank(UP, judgements=table)
+    assert {player.name for player in without["judgements"].fit.players} == {"a", "b"}
+    assert without.notes[0] == (
+        "judgements: 2 judgements of 'human' left out: no scores; --keep-unscored (keep_unscored) "
+        "leaves them in the fit"
+    )
     kept = calipers.rank(UP, judgements=table, keep_unscored=True)
     assert "judgements: 'human' left out of the correlations: no scores" in kept.notes
 
@@ -478,7 +482,11 @@ def test_bad_truths_and_options(options, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["a,b,a", "b,dd,b"], r"line 3: .*system 'dd'.*'d'\?"),
+        (["a,b,a", "b,dd,b"], r"column 'winner': .*1 judgement of 'dd' left out.*--keep-unscored"),
+        (
+            ["a,ee,a", "b,dd,b"],
+            r"holds no judgement of systems that have scores: it names 'a', 'ee', ",
+        ),
         (["a,b,a", "b,a,perhaps"], "line 3: the answer 'perhaps' is not one of"),
         (["a,b,a", "b,b,b"], "line 3: 'b' is compared with itself"),
         (["a,b,a", "b,a,b", "c,d,c", "d,c,d"], "column 'winner': .*'a', 'b' | 'c', 'd'"),

@@ -11,6 +11,7 @@ import typer
 
 from calipers.cli.command import command
 from calipers.cli.outputs import Outputs, Results, check_outputs
+from calipers.cli.sides import with_reference
 from calipers.cli.streams import calm, write, write_error
 from calipers.commands.annotate.options import AnnotateOptions
 from calipers.errors import CalipersError, InputError
@@ -46,8 +47,8 @@ Generated = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[GENERATED]",
-        help="What the systems wrote: FILE, or NAME=FILE to name a system. File formats: see "
-        "calipers compare --help.",
+        help="What the systems wrote: FILE, or NAME=FILE to name a system; FILE@FIELD names the "
+        "field of its texts. File formats: see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -239,7 +240,8 @@ def _open(study: str, generated: list[str] | None, options: AnnotateOptions) -> 
     from calipers.samples import read_systems
 
     # Not read where the study is there already, which is refused
-    read = read_systems(generated, field=options.field)
+    options, beside = with_reference(options, generated)
+    read = read_systems(generated, field=options.field, beside=beside)
     return run(study, options=options.changed(generated=read))
 
 

@@ -10,7 +10,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs, Results
-from calipers.cli.sides import Generated, name_fields
+from calipers.cli.sides import Generated, name_fields, with_reference
 from calipers.cli.streams import calm, write
 from calipers.commands.judge.options import JudgeOptions
 from calipers.errors import CalipersError, InputError
@@ -90,7 +90,8 @@ def judge(
         from calipers.commands.judge.run import judge as run
         from calipers.samples import read_systems
 
-        systems = read_systems(generated, field=options.field)
+        options, beside = with_reference(options, generated)
+        systems = read_systems(generated, field=options.field, beside=beside)
         name_fields(systems, quiet=outputs.quiet)
         judging = run(systems, options=options.changed(overwrite=outputs.force))
     next_step = f"{options.output}: read it with calipers rank SCORES --judgements {options.output}"
@@ -117,7 +118,9 @@ def _plan(generated: list[str], options: JudgeOptions, outputs: Outputs) -> None
         from calipers.commands.judge.run import judging_plan
         from calipers.samples import read_systems
 
-        plan = judging_plan(read_systems(generated, field=options.field), options=options)
+        options, beside = with_reference(options, generated)
+        systems = read_systems(generated, field=options.field, beside=beside)
+        plan = judging_plan(systems, options=options)
 
     def json() -> str:
         from calipers.report import json_text

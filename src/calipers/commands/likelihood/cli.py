@@ -6,7 +6,7 @@ from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.help import CommandPage, metrics_section
 from calipers.cli.outputs import FORMATS, Outputs, check_outputs, check_per_sample
-from calipers.cli.sides import name_fields
+from calipers.cli.sides import name_fields, with_reference
 from calipers.cli.streams import calm
 from calipers.commands.likelihood.options import LikelihoodOptions
 from calipers.commands.text.cli import Generated, PerSample
@@ -94,7 +94,8 @@ def likelihood(
         from calipers.commands.likelihood.run import likelihood as measure
         from calipers.samples import read_systems
 
-        systems = read_systems(generated, field=options.field)
+        options, beside = with_reference(options, generated)
+        systems = read_systems(generated, field=options.field, beside=beside)
         name_fields(systems, quiet=outputs.quiet)
         comparison = measure(systems, options=options)
     deliver(comparison, outputs, per_sample=per_sample)

@@ -20,7 +20,8 @@ Systems = Annotated[
     typer.Argument(
         metavar="SYSTEM",
         help="Two or more systems: FILE, or NAME=GLOB to name a system. Several files of one name "
-        "are the seeds of one system. File formats: see calipers compare --help.",
+        "are the seeds of one system; FILE@FIELD names the field of the texts of one file. File "
+        "formats: see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),

@@ -9,7 +9,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
-from calipers.cli.sides import name_fields
+from calipers.cli.sides import name_fields, named_apart
 from calipers.cli.streams import calm
 from calipers.commands.prompts.options import PromptsOptions
 from calipers.options.option import INPUT
@@ -19,8 +19,8 @@ Systems = Annotated[
     typer.Argument(
         metavar="SYSTEM",
         help="One or more systems with one or several samples for each prompt: FILE, or NAME=GLOB "
-        "to name a system; its files are taken together. File formats: see calipers compare "
-        "--help.",
+        "to name a system; its files are taken together. FILE@FIELD names the field of the texts "
+        "of one file. File formats: see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -90,9 +90,12 @@ def prompts(
 
         field, cluster = options.field, options.by_prompt
         first = None
+        beside: tuple[str, ...] = ()
         if reference is not None:
+            reference = named_apart(reference, systems)
+            beside = (reference,)
             first = read_samples(reference, field=field, cluster=cluster, cluster_needed=False)
-        read = read_systems(systems, field=field, cluster=cluster)
+        read = read_systems(systems, field=field, cluster=cluster, beside=beside)
         name_fields([*([] if first is None else [first]), *read], quiet=outputs.quiet)
         result = run(first, read, options=options)
     deliver(result, outputs, per_sample=per_sample)

@@ -20,7 +20,7 @@ from calipers.commands.rank.document_judged import (
     share,
     two,
 )
-from calipers.commands.rank.result import Beside, Matrix, Ranking, Truth
+from calipers.commands.rank.result import Beside, Disagreement, Matrix, Ranking, Truth
 from calipers.report import legend
 from calipers.report.table import (
     BEST_STYLE,
@@ -215,6 +215,43 @@ def _verdicts(ranking: Ranking) -> Iterator[str]:
                 f"{clean(truth.name)}: {listed} and {clean(tied[-1].metric)} agree equally well, "
                 f"{share(tied[0].worst)} in the worst case"
             )
+    yield from _worth_a_look(ranking)
+
+
+def _worth_a_look(ranking: Ranking) -> Iterator[str]:
+    """Name the systems that a truth and most metrics place far from each other."""
+    sentences: dict[str, list[str]] = {}
+    for truth in ranking:
+        for one in truth.disagreements:
+            sentences.setdefault(_disagreement(one), []).append(clean(truth.name))
+    for sentence, truths in sentences.items():
+        yield f"worth a look: {sentence.format(truth=' and '.join(truths))}"
+
+
+def _disagreement(one: Disagreement) -> str:
+    """Say where a system stands by a truth, whose name is filled in later, and by the metrics."""
+    system = clean(one.system).replace("{", "{{").replace("}", "}}")
+    places = sorted(one.places.values())
+    low, high = _place(places[0], one.n), _place(places[-1], one.n)
+    where = low if low == high else f"{low} to {high}"
+    by = len(places)
+    many = f"all {by}" if by == one.compared else f"{by} of {one.compared}"
+    metrics = f"{many} metrics" if one.compared > 1 else "the metric"
+    return (
+        f"{system} is {_place(one.place, one.n)} of {one.n} by {{truth}}, but {where} by "
+        f"{metrics}, beyond the noise of both"
+    )
+
+
+def _place(place: float, n: int) -> str:
+    """Write a place, such as "1st"; equal systems share a place between two."""
+    if place == n:
+        return "last"
+    if not place.is_integer():
+        return f"{place:g}"
+    number = int(place)
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
 
 
 def _remarks(ranking: Ranking) -> Iterator[str]:

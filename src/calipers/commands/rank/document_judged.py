@@ -110,8 +110,8 @@ def _fit_table(ranking: Ranking, truth: Truth, fit: Fit) -> Table:
     columns = [
         Column("score", texts([_one(player.score) for player in players])),
         Column(level_text(fit.level), texts([_wide(player.interval) for player in players])),
-        Column("won", texts([f"{player.won:g}" for player in players])),
-        Column("lost", texts([f"{player.lost:g}" for player in players])),
+        Column("won", texts([_wins(player.won) for player in players])),
+        Column("lost", texts([_wins(player.lost) for player in players])),
         Column("tied", texts([f"{player.tied:g}" for player in players])),
     ]
     return Table(
@@ -268,12 +268,12 @@ def _of_errors(raters: Raters) -> Iterator[str]:
     if raters.item_clusters:
         yield (
             f"{who}{effects}; standard errors come from clusters of {raters.clusters:,} raters "
-            f"and of {raters.item_clusters:,} items"
+            f"and of {raters.item_clusters:,} {raters.texts}s"
         )
     elif raters.cluster:
         yield (
             f"{who}{effects}; standard errors come from {raters.clusters:,} clusters, one for each "
-            f"{raters.cluster}"
+            f"{raters.cluster if raters.cluster == 'rater' else raters.texts}"
         )
     else:
         yield f"{who}{effects}" if effects else f"{who}, taken for independent"
@@ -347,6 +347,11 @@ def _role(ranking: Ranking, name: str) -> str:
 
 def _wide(interval: Interval) -> str:
     return f"[{_one(interval[0])}, {_one(interval[1])}]"
+
+
+def _wins(value: float) -> str:
+    """Write a number of wins, with one decimal where some are parts of one."""
+    return f"{value:g}" if float(value).is_integer() else f"{value:.1f}"
 
 
 def _one(value: float) -> str:

@@ -20,6 +20,9 @@ Method = Literal["clustered", "effects", "ignore"]
 Cluster = Literal["", "rater", "item", "rater and item"]
 """What answers are alike in; empty where they count as independent."""
 
+Texts = Literal["item", "prompt"]
+"""What answers about the same texts share: the item (a pair of texts), or the prompt of items."""
+
 
 @dataclass(frozen=True)
 class RatedSystem(Plain):
@@ -102,6 +105,8 @@ class Raters(Plain):
     cluster, clusters
         What the clusters are, and how many: ``"rater"``, ``"item"``, or ``"rater and item"``, of
         which the number is that of raters; empty and 0 without.
+    texts
+        What stands for an item in these: ``"prompt"`` where the prompts are known.
     item_clusters
         How many clusters of items there are beside those of raters; 0 without.
     first_share, first_share_interval
@@ -129,6 +134,7 @@ class Raters(Plain):
     side_bias_interval: Interval | None = None
     left_out: tuple[str, ...] = ()
     effects: Mapping[str, RaterProfile] = field(default_factory=dict)
+    texts: Texts = "item"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.commands.rank.judged import Cluster, Method, RaterCeiling, RaterProfile, Raters
+from calipers.commands.rank.judged import (
+    Cluster,
+    Method,
+    RaterCeiling,
+    RaterProfile,
+    Raters,
+    Texts,
+)
 from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.rater_groups import RaterGroup, is_export
 from calipers.commands.rank.raters import (
@@ -27,10 +34,11 @@ from calipers.commands.rank.scores import ScoredSystems
 from calipers.errors import InputError
 from calipers.judgements.judgement import STEPS
 from calipers.judgements.tables import pair_step
+from calipers.numeric.arrays import Longs
 from calipers.samples.row_tables import Row, RowTable, is_blank
 from calipers.samples.wording import describe, names
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
-from calipers.uncertainty.ceiling import ceiling
+from calipers.uncertainty.ceiling import ceilings
 from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 from calipers.uncertainty.rater_agreement import check_more_than_sides, first_share
@@ -92,6 +100,8 @@ def _rated(table: RowTable, rows: Sequence[Row], question: str) -> RatedPairs:
             first=first or None,
             item=column("item"),
             repeat=column("repeat"),
+            prompt=column("prompt"),
+            share=column("share"),
         )
     except InputError as error:
         _raise_at_its_row(table, rows, question, error)
@@ -128,7 +138,8 @@ def _fitted(
 ) -> tuple[Fit, Raters]:
     """Fit the scores, with errors as the raters ask for."""
     by_rater = len(np.unique(pairs.rater)) if pairs.raters else 0
-    by_item = len(np.unique(pairs.item)) if pairs.items and (pairs.item >= 0).all() else 0
+    texts, noun = _texts_of(pairs)
+    by_item = len(np.unique(texts)) if len(texts) and (texts >= 0).all() else 0
     method, cluster = _method(group, options.raters, pairs, by_rater, by_item)
     raters = raters_of(group, rows, by_rater, len(pairs))
     share = first_share(pairs, level=options.level)
@@ -154,13 +165,13 @@ def _fitted(
     intervals, covariance, errors = model.intervals, model.covariance, model.standard_errors
     if cluster:
         if cluster == "rater and item":
-            clustered = crossed_covariance(model, pairs)
+            clustered = crossed_covariance(model, pairs, second=texts if by_item else None)
         else:
-            labels = pairs.rater if cluster == "rater" else pairs.item
+            labels = pairs.rater if cluster == "rater" else texts
             clustered = clustered_covariance(model, pairs, labels)
         intervals, covariance = clustered.intervals, clustered.covariance
         errors = clustered.standard_errors
-        raters = with_clusters(raters, cluster, by_rater, by_item)
+        raters = with_clusters(raters, cluster, by_rater, by_item, noun)
     fit = _fit(model, pairs, model.tie_share, model.tie_parameter, intervals, covariance, errors)
     return fit, replace(raters, method=method)
 
@@ -181,10 +192,18 @@ def _method(
     if raters >= LEAST:
         if not items:
             return "clustered", "rater"
-        return "clustered", clusters_of(pairs.rater.tolist(), pairs.item.tolist())
+        texts, _ = _texts_of(pairs)
+        return "clustered", clusters_of(pairs.rater.tolist(), texts.tolist())
     if LEAST <= items < len(pairs):
         return "clustered", "item"
     return "ignore", ""
+
+
+def _texts_of(pairs: RatedPairs) -> tuple[Longs, Texts]:
+    """What answers about the same texts share: their prompt, where it is known, else the item."""
+    if pairs.prompt is not None:
+        return pairs.prompt, "prompt"
+    return (pairs.item if pairs.items else np.empty(0, dtype=np.int64)), "item"
 
 
 def _with_effects(raters: Raters, model: RaterFit) -> Raters:
@@ -256,8 +275,4 @@ def _fit(
 def _pairs_ceiling(
     pairs: RatedPairs, systems: tuple[str, ...], options: RankOptions
 ) -> RaterCeiling:
-    return rater_ceiling(
-        lambda kind: ceiling(
-            pairs, correlation=kind, systems=systems, level=options.level, seed=options.seed
-        )
-    )
+    return rater_ceiling(ceilings(pairs, systems=systems, level=options.level, seed=options.seed))

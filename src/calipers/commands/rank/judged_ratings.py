@@ -22,7 +22,7 @@ from calipers.commands.rank.raters import (
 from calipers.commands.rank.result import Truth
 from calipers.commands.rank.scores import ScoredSystems
 from calipers.samples.row_tables import is_blank
-from calipers.uncertainty.ceiling import ratings_ceiling
+from calipers.uncertainty.ceiling import ratings_ceilings
 from calipers.uncertainty.rated_means import RatedMeans, rated_means
 
 
@@ -65,11 +65,10 @@ def truth_of_ratings(
         ratings=ratings,
         raters=with_clusters(replace(raters, method=method), cluster, count, len(set(item))),
         ceiling=rater_ceiling(
-            lambda kind: ratings_ceiling(
+            ratings_ceilings(
                 [system[place] for place in places],
                 [rater[place] for place in places],
                 rating[places],
-                correlation=kind,
                 level=options.level,
                 seed=options.seed,
             )

@@ -19,14 +19,16 @@ from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.rater_groups import (
     ANSWERS,
     check_columns,
-    check_scored,
     groups_of,
+    none_scored,
     questions_of,
+    scored,
     systems_of,
     unflagged,
 )
 from calipers.commands.rank.raters import RatedTruth
 from calipers.commands.rank.scores import ScoredSystems, only_on_one_side
+from calipers.errors import InputError
 from calipers.judgements.tables import is_pairs
 from calipers.samples.row_tables import RowTable
 from calipers.samples.source import split_suffix
@@ -40,25 +42,38 @@ def judged_truths(
     Raises
     ------
     InputError
-        If a column is missing, an answer cannot be read, a system has no scores and these are not
-        kept, or the judgements do not connect all systems.
+        If a column is missing, an answer cannot be read, no judged system has scores, or the
+        judgements do not connect all systems.
     """
     check_columns(tables, options.truth_columns)
     groups = [group for table in tables for group in groups_of(table)]
+    empty = 0
     named = len({group.label for group in groups}) > 1
     truths: list[RatedTruth] = []
     notes: list[str] = []
     for group in groups:
         table = group.table
         pairs = is_pairs(table)
-        systems = systems_of(group, *(("a", "b") if pairs else ("system",)))
+        columns = ("a", "b") if pairs else ("system",)
+        unscored: list[str] = []
         if not options.keep_unscored:
-            check_scored(table, scores, systems)
+            remaining, unscored = scored(group, scores, *columns)
+            notes += unscored
+            group = replace(group, rows=remaining)
+            if not remaining:
+                empty += 1
+                continue
+        systems = systems_of(group, *columns)
         rows, about_flags = unflagged(group, drop=options.drop_flagged, named=named)
         notes += about_flags
         make = truth_of_pairs if pairs else truth_of_ratings
         for question in questions_of(table, options.truth_columns):
-            judged = make(replace(group, rows=rows), question, scores, options)
+            try:
+                judged = make(replace(group, rows=rows), question, scores, options)
+            except InputError as error:
+                if not unscored:
+                    raise
+                raise InputError(f"{error} ({unscored[0].partition(': ')[2]})") from None
             if judged is None:
                 continue
             name = "judgements" if question in ANSWERS else question
@@ -66,6 +81,8 @@ def judged_truths(
                 name = f"{name} {group.by} {group.label}"
             truths.append(replace(judged, truth=replace(judged.truth, name=name)))
         notes += only_on_one_side(scores, systems, table.source.path)
+    if empty == len(groups):
+        raise none_scored(tables, scores)
     return _apart(truths), list(dict.fromkeys(notes))
 
 

@@ -29,8 +29,9 @@ class RankOptions(Seeded):
         None,
         "Judgements of people or models: what calipers annotate or calipers judge wrote, or a "
         "table with the columns a, b and winner. The winner is a system's name, tie, or one of "
-        "five steps: definitely a, slightly a, tie, slightly b, definitely b, or 1 to 5. May be "
-        "repeated; in Python a list.",
+        "five steps: definitely a, slightly a, tie, slightly b, definitely b, or 1 to 5. Or "
+        "annotations.json of AlpacaEval, or a folder or pattern of such files. May be repeated; in "
+        "Python a list.",
         panel=INPUT,
         metavar="FILE",
         source=True,
@@ -41,8 +42,9 @@ class RankOptions(Seeded):
         None,
         "In place of --judgements, known quality scores: a table with the column system and "
         "columns of numbers, higher is better. Metrics are compared with each column separately; "
-        "a column NAME_sd holds the standard errors of the column NAME. In Python also a dict from "
-        "system to number.",
+        "a column NAME_sd holds the standard errors of the column NAME. Of a leaderboard, whose "
+        "first column names the systems without a name of its own, --truth-column says which "
+        "columns are meant. In Python also a dict from system to number.",
         panel=INPUT,
         metavar="FILE",
         source=True,
@@ -79,7 +81,8 @@ class RankOptions(Seeded):
     )
     keep_unscored: bool = option(
         False,
-        "Keep judged systems without scores in the fit. By default they are an error.",
+        "Keep judged systems without scores in the fit. By default their judgements are left out, "
+        "with a note.",
         FLAG,
         panel=INPUT,
     )

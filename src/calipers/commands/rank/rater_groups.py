@@ -7,6 +7,7 @@ ones is a question; in any other table of pairs one column holds the answers.
 
 from __future__ import annotations
 
+import glob
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from calipers.commands.rank.scores import ScoredSystems
-from calipers.errors import unknown_name
+from calipers.errors import InputError, either
+from calipers.files import at_home
+from calipers.judgements.alpaca_eval import NEEDED, as_judgements, is_annotations, without_texts
 from calipers.judgements.tables import (
     KNOWN,
     flags_of,
@@ -24,12 +27,20 @@ from calipers.judgements.tables import (
     rater_kind,
     read_judged,
 )
-from calipers.samples.row_tables import Row, RowTable
+from calipers.samples.row_tables import SUFFIXES, Row, RowTable
 from calipers.samples.source import split_suffix
 from calipers.samples.wording import counted, names
 
-ANSWERS = ("winner", "answer")
+ANSWERS = ("winner", "answer", "preference")
 """Names that the column of answers usually has."""
+
+ANNOTATIONS = "annotations.json"
+"""What AlpacaEval calls the judgements of one system by one model."""
+
+NAMED = 6
+"""Systems without scores that a note names."""
+
+KEEP = "--keep-unscored (keep_unscored) leaves them in the fit"
 
 
 @dataclass(frozen=True)
@@ -51,8 +62,10 @@ class RaterGroup:
     by: str
 
 
-def tables_of(judgements: Any) -> list[RowTable]:
-    """Read one table of judgements, or several.
+def tables_of(judgements: Any) -> tuple[list[RowTable], list[str]]:
+    """Read one table of judgements, or several, and say what was left out.
+
+    A folder or a pattern stands for its files; all annotations of AlpacaEval are one table.
 
     Raises
     ------
@@ -61,23 +74,63 @@ def tables_of(judgements: Any) -> list[RowTable]:
     """
     several = _is_several(judgements)
     given = list(judgements) if several else [judgements]
-    tables = [
-        read_judged(one, f"judgements {place}" if several else "judgements")
-        for place, one in enumerate(given, 1)
-    ]
-    for table in tables:
-        if is_pairs(table):
-            continue
-        if "system" in table.columns and "rater" in table.columns:
-            table.need("item")
-            continue
-        if "annotations" in table.columns:
-            raise table.source.error(
-                "is an export of Label Studio; bring it into the study with calipers annotate "
-                "STUDY --import-label-studio FILE, and give what --export writes"
+    tables: list[RowTable] = []
+    annotations: list[RowTable] = []
+    for place, one in enumerate(given, 1):
+        for file in _files_of(one):
+            table = read_judged(file, f"judgements {place}" if several else "judgements")
+            if is_annotations(table):
+                annotations.append(without_texts(table))
+            else:
+                _check_judged(table)
+                tables.append(table)
+    if not annotations:
+        return tables, []
+    whole = str(given[0]) if len(given) == 1 and isinstance(given[0], str | Path) else ""
+    joined, notes = as_judgements(annotations, whole or f"{len(annotations)} files of annotations")
+    return [joined, *tables], notes
+
+
+def _check_judged(table: RowTable) -> None:
+    """Refuse a table that holds no judgements."""
+    if is_pairs(table):
+        return
+    if "system" in table.columns and "rater" in table.columns:
+        table.need("item")
+        return
+    if "annotations" in table.columns:
+        raise table.source.error(
+            "is an export of Label Studio; bring it into the study with calipers annotate "
+            "STUDY --import-label-studio FILE, and give what --export writes"
+        )
+    table.need("a", "b", hint="; judgements of AlpacaEval have " + ", ".join(NEEDED))
+
+
+def _files_of(given: Any) -> list[Any]:
+    """Give the files of a folder or of a pattern; anything else as it is.
+
+    A folder that has files called ``annotations.json`` somewhere in it, as the results of
+    AlpacaEval do, stands for these; any other for the tables that lie directly in it.
+    """
+    if not isinstance(given, str | Path):
+        return [given]
+    path = at_home(given)
+    if path.is_dir():
+        files = sorted(path.rglob(ANNOTATIONS)) or sorted(
+            file for file in path.iterdir() if file.is_file() and split_suffix(file)[1] in SUFFIXES
+        )
+        if not files:
+            raise InputError(
+                f"{given}: the folder holds no judgements: no {ANNOTATIONS}, and no file ending in "
+                f"{either(SUFFIXES)}"
             )
-        table.need("a", "b")
-    return tables
+        return files
+    if path.exists() or not glob.has_magic(str(given)):
+        return [given]
+    files = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]
+    if not files:
+        raise InputError(f"{given}: no file matches this pattern")
+    return files
 
 
 def _is_several(judgements: Any) -> bool:
@@ -168,23 +221,43 @@ def unflagged(group: RaterGroup, *, drop: bool, named: bool) -> tuple[tuple[Row,
     return rows, [f"{of} left out: flagged ({listed})"]
 
 
-def systems_of(group: RaterGroup, *columns: str) -> dict[str, int]:
-    """Give every judged system, and the number of the first row that names it."""
-    systems: dict[str, int] = {}
-    for row in group.rows:
-        for column in columns:
-            systems.setdefault(group.table.name(row, column), row[0])
-    return systems
+def systems_of(group: RaterGroup, *columns: str) -> tuple[str, ...]:
+    """Give every judged system, in the order in which rows name them."""
+    names_of = (group.table.name(row, column) for row in group.rows for column in columns)
+    return tuple(dict.fromkeys(names_of))
 
 
-def check_scored(table: RowTable, scores: ScoredSystems, judged: dict[str, int]) -> None:
-    """Refuse judged systems that have no scores and are not the reference."""
-    known = {*scores.systems, *([scores.reference] if scores.reference else [])}
-    for name, number in judged.items():
-        if name not in known:
-            unknown = unknown_name("system", name, known)
-            raise table.source.row_error(
-                number,
-                f"{unknown} (only systems with scores and the reference, --reference NAME, may be "
-                "judged; --keep-unscored leaves others in the fit)",
-            )
+def scored(
+    group: RaterGroup, scores: ScoredSystems, *columns: str
+) -> tuple[tuple[Row, ...], list[str]]:
+    """Leave out judgements of systems that have no scores and are not the reference; say so."""
+    table, known = group.table, {*scores.systems, scores.reference}
+    unknown = [name for name in systems_of(group, *columns) if name not in known]
+    if not unknown:
+        return group.rows, []
+    gone = set(unknown)
+    rows = tuple(
+        row for row in group.rows if gone.isdisjoint(table.name(row, name) for name in columns)
+    )
+    left = len(group.rows) - len(rows)
+    note = (
+        f"{table.source.path}: {counted(left, 'judgement')} of {names(unknown, limit=NAMED)} left "
+        f"out: no scores; {KEEP}"
+    )
+    return rows, [note]
+
+
+def none_scored(tables: Sequence[RowTable], scores: ScoredSystems) -> InputError:
+    """Build the error for judgements of which none is left."""
+    columns = ("a", "b") if is_pairs(tables[0]) else ("system",)
+    judged = dict.fromkeys(
+        table.name(row, name)
+        for table in tables
+        for row in table.rows
+        for name in columns
+        if name in row[1]
+    )
+    return tables[0].source.error(
+        f"holds no judgement of systems that have scores: it names {names(judged)}, the scores "
+        f"{names(scores.systems)}; {KEEP}"
+    )

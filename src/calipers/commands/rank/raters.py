@@ -7,10 +7,10 @@ raters saw the same items, else from items.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from calipers.commands.rank.judged import Cluster, RaterCeiling, Raters
+from calipers.commands.rank.judged import Cluster, RaterCeiling, Raters, Texts
 from calipers.commands.rank.rater_groups import RaterGroup
 from calipers.commands.rank.result import Truth
 from calipers.judgements.tables import flags_of
@@ -55,19 +55,22 @@ def clusters_of(rater: Iterable[Hashable], item: Iterable[Hashable]) -> Cluster:
     return "item" if both == raters else "rater and item"
 
 
-def with_clusters(raters: Raters, cluster: Cluster, by_rater: int, by_item: int) -> Raters:
-    """Say what the clusters are, and how many."""
+def with_clusters(
+    raters: Raters, cluster: Cluster, by_rater: int, by_item: int, texts: Texts = "item"
+) -> Raters:
+    """Say what the clusters are, and how many; clusters of texts are of items or of prompts."""
     return replace(
         raters,
         cluster=cluster,
         clusters={"": 0, "item": by_item}.get(cluster, by_rater),
         item_clusters=by_item if cluster == "rater and item" else 0,
+        texts=texts,
     )
 
 
-def rater_ceiling(estimate: Callable[[CorrelationKind], Ceiling]) -> RaterCeiling:
+def rater_ceiling(ceilings: Mapping[CorrelationKind, Ceiling]) -> RaterCeiling:
     """Say how far raters agree among themselves, by both correlations."""
-    rank, line = estimate("spearman"), estimate("pearson")
+    rank, line = ceilings["spearman"], ceilings["pearson"]
     return RaterCeiling(
         spearman=rank.value,
         spearman_interval=rank.interval,

@@ -159,6 +159,29 @@ class Beside(Plain):
     _optional = ("reason", "spearman_fixed", "pearson_fixed")
 
 
+@dataclass(frozen=True)
+class Disagreement(Plain):
+    """A system that a truth and most metrics place far from each other, beyond the noise of both.
+
+    Attributes
+    ----------
+    system
+        Its name.
+    place, n
+        Its place by the truth, 1 the best, and of how many systems.
+    places
+        Its places by the metrics that disagree with the truth about it.
+    compared
+        Metrics that value it.
+    """
+
+    system: str
+    place: float
+    n: int
+    places: Mapping[str, float]
+    compared: int
+
+
 @dataclass(frozen=True, eq=False)
 class Truth(Plain):
     """What people or judges make of the systems, and every metric beside it.
@@ -187,14 +210,19 @@ class Truth(Plain):
         How far they agree among themselves.
     people
         Where a model answered, how it agrees with people who were asked the same.
+    disagreements
+        Systems that it and most metrics place far from each other.
     """
 
     _key = "name"
     _written = (
         *("source", "made_of", "scores", "deviations", "fit", "ratings", "raters", "ceiling"),
-        *("people", "metrics", "best"),
+        *("people", "metrics", "best", "disagreements"),
     )
-    _optional = ("fit", "deviations", "ratings", "raters", "ceiling", "people")
+    _optional = (
+        *("fit", "deviations", "ratings", "raters", "ceiling", "people"),
+        "disagreements",
+    )
 
     name: str
     source: str
@@ -207,6 +235,7 @@ class Truth(Plain):
     raters: Raters | None = None
     ceiling: RaterCeiling | None = None
     people: BesidePeople | None = None
+    disagreements: tuple[Disagreement, ...] = ()
 
     @property
     def best(self) -> str | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.shown import UNRANKED
 from calipers.commands.rank.beside_people import beside_people, people_of
+from calipers.commands.rank.disagreement import disagreement, disagreements
 from calipers.commands.rank.options import RankOptions
 from calipers.commands.rank.raters import RatedTruth
 from calipers.commands.rank.result import Beside, Matrix, RankedMetric, Ranking, Truth
@@ -162,7 +163,21 @@ def _with_correlations(truth: Truth, scores: ScoredSystems, *, level: float, see
         key: _correlate(key, column, true, errors, level=level, seed=seed)
         for key, column in scores.columns.items()
     }
-    return replace(truth, metrics=metrics)
+    about = disagreements(
+        scores.systems,
+        true,
+        {key: metric.places for key, metric in metrics.items() if metric_name(key) not in UNRANKED},
+    )
+    besides = {key: metric.beside for key, metric in metrics.items()}
+    return replace(truth, metrics=besides, disagreements=about)
+
+
+class _Correlated(NamedTuple):
+    """A metric beside a truth; and the systems that both value, with what the metric makes of them
+    and about which it disagrees."""
+
+    beside: Beside
+    places: tuple[list[str], NDArray[np.float64], NDArray[np.int64]]
 
 
 def _drawn(
@@ -221,7 +236,7 @@ def _correlate(
     *,
     level: float,
     seed: int,
-) -> Beside:
+) -> _Correlated:
     ranked = ranking_values(column, tuple(truth))
     systems = [name for name, value in zip(truth, ranked, strict=True) if math.isfinite(value)]
     values = ranking_values(column, systems)
@@ -229,9 +244,10 @@ def _correlate(
     true = np.array([truth[name] for name in systems], dtype=np.float64)
     worst = worst_case_spearman(values, deviations, true, seed=seed)
     moved = ranking_values(column, systems, _errors(systems, deviations, seed=2 * seed + 1))
-    both = _correlations(values, moved, true, _moved(true, truth_errors, systems), level=level)
+    moved_true = _moved(true, truth_errors, systems)
+    both = _correlations(values, moved, true, moved_true, level=level)
     uncertain = truth_errors is not None
-    return Beside(
+    beside = Beside(
         metric=key,
         n=len(systems),
         spearman=both.rank.value,
@@ -245,6 +261,8 @@ def _correlate(
         spearman_fixed=both.rank_fixed if uncertain else None,
         pearson_fixed=both.line_fixed if uncertain else None,
     )
+    apart = disagreement(values, true, moved, moved_true, level=level)
+    return _Correlated(beside, (systems, values, apart))
 
 
 class _Correlations(NamedTuple):
@@ -409,10 +427,14 @@ def _deviations(scores: ScoredSystems) -> Iterator[str]:
 
 def _unranked(scores: ScoredSystems) -> Iterator[str]:
     """Say which metrics are good in the middle."""
-    metrics = {key: key.rpartition(".")[2].partition(":")[0] for key in scores.columns}
-    unranked = [key for key, metric in metrics.items() if metric in UNRANKED]
+    unranked = [key for key in scores.columns if metric_name(key) in UNRANKED]
     if unranked:
         yield f"{names(unranked)}: neither direction is better; higher is taken as better"
+
+
+def metric_name(key: str) -> str:
+    """Give the metric of a key, without its view and options."""
+    return key.rpartition(".")[2].partition(":")[0]
 
 
 def _hints(systems: Sequence[str]) -> Iterator[str]:

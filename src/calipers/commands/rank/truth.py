@@ -1,8 +1,10 @@
 """What people or judges prefer ──► truths: one for each column of scores, or of answers.
 
 A table with a row for each system holds finished scores; a column NAME_sd beside a column NAME is
-not a truth: it holds the standard errors of NAME. What raters answered becomes truths in
-:mod:`calipers.commands.rank.judgements`.
+not a truth: it holds the standard errors of NAME. A leaderboard as it is published names its
+systems in a first column without a name, or in one called ``name`` or ``model``; beside quality it
+holds counts, lengths and more, so that a person says which columns are meant. What raters answered
+becomes truths in :mod:`calipers.commands.rank.judgements`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,25 @@ from calipers.commands.rank.rater_groups import tables_of
 from calipers.commands.rank.raters import RatedTruth
 from calipers.commands.rank.result import Truth
 from calipers.commands.rank.scores import ScoredSystems, only_on_one_side
-from calipers.errors import unknown_name
+from calipers.errors import either, unknown_name
 from calipers.samples.row_tables import Row, RowTable, as_number, is_blank, read_table
 from calipers.samples.wording import names
 
 ERRORS = "_sd"
 """Ends the name of a column that holds the standard errors of another."""
+
+ERRORS_OF = {"win_rate": "standard_error", "length_controlled_winrate": "lc_standard_error"}
+"""Columns of AlpacaEval's leaderboards whose standard errors have a name of their own."""
+
+SYSTEM = "system"
+NAMELESS = ("", "unnamed: 0", "index")
+"""Names of a first column that was written without one: as it is, and as pandas reads it."""
+
+MANY = 20
+"""Columns that a message lists."""
+
+USUAL = ("name", "model", "model_name", "generator")
+"""Names that the column of systems usually has in a leaderboard."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +66,19 @@ def read_truths(scores: ScoredSystems, options: RankOptions) -> Truths:
     """
     if options.truth is not None:
         table = read_table(_rows(options.truth), "truth")
-        _check_reference(scores, [table], "system")
-        return _truths_of_scores(table, scores, options.truth_columns)
+        columns = options.truth_columns
+        if SYSTEM not in table.columns:
+            table = _leaderboard(table)
+            if columns is None:
+                _check_one_truth(table)
+        _check_reference(scores, [table], SYSTEM)
+        return _truths_of_scores(table, scores, columns)
     if options.judgements is not None:
-        tables = tables_of(options.judgements)
+        tables, notes = tables_of(options.judgements)
         _check_reference(scores, tables, "a", "b", "system")
-        judged, notes = judged_truths(tables, scores, options)
-        return Truths(tuple(one.truth for one in judged), tuple(notes), tuple(judged))
+        judged, about = judged_truths(tables, scores, options)
+        truths = tuple(one.truth for one in judged)
+        return Truths(truths, (*notes, *about), tuple(judged))
     _check_reference(scores)
     return Truths((), ())
 
@@ -72,10 +93,61 @@ def _check_reference(scores: ScoredSystems, tables: Sequence[RowTable] = (), *co
 
 
 def _rows(truth: Any) -> Any:
-    """Rows of a mapping from systems to one score each; anything else as it is."""
-    if not isinstance(truth, Mapping):
+    """Rows of a mapping from systems to one score each, or of a data frame with names as its index;
+    anything else as it is."""
+    if isinstance(truth, Mapping):
+        return [{SYSTEM: name, "truth": score} for name, score in truth.items()]
+    index = list(getattr(truth, "index", ())) if hasattr(truth, "columns") else []
+    if not index or not all(isinstance(name, str) for name in index) or SYSTEM in truth.columns:
         return truth
-    return [{"system": name, "truth": score} for name, score in truth.items()]
+    rows = zip(index, truth.to_dict("records"), strict=True)
+    return [{SYSTEM: name, **row} for name, row in rows]
+
+
+def _leaderboard(table: RowTable) -> RowTable:
+    """Call the column of a leaderboard that names its systems ``system``.
+
+    Raises
+    ------
+    InputError
+        If no column does; it lists all.
+    """
+    first = table.columns[0]
+    known = {column.strip().casefold(): column for column in reversed(table.columns)}
+    usual = [known[name] for name in USUAL if name in known]
+    if first.strip().casefold() in NAMELESS:
+        named = first
+    elif usual:
+        named = usual[0]
+    else:
+        table.need(
+            SYSTEM,
+            hint="; the systems stand in it, or in a first column without a name, or in "
+            f"one called {either(USUAL)}",
+        )
+    rows = tuple(
+        (number, {SYSTEM if key == named else key: value for key, value in row.items()})
+        for number, row in table.rows
+    )
+    columns = tuple(SYSTEM if column == named else column for column in table.columns)
+    return RowTable(table.source, rows, columns)
+
+
+def _check_one_truth(table: RowTable) -> None:
+    """Refuse a leaderboard of several columns of numbers of which nobody said which are meant."""
+    numeric, _ = _numeric(table, None)
+    if len(numeric) > 1:
+        raise table.source.error(
+            f"has {len(numeric)} columns of numbers: {names(numeric, limit=MANY)}; name those that "
+            f"hold quality, higher is better, as in --truth-column {numeric[0]} "
+            f"(truth_columns=[{numeric[0]!r}] in Python)"
+        )
+
+
+def _errors_of(table: RowTable, column: str) -> str | None:
+    """Name the column that holds the standard errors of another, if there is one."""
+    own = (column + ERRORS, ERRORS_OF.get(column, column + ERRORS))
+    return next((key for key in own if key in table.columns), None)
 
 
 def _truths_of_scores(
@@ -132,12 +204,8 @@ def _numeric(table: RowTable, columns: Sequence[str] | None) -> tuple[list[str],
     """Choose the columns of numbers, and say which others were left out."""
     if columns is not None:
         return list(columns), []
-    others = [
-        column
-        for column in table.columns
-        if column != "system"
-        and not (column.endswith(ERRORS) and column.removesuffix(ERRORS) in table.columns)
-    ]
+    errors = {_errors_of(table, column) for column in table.columns}
+    others = [column for column in table.columns if column not in (SYSTEM, *errors)]
     numeric = [column for column in others if as_number(_first(table, column)) is not None]
     if not numeric:
         raise table.source.error(
@@ -149,7 +217,9 @@ def _numeric(table: RowTable, columns: Sequence[str] | None) -> tuple[list[str],
 
 def _errors(table: RowTable, rows: Mapping[str, Row], column: str) -> dict[str, float]:
     """Read the standard errors of a truth, where the table has them; a blank one is left out."""
-    key = column + ERRORS
+    key = _errors_of(table, column)
+    if key is None:
+        return {}
     errors = {
         name: table.number(row, key) for name, row in rows.items() if not is_blank(row[1].get(key))
     }

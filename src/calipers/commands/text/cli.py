@@ -10,7 +10,7 @@ from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.help import CommandPage, metrics_section
 from calipers.cli.outputs import FORMATS, Outputs, check_per_sample
-from calipers.cli.sides import name_fields
+from calipers.cli.sides import name_fields, with_reference
 from calipers.cli.streams import calm
 from calipers.commands.text.options import TextOptions
 from calipers.errors import InputError
@@ -21,7 +21,8 @@ Generated = Annotated[
     typer.Argument(
         metavar="OUTPUTS",
         help="One or more sets of texts: FILE, or NAME=GLOB to name a system. Several files of one "
-        "name are the seeds of one system. File formats: see calipers compare --help.",
+        "name are the seeds of one system; FILE@FIELD names the field of the texts of one file. "
+        "File formats: see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -110,7 +111,8 @@ def text(
         from calipers.commands.text.run import measure_texts
         from calipers.samples import read_systems
 
-        systems = read_systems(generated, field=options.field)
+        options, beside = with_reference(options, generated)
+        systems = read_systems(generated, field=options.field, beside=beside)
         name_fields(systems, quiet=outputs.quiet)
         comparison = measure_texts(systems, options=options)
     deliver(comparison, outputs, per_sample=per_sample)
