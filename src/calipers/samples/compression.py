@@ -60,11 +60,16 @@ def _xz(stream: BinaryIO, path: object) -> Any:
     class File(lzma.LZMAFile):
         """Raises `OSError` where the data are damaged, as the others do."""
 
-        def readinto(self, buffer: Any) -> int:
+        def read(self, size: int | None = -1) -> bytes:
             try:
-                return super().readinto(buffer)
+                return super().read(size)
             except lzma.LZMAError as error:
                 raise OSError(str(error)) from error
+
+        def readinto(self, buffer: Any) -> int:
+            part = self.read(len(buffer))
+            buffer[: len(part)] = part
+            return len(part)
 
     return File(stream)
 
