@@ -125,6 +125,17 @@ def check_unicode(name: str, text: str) -> None:
         raise InputError(f"{name} must be valid Unicode; found {character}") from None
 
 
+class UnknownKeyError(InputError, KeyError):
+    """A name by which nothing is found in a result."""
+
+    __str__ = Exception.__str__  # a KeyError would quote its message
+
+
+def unknown_key(kind: str, key: object, known: Iterable[str]) -> UnknownKeyError:
+    """Build the error for a key of a result that is not there, with the nearest ones."""
+    return UnknownKeyError(f"unknown {kind} {key!r}; {hint_of_names(str(key), known)}")
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Build the error for a misspelt name, with the nearest known ones."""
     return InputError(f"unknown {kind} {name!r}; {hint_of_names(name, known)}")

@@ -34,6 +34,36 @@ def test_more_dimensions_than_samples(rng):
     assert frechet_distance(few, few + 1).value == pytest.approx(60, rel=1e-5)
 
 
+@pytest.mark.parametrize("sides", [(True, True), (True, False), (False, True)])
+def test_statistics_give_the_distance_of_their_rows(rng, sides, tmp_path):
+    rows = [rng.standard_normal((40, 3)), rng.standard_normal((60, 3)) * 2 + 1]
+    given = []
+    for place, kept in enumerate(sides):
+        path = tmp_path / f"{place}.npz"
+        np.savez(path, mu=rows[place].mean(axis=0), sigma=np.cov(rows[place], rowvar=False))
+        given.append(np.load(path) if kept else rows[place])
+    score = frechet_distance(*given)
+    assert score.value == pytest.approx(frechet_distance(*rows).value)
+    assert "n:unknown" in score.signature or "m:unknown" in score.signature
+
+
+@pytest.mark.parametrize(
+    ("statistics", "message"),
+    [
+        ({}, "reference: statistics need a mean 'mu' and a covariance 'sigma'; found nothing"),
+        ({"mu": [0.0]}, "found 'mu'"),
+        ({"mu": [0.0, 1.0], "sigma": [[1.0]]}, r"shapes \(2,\) and \(1, 1\)"),
+        ({"mu": ["a"], "sigma": [[1.0]]}, "of numbers"),
+        ({"mu": [np.nan], "sigma": [[1.0]]}, "finite"),
+        ({"mu": [0.0, 0.0], "sigma": [[1.0, 2.0], [0.0, 1.0]]}, "symmetric"),
+        ({"mu": [0.0, 0.0], "sigma": np.eye(2)}, "same number of columns; found 2 and 3"),
+    ],
+)
+def test_statistics_that_are_none(statistics, message, rng):
+    with pytest.raises(InputError, match=message):
+        frechet_distance(statistics, rng.standard_normal((9, 3)))
+
+
 def test_a_single_row_is_undefined():
     score = frechet_distance(np.zeros((1, 2)), np.zeros((5, 2)))
     assert np.isnan(score.value)

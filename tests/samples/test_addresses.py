@@ -107,8 +107,17 @@ def test_generated_systems_and_their_seeds(memory: Any) -> None:
     assert [list(samples) for samples in systems[1].sets] == [TEXTS[1:], TEXTS[2:]]
     put(memory, "/bucket/x-0-of-2.parquet", ROWS)
     put(memory, "/bucket/x-1-of-2.parquet", ROWS)
-    with pytest.raises(InputError, match=r"m=memory:///bucket$"):
-        read_systems(["m=memory://bucket/*-of-2.parquet"])
+    (whole,) = read_systems(["m=memory://bucket/*-of-2.parquet"])
+    assert [len(samples) for samples in whole.sets] == [2 * len(ROWS)]
+
+
+def test_shards_of_texts(memory: Any) -> None:
+    for number, texts in enumerate((["a", "b"], ["c"])):
+        content = "".join(f'{{"text": "{text}"}}\n' for text in texts).encode()
+        put(memory, f"/bucket/set/part-{number}.jsonl.gz", gzip.compress(content))
+    put(memory, "/bucket/set/_SUCCESS", b"")
+    for address in ("memory://bucket/set", "memory://bucket/set/*.gz"):
+        assert list(read_samples(address)) == ["a", "b", "c"]
 
 
 def test_only_the_columns_that_are_needed_are_fetched(
@@ -139,7 +148,7 @@ def test_only_the_columns_that_are_needed_are_fetched(
         ("memory://bucket/empty.jsonl", "is empty"),
         ("memory://bucket/a.npy", "a file with suffix '.npy' cannot be read from there; possible"),
         ("memory://bucket/plain", "a file with no suffix cannot be read from there; possible are"),
-        ("memory://bucket/*.[tn]*", "several files behind an address must be .parquet shards"),
+        ("memory://bucket/*.[tn]*", "several files behind an address must be shards of one set"),
         ("memory://bucket/no.csv.gz", "damaged gzip data: "),
         ("nowhere://bucket/a.parquet", "Protocol not known: nowhere"),
     ],

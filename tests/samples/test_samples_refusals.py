@@ -22,6 +22,14 @@ from calipers.errors import InputError
 from calipers.samples import read_samples
 
 NAME_IT = "choose one with --field (field= in Python), or FILE@FIELD for one file alone"
+POSSIBLE = (
+    "possible are .txt, .jsonl, .ndjson, .json, .csv, .tsv, .parquet, .arrow, .feather, .eval, "
+    ".npy, .npz, .safetensors, each also with .gz, .bz2, .xz or .zst; images are read from a folder"
+)
+UNQUOTED = (
+    "read quotation marks as part of the texts with --no-quotes (in Python "
+    "read_samples(path, quotes=False))"
+)
 NO_TEXT = "no field has a common name for a text, such as 'text' or 'generation'; the fields are"
 IDS = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
 
@@ -161,9 +169,15 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "a.csv",
         'text,n\na,1\n"b,2\nc,3\n',
         {},
-        "line 3: a quoted value that begins in this row has no closing quote",
+        "line 3: a quoted value that begins in this row has no closing quote; if it is not meant "
+        f"to be quoted, {UNQUOTED}",
     ),
-    ("a.csv", 'text,n\n"a"b,1\n', {}, "line 2: broken table: ',' expected after '\"'"),
+    (
+        "a.csv",
+        'text,n\n"a"b,1\n',
+        {},
+        f"line 2: broken table: ',' expected after '\"'; if no value is quoted, {UNQUOTED}",
+    ),
     (
         "a.tsv",
         "text;n\na;1\n",
@@ -262,25 +276,19 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "docs.docx",
         "x",
         {},
-        "a file with suffix '.docx' cannot be read; possible are .txt, .jsonl, .json, "
-        ".csv, .tsv, .parquet, .arrow, .feather, .eval, .npy, .npz, .safetensors, each also with "
-        ".gz; images are read from a folder",
+        f"a file with suffix '.docx' cannot be read; {POSSIBLE}",
     ),
     (
         "data",
         "x",
         {},
-        "a file with no suffix cannot be read; possible are .txt, .jsonl, .json, .csv, "
-        ".tsv, .parquet, .arrow, .feather, .eval, .npy, .npz, .safetensors, each also with .gz; "
-        "images are read from a folder",
+        f"a file with no suffix cannot be read; {POSSIBLE}",
     ),
     (
         "data.gz",
         "x",
         {},
-        "a file with no suffix before .gz cannot be read; possible are .txt, .jsonl, "
-        ".json, .csv, .tsv, .parquet, .arrow, .feather, .eval, .npy, .npz, .safetensors, each "
-        "also with .gz; images are read from a folder",
+        f"a file with no suffix before .gz cannot be read; {POSSIBLE}",
     ),
     ("empty.txt", "", {}, "is empty"),
 ]

@@ -108,7 +108,9 @@ def test_a_pattern_and_a_list_of_paths_are_one_set_too(folder: Path) -> None:
     )
 
 
-def test_a_generated_system_is_a_folder_and_a_pattern_its_seeds(tmp_path: Path) -> None:
+def test_files_of_a_pattern_are_seeds_unless_they_are_shards(
+    tmp_path: Path,
+) -> None:
     for name in ("a-00000-of-00002", "a-00001-of-00002", "b-1", "b-2"):
         (tmp_path / name[0]).mkdir(exist_ok=True)
         np.save(tmp_path / name[0] / f"{name}.npy", ROWS)
@@ -116,13 +118,9 @@ def test_a_generated_system_is_a_folder_and_a_pattern_its_seeds(tmp_path: Path) 
     assert [len(samples) for samples in whole.sets] == [22]
     (seeds,) = read_systems([f"two={tmp_path}/b/*.npy"])
     assert [len(samples) for samples in seeds.sets] == [11, 11]
-    with pytest.raises(InputError) as caught:
-        read_systems([f"one={tmp_path}/a/*.npy"])
-    assert str(caught.value) == (
-        f"one={tmp_path}/a/*.npy: matches 2 files that are shards of one set by their names, but "
-        "the files of a pattern are the seeds of a system; give the folder that holds them: "
-        f"one={tmp_path}/a"
-    )
+    (one_set,) = read_systems([f"one={tmp_path}/a/*.npy"])
+    assert [len(samples) for samples in one_set.sets] == [22]
+    assert one_set.sets[0].notes == ("2 files read as one set, by their names",)
 
 
 def test_scores_are_those_of_one_array(folder: Path, rng: Any) -> None:
@@ -496,8 +494,13 @@ def test_patterns_and_paths_that_lead_nowhere(tmp_path: Path) -> None:
     )
     (tmp_path / "a.csv").write_text("x")
     assert refusal(f"{tmp_path}/*") == (
+        f"{tmp_path}/*: must hold shards of one format; found '.csv' and '.npy' (a.csv, 1.npy)"
+    )
+    (tmp_path / "a.csv").rename(tmp_path / "a.eval")
+    assert refusal(f"{tmp_path}/*") == (
         f"{tmp_path}/*: a pattern in the place of one set must match its shards (.npy, "
-        ".safetensors, .parquet, .arrow, .feather) alone; it matches 'a.csv'"
+        ".safetensors, .parquet, .arrow, .feather, .txt, .jsonl, .ndjson, .json, .csv, .tsv) "
+        "alone; it matches 'a.eval'"
     )
 
 

@@ -16,17 +16,19 @@ from typing import Any
 
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
 from calipers.cli.help import CommandPage, HelpAll
-from calipers.cli.options import MaxMemory, build, common_of, parameter, parameters
+from calipers.cli.options import MaxMemory, NoQuotes, build, common_of, parameter, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
 from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
 from calipers.options.embedding import Model
 from calipers.options.engines import SearchEngine
+from calipers.options.inputs import Reading
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
 
 STDIO = "-"
 MAX_MEMORY = parameter("max_memory", MaxMemory, None)
+NO_QUOTES = parameter("no_quotes", NoQuotes, False)
 HELP_ALL = parameter("help_all", HelpAll, False)
 
 
@@ -83,7 +85,7 @@ def command(
     def decorate(function: Callable[..., None]) -> CommandSpec:
         takes = inspect.signature(function, eval_str=True).parameters
         made = {
-            "options": [] if options is None else parameters(options),
+            "options": [] if options is None else _of_group(options),
             "outputs": [*output_parameters(*writes, **worded), *([MAX_MEMORY] if limited else [])],
             "typed": [],
         }
@@ -122,6 +124,12 @@ def command(
     return decorate
 
 
+def _of_group(options: type[Group]) -> list[inspect.Parameter]:
+    """Give the parameters of a group; with its field that of texts goes how they are quoted."""
+    reads_texts = [NO_QUOTES] if issubclass(options, Reading) else []
+    return [*parameters(options), *reads_texts]
+
+
 def _ending(options: Group | None, stopped: str | None) -> str:
     """What is said where Ctrl-C ends a command: from where the same command continues."""
     if isinstance(options, SearchEngine) and options.in_files:
@@ -148,7 +156,10 @@ def _checked(files: Iterable[Any]) -> list[str]:
 
 @contextmanager
 def _limited(given: dict[str, Any]) -> Iterator[None]:
-    """Count all that is read against one limit."""
+    """Count all that is read against one limit, and read it as was asked for."""
+    from calipers.samples.source import quotation_marks
+
     size = given.get("max_memory")
-    with memory_limit(None if size is None else parse_size(size)):
+    limit = memory_limit(None if size is None else parse_size(size))
+    with limit, quotation_marks(enclose=not given.get("no_quotes")):
         yield

@@ -28,7 +28,7 @@ from calipers.judgements.items import Item, content_id, passes_check
 from calipers.judgements.judgement import PairJudgement, Side
 from calipers.judgements.rubric import Rubric
 from calipers.judgements.tables import pair_step
-from calipers.samples.readers.text_files import json_value
+from calipers.samples.readers.json_files import json_value
 from calipers.samples.row_tables import as_number
 from calipers.samples.source import Source, open_stream
 from calipers.samples.wording import counted, describe

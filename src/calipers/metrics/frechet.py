@@ -8,16 +8,18 @@ The estimate is too large when there are few samples for the number of dimension
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.errors import InputError
 from calipers.estimate.moments import Moments
 from calipers.metrics.reading import scored
 from calipers.numeric.threads import limit_threads
-from calipers.numeric.validation import check_pair
+from calipers.numeric.validation import check_pair, check_points
 from calipers.score import Score
 
 if TYPE_CHECKING:
@@ -25,13 +27,17 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 
-def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
+def frechet_distance(
+    reference: ArrayLike | Mapping[str, Any], generated: ArrayLike | Mapping[str, Any]
+) -> Score:
     """Tell how far the mean and the covariance of the generated set are from the reference.
 
     Parameters
     ----------
     reference, generated
-        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given. In their place the statistics
+        that packages for FID keep: a mapping with the mean ``mu``, shape ``(d,)``, and the unbiased
+        covariance ``sigma``, shape ``(d, d)``, such as ``numpy.load("statistics.npz")``.
 
     Returns
     -------
@@ -48,16 +54,70 @@ def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
     --------
     >>> round(frechet_distance([[0.0], [2.0]], [[3.0], [5.0]]).value, 9)
     9.0
+    >>> statistics = {"mu": [1.0], "sigma": [[2.0]]}
+    >>> round(frechet_distance(statistics, [[3.0], [5.0]]).value, 9)
+    9.0
     """
-    left, right = check_pair(reference, generated)
-    return frechet_score(*(Moments.of(side, precise=True) for side in (left, right)))
+    if not isinstance(reference, Mapping) and not isinstance(generated, Mapping):
+        left, right = check_pair(reference, generated)
+        return frechet_score(*(Moments.of(side, precise=True) for side in (left, right)))
+    one, other = _gaussian(reference, "reference"), _gaussian(generated, "generated")
+    if one.mean.shape != other.mean.shape:
+        raise InputError(
+            "reference and generated must have the same number of columns; "
+            f"found {len(one.mean)} and {len(other.mean)}"
+        )
+    return frechet_score(one, other)
 
 
-def frechet_score(reference: Moments, generated: Moments) -> Score:
+@dataclass(frozen=True)
+class Gaussian:
+    """A mean and a covariance as others computed them, of nobody knows how many rows.
+
+    Attributes
+    ----------
+    mean
+        Shape ``(d,)``.
+    covariance
+        Shape ``(d, d)``.
+    """
+
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    count: None = None
+
+
+def _gaussian(side: ArrayLike | Mapping[str, Any], name: str) -> Moments | Gaussian:
+    """Take statistics as they are, and compute those of embeddings."""
+    if not isinstance(side, Mapping):
+        return Moments.of(check_points(side, name), precise=True)
+    missing = [key for key in ("mu", "sigma") if key not in side]
+    if missing:
+        raise InputError(
+            f"{name}: statistics need a mean 'mu' and a covariance 'sigma'; found "
+            f"{', '.join(map(repr, side)) or 'nothing'}"
+        )
+    mean, covariance = (np.asarray(side[key]) for key in ("mu", "sigma"))
+    numbers = all(array.dtype.kind in "fiu" for array in (mean, covariance))
+    if not numbers or mean.ndim != 1 or not mean.size or covariance.shape != mean.shape * 2:
+        raise InputError(
+            f"{name}: 'mu' must have the shape (d,) and 'sigma' (d, d), of numbers; found the "
+            f"shapes {mean.shape} and {covariance.shape} of {mean.dtype} and {covariance.dtype}"
+        )
+    mean, covariance = mean.astype(np.float64), covariance.astype(np.float64)
+    if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+        raise InputError(f"{name}: statistics must be finite; found NaN or infinite values")
+    if not np.allclose(covariance, covariance.T, rtol=1e-5, atol=1e-8 * np.abs(covariance).max()):
+        raise InputError(f"{name}: 'sigma' must be a covariance, which is symmetric")
+    return Gaussian(mean, covariance)
+
+
+def frechet_score(reference: Moments | Gaussian, generated: Moments | Gaussian) -> Score:
     """Compare two sets through their moments."""
-    n, m = reference.count, generated.count
+    sizes = [side.count for side in (reference, generated)]
+    n, m = ("unknown" if size is None else size for size in sizes)
     pins = {"covariance": "unbiased", "n": n, "m": m, "d": len(reference.mean)}
-    if min(n, m) < 2:
+    if any(size is not None and size < 2 for size in sizes):
         reason = "a covariance needs at least two rows in each set"
         return scored("frechet_distance", np.nan, pins, reason=reason)
     return scored("frechet_distance", squared_frechet(reference, generated), pins)
@@ -100,7 +160,7 @@ def _distance(
     return float(gap @ gap + spread + np.trace(covariance) - 2 * cross)
 
 
-def squared_frechet(reference: Moments, generated: Moments) -> float:
+def squared_frechet(reference: Moments | Gaussian, generated: Moments | Gaussian) -> float:
     """The squared Fréchet distance of the Gaussians with these moments.
 
     tr((Σ₁^½ Σ₂ Σ₁^½)^½) is the sum of the singular values of Σ₁^½ Σ₂^½; taken so, it is exact to

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from calipers._version import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import InputError
 from calipers.progress import Progress, Silent
+from calipers.results.by_name import ByName
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
@@ -142,7 +143,7 @@ class Varied:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(ByName[SystemResult], Result):
     """Several systems against one reference: print it, look scores up, save it.
 
     Attributes
@@ -180,6 +181,7 @@ class Comparison(Result):
     """
 
     kind = "comparison"
+    _noun = "system"
     _needed = ("views",)
     _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
@@ -199,11 +201,9 @@ class Comparison(Result):
     shown: tuple[ShownScore, ...] = ()
     verdict: Verdict = field(default_factory=Verdict)
 
-    def __getitem__(self, name: str) -> SystemResult:
-        for system in self.systems:
-            if system.name == name:
-                return system
-        raise unknown_name("system", name, [system.name for system in self.systems])
+    @property
+    def _parts(self) -> Mapping[str, SystemResult]:
+        return {system.name: system for system in self.systems}
 
     @property
     def varied(self) -> Varied | None:
@@ -225,18 +225,9 @@ class Comparison(Result):
             raise InputError(f"system must name one of the {len(self.systems)} systems: {names}")
         return self.systems[0]
 
-    def __contains__(self, name: object) -> bool:
-        return any(system.name == name for system in self.systems)
-
     def __repr__(self) -> str:
         names = ", ".join(repr(system.name) for system in self.systems)
         return f"<Comparison of {names} with {self.reference.name!r}>"
-
-    def __iter__(self) -> Iterator[SystemResult]:
-        return iter(self.systems)
-
-    def __len__(self) -> int:
-        return len(self.systems)
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

@@ -14,6 +14,7 @@ from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 from calipers.explain.pair import LEVEL
+from calipers.results.by_name import ByKey
 from calipers.results.caution import Caution
 from calipers.results.prompts import PromptOverlap
 from calipers.results.result import of_system, system_from
@@ -65,7 +66,7 @@ class Against:
 
 
 @dataclass(frozen=True, eq=False)
-class SystemResult(Plain):
+class SystemResult(ByKey[Score], Plain):
     """How one system fares.
 
     Attributes
@@ -157,10 +158,13 @@ class SystemResult(Plain):
         """What the system is called."""
         return self.summary.name
 
-    def __getitem__(self, key: str) -> Score:
-        if key not in self.scores:
-            raise unknown_name(f"score of {self.name!r}", key, self.scores)
-        return self.scores[key]
+    @property
+    def _parts(self) -> Mapping[str, Score]:
+        return self.scores
+
+    @property
+    def _what(self) -> str:
+        return f"score of {self.name!r}"
 
     @property
     def explainable(self) -> tuple[str, ...]:

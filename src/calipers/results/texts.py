@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByKey, ByName
 from calipers.results.caution import Caution
 from calipers.results.result import Result, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class TextResult(Plain):
+class TextResult(ByKey[Score], Plain):
     """What was measured of one system.
 
     Attributes
@@ -60,10 +60,13 @@ class TextResult(Plain):
         """What the system is called."""
         return self.summary.name
 
-    def __getitem__(self, key: str) -> Score:
-        if key not in self.scores:
-            raise unknown_name(f"score of {self.name!r}", key, self.scores)
-        return self.scores[key]
+    @property
+    def _parts(self) -> Mapping[str, Score]:
+        return self.scores
+
+    @property
+    def _what(self) -> str:
+        return f"score of {self.name!r}"
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return the result as plain data; `per_sample` as of :meth:`TextComparison.to_dict`."""
@@ -79,7 +82,7 @@ class TextResult(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TextComparison(Result):
+class TextComparison(ByName[TextResult], Result):
     """Texts of several systems, measured beside those of a reference: print it, look scores up.
 
     Attributes
@@ -103,6 +106,7 @@ class TextComparison(Result):
     """
 
     kind = "texts"
+    _noun = "system"
     _needed = ("metrics",)
     _optional = ("reference_scores", "train", "cautions")
 
@@ -115,20 +119,9 @@ class TextComparison(Result):
     version: str = __version__
     cautions: tuple[Caution, ...] = ()
 
-    def __getitem__(self, name: str) -> TextResult:
-        for system in self.systems:
-            if system.name == name:
-                return system
-        raise unknown_name("system", name, [system.name for system in self.systems])
-
-    def __contains__(self, name: object) -> bool:
-        return any(system.name == name for system in self.systems)
-
-    def __iter__(self) -> Iterator[TextResult]:
-        return iter(self.systems)
-
-    def __len__(self) -> int:
-        return len(self.systems)
+    @property
+    def _parts(self) -> Mapping[str, TextResult]:
+        return {system.name: system for system in self.systems}
 
     def __repr__(self) -> str:
         names = ", ".join(repr(system.name) for system in self.systems)

@@ -65,6 +65,11 @@ class StringColumn(Sequence[str]):
         blocks = iter(lambda: list(islice(rest, AT_ONCE)), [])
         return cls(map(_packed, blocks))
 
+    @classmethod
+    def joined(cls, columns: Iterable[StringColumn]) -> StringColumn:
+        """Join columns, whose strings are not copied."""
+        return cls(part for column in columns for part in column._parts)
+
     def __len__(self) -> int:
         return int(self._firsts[-1])
 

@@ -81,6 +81,8 @@ def hold(value: Any, source: Source) -> SampleSet:
         return replace(samples, source=f"<{type(value).__name__}>")
     table = DataFrameTable.of(value)
     if table is not None:
+        if table.stream is None and not table.length:
+            raise InputError(f"{name or 'samples'}: holds no samples (a {table.kind} without rows)")
         if source.field is not None or not _is_numeric(value):
             return read_frame(table, source.called(name or "samples"))
         value = _numbers(value)
@@ -101,7 +103,10 @@ def hold(value: Any, source: Source) -> SampleSet:
 def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     name = source.name
     items = iter(value)
-    first = next(items, "")
+    missing = object()
+    first = next(items, missing)
+    if first is missing:
+        raise InputError(f"{name or 'samples'}: holds no samples")
     value = value if isinstance(value, Sequence) else chain([first], items)
     if isinstance(first, dict):
         named = source.called(name or "samples").counting("row")

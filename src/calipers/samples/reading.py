@@ -13,12 +13,15 @@ from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from calipers.errors import InputError, require
+from calipers.errors import InputError, either, require
 from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.memory import reading
 from calipers.progress import Progress
+from calipers.samples import compression
 from calipers.samples.in_memory import hold
+from calipers.samples.joined_sets import joined_sets
 from calipers.samples.readers.addresses import Remote, is_address, read_remote
+from calipers.samples.readers.csv_files import read_csv, read_tsv
 from calipers.samples.readers.datasets import is_dataset, read_dataset
 from calipers.samples.readers.image_folder import (
     is_image_name,
@@ -27,28 +30,28 @@ from calipers.samples.readers.image_folder import (
     read_image_folder,
 )
 from calipers.samples.readers.inspect_logs import read_eval
+from calipers.samples.readers.json_files import read_json, read_jsonl
 from calipers.samples.readers.shards import (
+    are_parts,
     are_shards_of_one_set,
+    check_alike,
+    check_complete,
     find_shards,
+    holds_shards_of_lines,
+    holds_texts,
+    natural,
     read_shards,
     shard_paths,
     shards_of_pattern,
 )
-from calipers.samples.readers.text_files import (
-    read_csv,
-    read_json,
-    read_jsonl,
-    read_lines,
-    read_standard_input,
-    read_tsv,
-)
+from calipers.samples.readers.text_files import read_lines, read_standard_input
 from calipers.samples.readers.text_folder import has_texts, read_text_folder
 from calipers.samples.readers.vectors import read_numpy, read_safetensors
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import (
     Source,
     check_lines_fit,
-    is_gzipped,
+    is_compressed,
     lines_size,
     open_seekable,
     open_stream,
@@ -86,6 +89,7 @@ def _read_arrow(path: Path, source: Source) -> SampleSet:
 _STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
     ".txt": read_lines,
     ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
     ".json": read_json,
     ".csv": read_csv,
     ".tsv": read_tsv,
@@ -103,7 +107,7 @@ _MAPPED: dict[str, Callable[[Path, Source], SampleSet]] = {
 }
 
 SUFFIXES = (*_STREAMED, *_TABLES, *_SEEKING, *_MAPPED)
-"""The kinds of files that can be read, each also with ``.gz`` behind it."""
+"""The kinds of files that can be read, each also compressed, with ``.gz`` or the like behind it."""
 
 
 def can_be_read(path: PurePath) -> bool:
@@ -121,19 +125,22 @@ def read_samples(
     cluster: str | None = None,
     cluster_needed: bool = True,
     skip_bad: bool = False,
+    quotes: bool = True,
     progress: Progress | None = None,
 ) -> SampleSet:
     """Read the samples of a file, a folder of images, a saved dataset or standard input.
 
-    Texts are read from ``.txt`` (one sample per line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv``,
-    ``.parquet``, ``.arrow`` and ``.feather`` files and from folders saved by Hugging Face
+    Texts are read from ``.txt`` (one sample per line), ``.jsonl``, ``.ndjson``, ``.json``,
+    ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` and ``.feather`` files and from folders saved by
+    Hugging Face
     ``datasets``, and so are token ids, where a field holds lists of whole numbers. Embeddings are
     read from ``.npy``, ``.npz`` and ``.safetensors``, where arrays with three or four axes are
     images, and from fields of parquet and Arrow that hold lists of floats. All other folders are
     searched for image files, with all folders beneath them; in a folder without images the
     ``.npy``, ``.safetensors``, ``.parquet``, ``.arrow`` or ``.feather`` files that lie in it are
     the shards of one set, as are files that match a pattern; or each ``.txt`` file is one text,
-    in the order of their names. A file may be gzipped, with ``.gz`` behind its name.
+    in the order of their names. A file may be compressed, with ``.gz``, ``.bz2``,
+    ``.xz`` or ``.zst`` behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample. Logs of inspect
     (``.eval``, or ``.json``) give the completion of every sample.
@@ -167,6 +174,8 @@ def read_samples(
         such as their prompt or document.
     skip_bad
         Whether image files that cannot be read are left out, with a note, instead of refused.
+    quotes
+        Whether quotation marks enclose values in CSV and TSV, or are part of the texts.
     progress
         What shows how far the first look at image files is.
 
@@ -188,7 +197,7 @@ def read_samples(
         skip_bad=skip_bad,
         progress=progress,
     )
-    return _read_source(source)
+    return _read_source(source if quotes else replace(source, quotes=False))
 
 
 def _asked_for(path: str | Path) -> Spec:
@@ -230,7 +239,16 @@ def _read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
         if len(paths) == 1:
             return _read_source(replace(source, path=str(paths[0])))
         with fitting_in_memory(paths[0].parent):
+            if holds_texts(paths):
+                return _read_text_shards(paths, source)
             return _with_labels(read_shards(paths, source), source)
+
+
+def _read_text_shards(paths: Sequence[Path], source: Source) -> SampleSet:
+    """Read files of texts as one set; messages name the file and count its own lines."""
+    check_alike(paths, source)
+    parts = [_read_source(replace(source, path=str(path))) for path in paths]
+    return joined_sets(parts, source)
 
 
 def as_sample_set(
@@ -323,14 +341,17 @@ def _read_folder(path: Path, source: Source) -> SampleSet:
     if images is not None:
         return images
     # A single text, such as readme.txt, is about the shards
-    if has_texts(path, source, least=2) or (shards := find_shards(path, source)) is None:
-        texts = read_text_folder(path, source)
-        return read_dataset(path, source) if texts is None else texts
+    texts = has_texts(path, source, least=2) and not holds_shards_of_lines(path)
+    if texts or (shards := find_shards(path, source)) is None:
+        samples = read_text_folder(path, source)
+        return read_dataset(path, source) if samples is None else samples
     files, notes = shards
     if len(files) == 1:
         file_source = replace(source, path=str(files[0]))
         _check_there(files[0], file_source)
         return _read_file(files[0], file_source).noting(*notes)
+    if holds_texts(files):
+        return _read_text_shards(files, source).noting(*notes)
     return read_shards(files, source).noting(*notes)
 
 
@@ -345,14 +366,15 @@ def _read_file(path: Path, source: Source) -> SampleSet:
             return _SEEKING[suffix](stream, source)
     if suffix not in _STREAMED:
         ending = f"suffix {suffix!r}" if suffix else "no suffix"
-        gzipped = " before .gz" if is_gzipped(path) else ""
+        packed = f" before {path.suffix}" if is_compressed(path) else ""
+        also = either(compression.SUFFIXES)
         raise source.error(
-            f"a file with {ending}{gzipped} cannot be read; possible are {', '.join(SUFFIXES)}, "
-            "each also with .gz; images are read from a folder"
+            f"a file with {ending}{packed} cannot be read; possible are {', '.join(SUFFIXES)}, "
+            f"each also with {also}; images are read from a folder"
         )
     if suffix == ".txt":
         check_lines_fit(path, lines_size)
-    if suffix == ".jsonl" and "*" not in (source.field or ""):
+    if suffix in (".jsonl", ".ndjson") and "*" not in (source.field or ""):
         check_lines_fit(path, rows_size)
     with open_stream(path) as stream:
         return _STREAMED[suffix](stream, source)
@@ -391,9 +413,10 @@ def read_systems(
     specs
         Each is ``FILE``, named after the file, or ``NAME=PATTERN``, where several files that
         match the pattern are the system's seeds, in sorted order; but image files that match it
-        are one set together. What exists as a path is a file even if it has an equals sign in it.
-        Files of one name are named after the folders that tell them apart. Behind either may be
-        ``@FIELD``, which says where the text is in the rows of these files.
+        are one set together, as are shards (``x-00000-of-00008``, ``part-00000``). What exists as
+        a path is a file even if it has an equals sign in it. Files of one name are named after the
+        folders that tell them apart. Behind either may be ``@FIELD``, which says where the text is
+        in the rows of these files.
     field
         Where the text is in the rows of the files that have none of their own.
     group
@@ -417,6 +440,12 @@ def read_systems(
     others = [one_set(other, can_be_read) for other in beside]
     others = [replace(one, name=default_name(Path(one.paths[0]))) for one in others if not one.name]
     parsed = called_apart([*parsed, *others])[: len(specs)]
+    if are_shards_of_one_set(specs):
+        raise InputError(
+            f"{specs[0]} and {len(specs) - 1} more are shards of one set by their names, not "
+            "systems of their own; give the folder that holds them, or a pattern in quotes: "
+            f"NAME='{os.path.join(os.path.dirname(specs[0]), '*')}'"
+        )
     check_names(specs, parsed)
     asked = Source(
         "", "", field, group, False, cluster, False, skip_bad=skip_bad, progress=progress
@@ -430,12 +459,14 @@ def read_systems(
 def _read(spec: Spec, asked: Source) -> tuple[SampleSet, ...]:
     if any(map(_is_image, spec.paths)) and spec.pattern:
         return (_read_images(spec, asked),)
-    if spec.pattern and are_shards_of_one_set(spec.paths):
-        raise InputError(
-            f"{spec.name}={spec.pattern}: matches {counted(len(spec.paths), 'file')} that are "
-            "shards of one set by their names, but the files of a pattern are the seeds of a "
-            f"system; give the folder that holds them: {spec.name}={os.path.dirname(spec.paths[0])}"
-        )
+    if spec.pattern and are_parts(spec.paths):
+        whole = replace(asked, path=spec.pattern, name=spec.name)
+        note = f"{counted(len(spec.paths), 'file')} read as one set, by their names"
+        if is_address(spec.pattern):
+            return (_read_address(whole).noting(note),)
+        paths = natural(map(Path, spec.paths))
+        check_complete(paths, whole)
+        return (_read_shards(paths, whole).noting(note),)
     name = spec.name if len(spec.paths) == 1 else ""
     return tuple(_read_source(replace(asked, path=path, name=name)) for path in spec.paths)
 

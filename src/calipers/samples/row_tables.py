@@ -15,11 +15,14 @@ from typing import Any
 from calipers.errors import InputError, require
 from calipers.files import check_there, fitting_in_memory
 from calipers.memory import budget
-from calipers.samples.readers.text_files import csv_rows, decoded, json_rows, json_value
+from calipers.samples.readers.csv_files import csv_rows
+from calipers.samples.readers.decoding import decoded
+from calipers.samples.readers.json_files import json_rows, json_value
+from calipers.samples.readers.json_tables import table_rows
 from calipers.samples.source import Source, open_seekable, open_stream, split_suffix
 from calipers.samples.wording import describe, names
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 STDIO = "-"
 ROW_SIZE = 400
@@ -81,8 +84,8 @@ def read_table(given: Any, parameter: str) -> RowTable:
     Parameters
     ----------
     given
-        A path ending in .csv, .tsv, .jsonl, .json or .parquet, each also gzipped; a data frame; a
-        list of mappings from column to value.
+        A path ending in .csv, .tsv, .jsonl, .json or .parquet, each also compressed; a data frame;
+        a list of mappings from column to value.
     parameter
         What a person calls it, where it is no file.
 
@@ -92,7 +95,9 @@ def read_table(given: Any, parameter: str) -> RowTable:
         If it cannot be read, holds no rows, or is something else.
     """
     if isinstance(given, str | Path):
-        return table_of(*read_file(Path(given)))
+        value, source = read_file(Path(given))
+        rows = table_rows(value, source)
+        return table_of(value if rows is None else list(rows), source)
     return table_of(_records(given, parameter), Source(parameter, parameter, unit="row"))
 
 
@@ -211,4 +216,11 @@ def _counted(rows: Iterator[Any], source: Source) -> Iterator[Any]:
         yield row
 
 
-_READ = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
+_READ = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".json": _json,
+    ".parquet": _parquet,
+}

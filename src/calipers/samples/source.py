@@ -6,18 +6,19 @@ kept, that its lines fit in memory.
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from dataclasses import field as made
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget, read_whole, size_words
 from calipers.progress import Progress
+from calipers.samples.compression import Compression, compression_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -26,6 +27,19 @@ MAX_DECOMPRESSED = 8 * 2**30
 """Most bytes that a compressed file may hold, unless a person allows more memory than that."""
 
 BUFFER = 2**20
+
+_quotes: ContextVar[bool] = ContextVar("calipers_quotes", default=True)
+
+
+@contextmanager
+def quotation_marks(*, enclose: bool) -> Iterator[None]:
+    """Say whether quotation marks enclose values in the CSV and TSV files that are read within."""
+    token = _quotes.set(enclose)
+    try:
+        yield
+    finally:
+        _quotes.reset(token)
+
 
 Unit = Literal["line", "row", "sample"]
 LabelKind = Literal["group", "cluster"]
@@ -79,6 +93,8 @@ class Source:
         What shows how far the first look at image files is.
     header_note
         Said where a field is missing, for formats with the names of fields in a header row.
+    quotes
+        Whether quotation marks enclose values of CSV and TSV, or are part of them.
     """
 
     path: str
@@ -90,6 +106,7 @@ class Source:
     cluster_needed: bool = True
     unit: Unit = "line"
     header_note: str = ""
+    quotes: bool = made(default_factory=_quotes.get)
     skip_bad: bool = False
     progress: Progress | None = None
 
@@ -121,13 +138,14 @@ class Source:
 
 def split_suffix(path: PurePath) -> tuple[str, str]:
     """Split a file's name into stem and suffix, ``.gz`` taken off: ``("a.b", ".jsonl")``."""
-    bare = PurePath(path.name[:-3]) if is_gzipped(path) else PurePath(path.name)
+    packed = compression_of(path)
+    bare = PurePath(path.name if packed is None else path.name[: -len(packed.suffix)])
     return bare.stem, bare.suffix.lower()
 
 
-def is_gzipped(path: PurePath) -> bool:
-    """Tell from its name whether a file is gzipped."""
-    return path.suffix.lower() == ".gz"
+def is_compressed(path: PurePath) -> bool:
+    """Tell from its name whether a file is compressed."""
+    return compression_of(path) is not None
 
 
 @contextmanager
@@ -137,18 +155,18 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     InputError
-        If the file cannot be opened or read, is damaged gzip data, or grows over
+        If the file cannot be opened or read, is damaged compressed data, or grows over
         `MAX_DECOMPRESSED`.
     """
     with _opened(path) as stream:
-        yield decompressed(stream, path) if is_gzipped(path) else stream
+        yield decompressed(stream, path, path)
 
 
 @contextmanager
 def open_seekable(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for formats that jump about in it; a gzipped one is decompressed to memory."""
+    """Open a file for formats that jump about in it; a compressed one is unpacked to memory."""
     with open_stream(path) as stream:
-        yield io.BytesIO(read_whole(stream, _about(path))) if is_gzipped(path) else stream
+        yield io.BytesIO(read_whole(stream, _about(path))) if is_compressed(path) else stream
 
 
 def check_decompressed(path: object, size: int) -> None:
@@ -190,7 +208,9 @@ def check_lines_fit(path: Path, in_memory: Callable[[bytes], int]) -> None:
         return
     current = budget()
     size = _counted(path, in_memory, current.left)
-    on_disk = f"{size_words(path.stat().st_size)} {'gzipped' if is_gzipped(path) else 'on disk'}"
+    packed = compression_of(path)
+    stored = "on disk" if packed is None else packed.compressed
+    on_disk = f"{size_words(path.stat().st_size)} {stored}"
     current.check_claim(f"holds lines ({on_disk})", size, _about(path))
 
 
@@ -221,8 +241,9 @@ def _counted(path: Path, in_memory: Callable[[bytes], int], most: int) -> int:
 
     Less than the half of `most`, as judged by the first MiB, counts as 0.
     """
-    with _opened(path) as stream, _refusing_damage(path):
-        lines = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if is_gzipped(path) else stream
+    packed = compression_of(path)
+    with _opened(path) as stream, _refusing_damage(packed, path):
+        lines = stream if packed is None else cast(BinaryIO, packed.opened(stream, path))
         taken = in_memory(lines.read(BUFFER))
         size, place = path.stat().st_size, stream.tell()
         if place < size and size * taken <= most / 2 * place:
@@ -246,32 +267,49 @@ def _about(path: Path) -> Callable[[str], InputError]:
 
 
 @contextmanager
-def _refusing_damage(path: object) -> Iterator[None]:
+def _refusing_damage(packed: Compression | None, path: object) -> Iterator[None]:
+    if packed is None:
+        yield
+        return
     try:
         yield
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: damaged gzip data: {error}") from error
+    except packed.damage as error:
+        raise InputError(f"{path}: damaged {packed.name} data: {error}") from error
 
 
-def decompressed(stream: BinaryIO, path: object) -> BinaryIO:
-    """Give the decompressed bytes of a gzipped stream, which may not grow over all bounds."""
-    return cast(BinaryIO, io.BufferedReader(_BoundedGzip(stream, path), BUFFER))
+def decompressed(stream: BinaryIO, named: PurePath, path: object) -> BinaryIO:
+    """Give the decompressed bytes of a stream, which may not grow over all bounds.
+
+    Parameters
+    ----------
+    stream
+        The bytes of a file.
+    named
+        Its name, which tells whether and how it is compressed.
+    path
+        What a person calls it.
+    """
+    packed = compression_of(named)
+    if packed is None:
+        return stream
+    return cast(BinaryIO, io.BufferedReader(_BoundedStream(stream, packed, path), BUFFER))
 
 
-class _BoundedGzip(io.RawIOBase):
+class _BoundedStream(io.RawIOBase):
     """The decompressed bytes of a stream, counted as they come."""
 
-    def __init__(self, stream: BinaryIO, path: object) -> None:
-        self._gzip = gzip.GzipFile(fileobj=stream)
-        self._path = path
+    def __init__(self, stream: BinaryIO, packed: Compression, path: object) -> None:
+        with _refusing_damage(packed, path):
+            self._stream = packed.opened(stream, path)
+        self._packed, self._path = packed, path
         self._count = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        with _refusing_damage(self._path):
-            count = self._gzip.readinto(buffer)
+        with _refusing_damage(self._packed, self._path):
+            count: int = self._stream.readinto(buffer)
         self._count += count
         check_decompressed(self._path, self._count)
         return count

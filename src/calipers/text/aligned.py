@@ -18,9 +18,9 @@ All three see words and letters, not meaning: a good text in other words scores 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import ModuleType
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ import numpy as np
 from calipers._version import __version__
 from calipers.errors import InputError, require, unknown_name
 from calipers.numeric.validation import check_choice, check_flags, check_whole, is_positive
+from calipers.samples.wording import numbered
 from calipers.score import Score, join_signature, signature
 from calipers.text.corpus import Corpus, as_strings
 from calipers.text.ngrams import check_order
@@ -38,8 +39,6 @@ from calipers.text.tokens import Texts
 
 References = Sequence[str] | Sequence[Sequence[str]] | Corpus
 """One string for each text, or a list of the references of each text."""
-
-SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class Aligned:
     texts
         n strings.
     references
-        For each text its references, as many for one as for any other.
+        For each text its references, at least one.
     """
 
     texts: list[str]
@@ -63,13 +62,22 @@ class Aligned:
         return not any(one.strip() for references in self.references for one in references)
 
     @property
-    def streams(self) -> list[list[str]]:
-        """The first references of all texts, then the second ones, …: as sacrebleu takes them."""
-        return [list(stream) for stream in zip(*self.references, strict=True)]
+    def streams(self) -> list[list[str | None]]:
+        """The first references of all texts, then the second ones, …: as sacrebleu takes them.
+
+        None stands where a text has fewer.
+        """
+        return [list(stream) for stream in zip_longest(*self.references)]
+
+    @property
+    def width(self) -> int | str:
+        """How many references each text has; ``"var"``, as sacrebleu says, where that differs."""
+        widths = set(map(len, self.references))
+        return widths.pop() if len(widths) == 1 else "var"
 
 
 def align(texts: Texts, references: References) -> Aligned:
-    """Check that each text has its references, and as many of them as any other.
+    """Check that each text has its references, which may be more for one than for another.
 
     Raises
     ------
@@ -80,7 +88,7 @@ def align(texts: Texts, references: References) -> Aligned:
     known = _rows(references)
     _check_height(len(rows), known)
     sides = [_references(row, number) for number, row in enumerate(known, 1)]
-    _check_width([len(side) for side in sides])
+    _check_filled([len(side) for side in sides])
     return Aligned(rows, sides)
 
 
@@ -134,17 +142,14 @@ def _hint(n: int, references: list[Any]) -> str:
     )
 
 
-def _check_width(widths: list[int]) -> None:
-    usual = Counter(width for width in widths if width).most_common(1)
-    if not usual:
+def _check_filled(widths: list[int]) -> None:
+    if not any(widths):
         raise InputError("each text must have at least one reference; found none in any row")
-    most = usual[0][0]
-    odd = [row for row, width in enumerate(widths, 1) if width != most]
-    if odd:
-        examples = ", ".join(f"row {row} has {widths[row - 1]}" for row in odd[:SHOWN])
+    empty = [row for row, width in enumerate(widths, 1) if not width]
+    if empty:
         raise InputError(
-            f"each text must have the same number of references; most have {most}, but {examples}"
-            + (f" (and {len(odd) - SHOWN:,} more rows differ)" if len(odd) > SHOWN else "")
+            f"each text must have at least one reference; {numbered('row', empty)} "
+            f"{'has' if len(empty) == 1 else 'have'} none"
         )
 
 
@@ -294,7 +299,7 @@ def bleu(
     texts
         n strings; a corpus gives its texts.
     references
-        One string for each text, or for each text a list of its references, equally many.
+        One string for each text, or for each text a list of its references.
     tokenizer
         One of sacrebleu's that need no download: ``"13a"``, ``"intl"``, ``"zh"``, ``"ja-mecab"``,
         ``"ko-mecab"``, ``"char"`` or ``"none"``.
@@ -318,7 +323,7 @@ def bleu(
     Raises
     ------
     InputError
-        If rows have no references or differ in their number, or an option is unknown.
+        If a row has no reference, or an option is unknown.
     MissingExtraError
         If sacrebleu is not installed.
 

@@ -154,7 +154,7 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: in
             "by": "rouge-score",
             "part": part,
             "stemmer": "porter" if stemmer else "none",
-            "nrefs": len(rows.references[0]),
+            "nrefs": rows.width,
             "version": version("rouge-score"),
             **({"undefined": undefined} if undefined else {}),
             "n": len(rows.texts),

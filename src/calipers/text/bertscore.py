@@ -73,7 +73,12 @@ class Pairs:
     distinct
         The distinct texts, without white space at their ends, in the order of their first row.
     texts, references
-        The number of each row's text and of its references, shapes (n,) and (n, references).
+        The number of each row's text and of its references, shapes (n,) and (n, references); where
+        a row has fewer, its first one stands again.
+    given
+        The numbers of all references that were given, one row's after another's.
+    width
+        How many references each row has; ``"var"`` where that differs.
     meetings
         The distinct pairs of a text and a reference, ascending, shape (m, 2).
     own, others
@@ -84,6 +89,8 @@ class Pairs:
     distinct: list[str]
     texts: Longs
     references: Longs
+    given: Longs
+    width: int | str
     meetings: Longs
     own: Longs
     others: Longs | None
@@ -114,13 +121,17 @@ def pair_up(rows: Aligned, *, shuffled: bool, seed: int) -> Pairs:
     circle = np.random.default_rng(seed).permutation(n) if shuffled else np.arange(n)
     numbers: dict[str, int] = {}
     texts = np.empty(n, dtype=np.int64)
-    references = np.empty((n, len(rows.references[0])), dtype=np.int64)
+    references = np.empty((n, max(map(len, rows.references))), dtype=np.int64)
+    given: list[int] = []
     for row in circle.tolist():
         texts[row] = _number(rows.texts[row], numbers, f"texts: row {row + 1:,}")
-        references[row] = [
+        own = [
             _number(reference, numbers, f"references: row {row + 1:,}")
             for reference in rows.references[row]
         ]
+        given += own
+        # Of several the best counts, so the first may stand again where there are fewer
+        references[row] = [*own, *own[:1] * (references.shape[1] - len(own))]
     partner = np.empty(n, dtype=np.int64)
     partner[circle] = np.roll(circle, -1)
     sides = [references, references[partner]] if shuffled else [references]
@@ -131,6 +142,8 @@ def pair_up(rows: Aligned, *, shuffled: bool, seed: int) -> Pairs:
         distinct=list(numbers),
         texts=texts,
         references=references,
+        given=np.array(given, dtype=np.int64),
+        width=rows.width,
         meetings=np.column_stack(np.divmod(meetings, len(numbers))),
         own=which[0],
         others=which[1] if shuffled else None,
@@ -459,7 +472,7 @@ def bert_score(
     )
     level = given_baseline(baseline, encoder.layer)
     tokens = encoder.tokenise(pairs.distinct)
-    weights = token_weights(encoder, tokens, pairs.references.ravel() if idf else None)
+    weights = token_weights(encoder, tokens, pairs.given if idf else None)
     with (progress or Silent()).task("BERTScore", len(pairs.distinct)) as advance:
         pair_scores = with_f1(match_all(encoder, tokens, weights, pairs.meetings, advance))
     if pairs.others is not None:
@@ -468,7 +481,7 @@ def bert_score(
         **encoder.signature,
         "idf": "references" if idf else "none",
         **baseline_pins(baseline, level, seed),
-        "references": pairs.references.shape[1],
+        "references": pairs.width,
         "truncated": _cut(pairs, tokens),
     }
     values, reason = best(pair_scores[pairs.own]), None
@@ -509,7 +522,7 @@ def _check(layer: object, idf: bool, max_length: object, batch_size: object, off
 
 def _cut(pairs: Pairs, tokens: TokenIds) -> int:
     """How many texts and references were longer than the model reads, repeats included."""
-    rows = np.concatenate([pairs.texts, pairs.references.ravel()])
+    rows = np.concatenate([pairs.texts, pairs.given])
     return int(np.count_nonzero(tokens.truncated[rows]))
 
 
@@ -521,7 +534,7 @@ def _unread(pairs: Pairs, tokens: TokenIds) -> Flags:
 
 def _unread_words(pairs: Pairs, tokens: TokenIds) -> str:
     """The share of the words of texts and references that the model does not know."""
-    rows = np.concatenate([pairs.texts, pairs.references.ravel()])
+    rows = np.concatenate([pairs.texts, pairs.given])
     read = tokens.reading.take(rows)
     return f"{read.unread.sum() / read.words.sum():.3g}"
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calipers._version import __version__
 from calipers.catalogue.shown import UNRANKED
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByName
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
@@ -251,7 +251,7 @@ class MetricAgreement(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
+class Agreement(ByName[MetricAgreement], Result):
     """Several embedders' verdicts on the same systems: print it, or look metrics up.
 
     Attributes
@@ -317,16 +317,11 @@ class Agreement(Result):
             f"{len(self.split)} of {len(self.metrics)} metrics"
         )
 
-    def __getitem__(self, metric: str) -> MetricAgreement:
-        if metric not in self.metrics:
-            raise unknown_name("metric", metric, self.metrics)
-        return self.metrics[metric]
+    _noun = "metric"
 
-    def __iter__(self) -> Iterator[MetricAgreement]:
-        return iter(self.metrics.values())
-
-    def __len__(self) -> int:
-        return len(self.metrics)
+    @property
+    def _parts(self) -> Mapping[str, MetricAgreement]:
+        return self.metrics
 
     def _rows(self) -> Iterator[Row]:
         """A row for each metric, view of an embedder and system."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByName
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -133,7 +133,7 @@ class ScoreHistory(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class History(Result):
+class History(ByName[ScoreHistory], Result):
     """Scores of a model over its checkpoints or versions: print it, draw it, look changes up.
 
     Attributes
@@ -159,14 +159,21 @@ class History(Result):
     warnings: tuple[str, ...] = ()
     version: str = __version__
 
-    def __getitem__(self, score: str) -> ScoreHistory:
-        """Give the history of a score: its key, behind ``SYSTEM:`` where there are several."""
-        names = {f"{history.system}:{history.score}": history for history in self.scores}
+    _noun = "score"
+
+    @property
+    def _parts(self) -> Mapping[str, ScoreHistory]:
+        """The history of each score by its key, behind ``SYSTEM:`` where there are several."""
         if len({history.system for history in self.scores}) == 1:
-            names |= {history.score: history for history in self.scores}
-        if score not in names:
-            raise unknown_name("score", score, names)
-        return names[score]
+            return {history.score: history for history in self.scores}
+        return {f"{history.system}:{history.score}": history for history in self.scores}
+
+    def __getitem__(self, score: str) -> ScoreHistory:
+        """Give the history of a score; ``SYSTEM:`` may stand before it even where there is one."""
+        for history in self.scores:
+            if score == f"{history.system}:{history.score}":
+                return history
+        return super().__getitem__(score)
 
     def __iter__(self) -> Iterator[ScoreHistory]:
         return iter(self.scores)

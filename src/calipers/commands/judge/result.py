@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.rubric import Task
+from calipers.results.by_name import ByKey, Named
 from calipers.results.result import Result
 from calipers.samples.wording import counted
 from calipers.serialise import Plain, read_fields
@@ -129,7 +129,7 @@ class WithPeople(Plain):
 
 
 @dataclass(frozen=True)
-class JudgedQuestion(Plain):
+class JudgedQuestion(ByKey[JudgedSystem], Plain):
     """One question of the rubric, as one judge answered it.
 
     Attributes
@@ -170,14 +170,15 @@ class JudgedQuestion(Plain):
 
     _key = "name"
 
-    def __getitem__(self, system: str) -> JudgedSystem:
-        if system not in self.systems:
-            raise unknown_name("system", system, self.systems)
-        return self.systems[system]
+    _noun = "system"
+
+    @property
+    def _parts(self) -> Mapping[str, JudgedSystem]:
+        return self.systems
 
 
 @dataclass(frozen=True)
-class Judge(Plain):
+class Judge(ByKey[JudgedQuestion], Plain):
     """One language model as a judge.
 
     Attributes
@@ -212,10 +213,11 @@ class Judge(Plain):
                 raise ValueError("cost is null, not a number")
         read_fields(kinds, self.counts, "counts")
 
-    def __getitem__(self, question: str) -> JudgedQuestion:
-        if question not in self.questions:
-            raise unknown_name("question", question, self.questions)
-        return self.questions[question]
+    _noun = "question"
+
+    @property
+    def _parts(self) -> Mapping[str, JudgedQuestion]:
+        return self.questions
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,7 @@ class BetweenJudges(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Judging(Result):
+class Judging(Named[Judge], Result):
     """What judges make of systems, and the judges as instruments: print it, look values up.
 
     Attributes
@@ -292,16 +294,11 @@ class Judging(Result):
         if not isinstance(self.settings["rubric"].get("name"), str):
             raise ValueError("the rubric of the settings lacks its name")
 
-    def __getitem__(self, judge: str) -> Judge:
-        if judge not in self.judges:
-            raise unknown_name("judge", judge, self.judges)
-        return self.judges[judge]
+    _noun = "judge"
 
-    def __iter__(self) -> Iterator[Judge]:
-        return iter(self.judges.values())
-
-    def __len__(self) -> int:
-        return len(self.judges)
+    @property
+    def _parts(self) -> Mapping[str, Judge]:
+        return self.judges
 
     def __repr__(self) -> str:
         return (

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByName
 from calipers.results.result import Result
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
@@ -287,7 +287,7 @@ class OverlapView(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Overlap(Result):
+class Overlap(ByName[OverlapView], Result):
     """Every system against every other, without a reference: print it, or read its matrices.
 
     Attributes
@@ -322,16 +322,11 @@ class Overlap(Result):
         """What each pair is to each other by the main view; ``overlap["form"].relations``."""
         return next(iter(self.views.values())).relations
 
-    def __getitem__(self, view: str) -> OverlapView:
-        if view not in self.views:
-            raise unknown_name("view", view, self.views)
-        return self.views[view]
+    _noun = "view"
 
-    def __iter__(self) -> Iterator[OverlapView]:
-        return iter(self.views.values())
-
-    def __len__(self) -> int:
-        return len(self.views)
+    @property
+    def _parts(self) -> Mapping[str, OverlapView]:
+        return self.views
 
     def _rows(self) -> Iterator[Row]:
         """A row for each view, each system as the reference, and each system that is judged."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByKey, ByName
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
@@ -119,7 +119,7 @@ class Move(Plain):
 
 
 @dataclass(frozen=True)
-class ProbedChange(Plain):
+class ProbedChange(ByKey[Move], Plain):
     """How one view responds to one change.
 
     Attributes
@@ -150,11 +150,11 @@ class ProbedChange(Plain):
         """
         return verdict(self.moves, self.altered)
 
-    def __getitem__(self, metric: str) -> Move:
-        for move in self.moves:
-            if move.metric == metric:
-                return move
-        raise unknown_name("metric", metric, [move.metric for move in self.moves])
+    _noun = "metric"
+
+    @property
+    def _parts(self) -> Mapping[str, Move]:
+        return {move.metric: move for move in self.moves}
 
     def _outline(self) -> Mapping[str, Any]:
         return {
@@ -173,7 +173,7 @@ class ProbedChange(Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class ProbedView(Plain):
+class ProbedView(ByName[ProbedChange], Plain):
     """How one view responds to every change.
 
     Attributes
@@ -189,13 +189,11 @@ class ProbedView(Plain):
     name: str
     changes: Mapping[str, ProbedChange]
 
-    def __getitem__(self, change: str) -> ProbedChange:
-        if change not in self.changes:
-            raise unknown_name("change", change, self.changes)
-        return self.changes[change]
+    _noun = "change"
 
-    def __iter__(self) -> Iterator[ProbedChange]:
-        return iter(self.changes.values())
+    @property
+    def _parts(self) -> Mapping[str, ProbedChange]:
+        return self.changes
 
     def _outline(self) -> Mapping[str, Any]:
         return self.changes
@@ -208,7 +206,7 @@ class ProbedView(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Probe(Result):
+class Probe(ByName[ProbedView], Result):
     """Which known changes an embedder detects: print it, or look verdicts up.
 
     Attributes
@@ -237,16 +235,11 @@ class Probe(Result):
     warnings: tuple[str, ...] = ()
     version: str = __version__
 
-    def __getitem__(self, view: str) -> ProbedView:
-        if view not in self.views:
-            raise unknown_name("view", view, self.views)
-        return self.views[view]
+    _noun = "view"
 
-    def __iter__(self) -> Iterator[ProbedView]:
-        return iter(self.views.values())
-
-    def __len__(self) -> int:
-        return len(self.views)
+    @property
+    def _parts(self) -> Mapping[str, ProbedView]:
+        return self.views
 
     def _rows(self) -> Iterator[Row]:
         """A row for each view, change and metric."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByKey, ByName
 from calipers.results.result import Result
 from calipers.results.rows import of_score
 from calipers.results.sets import SetSummary
@@ -35,7 +35,7 @@ TestedBy = Literal["classifier", "gaussian", "hamming"]
 
 
 @dataclass(frozen=True, eq=False)
-class PromptSet(Plain):
+class PromptSet(ByKey[Score], Plain):
     """One set of answers: what is known of it, and its scores.
 
     Attributes
@@ -58,10 +58,11 @@ class PromptSet(Plain):
         """What the set is called."""
         return self.summary.name
 
-    def __getitem__(self, key: str) -> Score:
-        if key not in self.scores:
-            raise unknown_name("score", key, self.scores)
-        return self.scores[key]
+    _noun = "score"
+
+    @property
+    def _parts(self) -> Mapping[str, Score]:
+        return self.scores
 
     def _outline(self) -> Mapping[str, Any]:
         data = {**self.summary._outline(), "per_prompt": self.per_prompt, "scores": self.scores}
@@ -161,7 +162,7 @@ class Homogeneity(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ByPrompt(Result):
+class ByPrompt(ByName[PromptSet], Result):
     """Answers to the same prompts: print it, or read its scores, tests and matrix.
 
     Attributes
@@ -211,17 +212,11 @@ class ByPrompt(Result):
         """
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
-    def __getitem__(self, name: str) -> PromptSet:
-        known = {system.name: system for system in self.systems}
-        if name not in known:
-            raise unknown_name("system", name, known)
-        return known[name]
+    _noun = "system"
 
-    def __iter__(self) -> Iterator[PromptSet]:
-        return iter(self.systems)
-
-    def __len__(self) -> int:
-        return len(self.systems)
+    @property
+    def _parts(self) -> Mapping[str, PromptSet]:
+        return {system.name: system for system in self.systems}
 
     def __repr__(self) -> str:
         names = ", ".join(repr(system.name) for system in self.systems)

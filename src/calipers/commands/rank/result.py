@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calipers._version import __version__
 from calipers.commands.rank.judged import BesidePeople, RaterCeiling, Raters, Ratings
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByKey, ByName
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -54,7 +54,7 @@ class Player(Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Plain):
+class Fit(ByKey[Player], Plain):
     """A Bradley-Terry model fitted to judgements (Pillutla et al., JMLR 2023, appendix E.1).
 
     Where one of two systems is preferred, it is the first with probability
@@ -107,11 +107,11 @@ class Fit(Plain):
         if not 0 < self.level < 1:
             raise ValueError(f"level is {self.level}, not a number between 0 and 1")
 
-    def __getitem__(self, name: str) -> Player:
-        for player in self.players:
-            if player.name == name:
-                return player
-        raise unknown_name("system", name, [player.name for player in self.players])
+    _noun = "system"
+
+    @property
+    def _parts(self) -> Mapping[str, Player]:
+        return {player.name: player for player in self.players}
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Disagreement(Plain):
 
 
 @dataclass(frozen=True, eq=False)
-class Truth(Plain):
+class Truth(ByName[Beside], Plain):
     """What people or judges make of the systems, and every metric beside it.
 
     Attributes
@@ -249,13 +249,11 @@ class Truth(Plain):
         second, first = sorted(known, key=lambda beside: beside.worst)[-LEAST:]
         return first.metric if first.bound > second.worst + ROUNDING else None
 
-    def __getitem__(self, metric: str) -> Beside:
-        if metric not in self.metrics:
-            raise unknown_name("metric", metric, self.metrics)
-        return self.metrics[metric]
+    _noun = "metric"
 
-    def __iter__(self) -> Iterator[Beside]:
-        return iter(self.metrics.values())
+    @property
+    def _parts(self) -> Mapping[str, Beside]:
+        return self.metrics
 
 
 @dataclass(frozen=True)
@@ -312,7 +310,7 @@ class Matrix(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(Result):
+class Ranking(ByName[Truth], Result):
     """Metrics beside judgements and beside one another: print it, draw it, look values up.
 
     Attributes
@@ -351,16 +349,11 @@ class Ranking(Result):
     warnings: tuple[str, ...] = ()
     version: str = __version__
 
-    def __getitem__(self, truth: str) -> Truth:
-        if truth not in self.truths:
-            raise unknown_name("truth", truth, self.truths)
-        return self.truths[truth]
+    _noun = "truth"
 
-    def __iter__(self) -> Iterator[Truth]:
-        return iter(self.truths.values())
-
-    def __len__(self) -> int:
-        return len(self.truths)
+    @property
+    def _parts(self) -> Mapping[str, Truth]:
+        return self.truths
 
     def _rows(self) -> Iterator[Row]:
         """A row for each truth and metric; without a truth, for each two metrics."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers._version import __version__
-from calipers.errors import unknown_name
+from calipers.results.by_name import ByKey, ByName
 from calipers.results.result import Result, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Better
@@ -123,7 +123,7 @@ class PlacedCurve(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SweptSystem(Plain):
+class SweptSystem(ByKey[Curve], Plain):
     """The curves of one system.
 
     Attributes
@@ -148,10 +148,13 @@ class SweptSystem(Plain):
         """What the system is called."""
         return self.summary.name
 
-    def __getitem__(self, key: str) -> Curve:
-        if key not in self.curves:
-            raise unknown_name(f"curve of {self.name!r}", key, self.curves)
-        return self.curves[key]
+    @property
+    def _parts(self) -> Mapping[str, Curve]:
+        return self.curves
+
+    @property
+    def _what(self) -> str:
+        return f"curve of {self.name!r}"
 
     def _outline(self) -> Mapping[str, Any]:
         return of_system(self.summary, seeds=self.seeds, curves=self.curves, warnings=self.warnings)
@@ -162,7 +165,7 @@ class SweptSystem(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(Result):
+class Sweep(ByName[SweptSystem], Result):
     """Metrics against k or the number of samples: print it, draw it, look curves up.
 
     Attributes
@@ -191,17 +194,11 @@ class Sweep(Result):
     warnings: tuple[str, ...] = ()
     version: str = __version__
 
-    def __getitem__(self, name: str) -> SweptSystem:
-        for system in self.systems:
-            if system.name == name:
-                return system
-        raise unknown_name("system", name, [system.name for system in self.systems])
+    _noun = "system"
 
-    def __iter__(self) -> Iterator[SweptSystem]:
-        return iter(self.systems)
-
-    def __len__(self) -> int:
-        return len(self.systems)
+    @property
+    def _parts(self) -> Mapping[str, SweptSystem]:
+        return {system.name: system for system in self.systems}
 
     def placed_curves(self) -> Iterator[PlacedCurve]:
         """Give every curve: by view, then by system, then by metric."""

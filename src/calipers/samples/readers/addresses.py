@@ -18,9 +18,10 @@ from typing import Any, BinaryIO
 
 from calipers.errors import CalipersError, InputError, MissingExtraError, first_line, require
 from calipers.memory import read_whole
-from calipers.samples.readers.shards import check_complete, natural
+from calipers.samples.joined_sets import joined_sets
+from calipers.samples.readers.shards import TEXTS, check_complete, natural, text_shards
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import Source, decompressed, is_gzipped, split_suffix
+from calipers.samples.source import Source, decompressed, is_compressed, split_suffix
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -88,7 +89,7 @@ class Remote:
 
     @property
     def suffix(self) -> str:
-        """What its name ends in, without ``.gz``."""
+        """What its name ends in, without ``.gz`` and the like."""
         return split_suffix(PurePosixPath(self.path))[1]
 
     def found(self) -> list[Remote]:
@@ -104,9 +105,13 @@ class Remote:
                 paths = list(self.storage.glob(self.path))
             elif self.storage.isdir(self.path):
                 listed = self.storage.ls(self.path, detail=False)
-                paths = [path for path in listed if path.lower().endswith(TABLE)]
+                tables = [path for path in listed if path.lower().endswith(TABLE)]
+                paths = tables or list(map(str, text_shards(map(PurePosixPath, listed))))
                 if not paths:
-                    raise InputError(f"{self.address}: is a folder without {TABLE} files")
+                    raise InputError(
+                        f"{self.address}: is a folder without {TABLE} files, or files of texts "
+                        "whose names say that they are shards, such as part-00000.jsonl"
+                    )
             else:
                 paths = [self.path]
                 if not self.storage.exists(self.path):
@@ -138,14 +143,13 @@ class Remote:
     def stream(self) -> Iterator[BinaryIO]:
         """Open the file as a stream of its decompressed bytes."""
         with self.reached(), self.storage.open(self.path, "rb") as stream:
-            gzipped = is_gzipped(PurePosixPath(self.path))
-            yield decompressed(stream, self.address) if gzipped else stream
+            yield decompressed(stream, PurePosixPath(self.path), self.address)
 
     @contextmanager
     def seekable(self) -> Iterator[BinaryIO]:
-        """Open the file for formats that jump about in it; a gzipped one is read to memory."""
+        """Open the file for formats that jump about in it; a compressed one is read to memory."""
         with self.stream() as stream:
-            if is_gzipped(PurePosixPath(self.path)):
+            if is_compressed(PurePosixPath(self.path)):
                 yield io.BytesIO(
                     read_whole(stream, lambda why: InputError(f"{self.address}: {why}"))
                 )
@@ -199,7 +203,18 @@ def read_remote(
             for file in files
         ]
         return read_tables(tables, source)
-    (file,) = files
+    if len(files) > 1:
+        parts = [
+            _read_file(file, replace(source, path=file.address), streamed, seeking)
+            for file in files
+        ]
+        return joined_sets(parts, source)
+    return _read_file(files[0], source, streamed, seeking)
+
+
+def _read_file(
+    file: Remote, source: Source, streamed: Mapping[str, Read], seeking: Mapping[str, Read]
+) -> SampleSet:
     read = {**streamed, **seeking}.get(file.suffix)
     if read is None:
         known = ", ".join((*streamed, *seeking, TABLE))
@@ -213,12 +228,13 @@ def read_remote(
 
 
 def _are_tables(files: Sequence[Remote]) -> bool:
-    """Tell whether files are parquet files; refuse several of which some are not."""
+    """Tell whether files are parquet files; refuse several that are neither that nor texts."""
     tables = [file.suffix == TABLE for file in files]
-    if len(files) > 1 and not all(tables):
-        other = files[tables.index(False)].address
+    suffixes = {file.suffix for file in files}
+    if len(files) > 1 and not all(tables) and (len(suffixes) > 1 or not suffixes & set(TEXTS)):
+        other = next(file for file in files if file.suffix != TABLE).address
         raise InputError(
-            f"{files[0].address}: several files behind an address must be {TABLE} shards of one "
-            f"set; found {other} among them"
+            f"{files[0].address}: several files behind an address must be shards of one set, "
+            f"{TABLE} or files of texts; found {other} among them"
         )
     return all(tables)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InputError, first_line, require
+from calipers.samples.readers.shards import is_shard_name, natural
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.wording import describe, names, shortened
@@ -44,8 +45,7 @@ def _data_files(folder: Path, source: Source) -> list[str]:
     if not state.is_file():
         raise source.error(
             "is a folder, but not one saved by Hugging Face datasets (it has no state.json), and "
-            "neither images (.png, .jpg, …) nor texts (.txt) lie in it; for the files in it write "
-            f"NAME='{folder}/*.jsonl'"
+            f"neither images (.png, .jpg, …) nor texts (.txt) lie in it{_files_of_texts(folder)}"
         )
     files = _read_json(state).get("_data_files")
     if not isinstance(files, list) or not all(map(_names_file, files)):
@@ -54,6 +54,18 @@ def _data_files(folder: Path, source: Source) -> list[str]:
             f"found {describe(files)}"
         )
     return [Path(file["filename"]).name for file in files]
+
+
+def _files_of_texts(folder: Path) -> str:
+    """Say how else the files of a folder can be given that are no shards by their names."""
+    files = natural(path for path in folder.iterdir() if is_shard_name(path))
+    if not files:
+        return ""
+    place = folder / f"*{''.join(files[0].suffixes)}"
+    return (
+        f"; give one of its files, such as {files[0]}, or as a reference the pattern '{place}', "
+        f"which reads them as one set; NAME='{place}' reads them as the seeds of a system"
+    )
 
 
 def _names_file(entry: Any) -> bool:

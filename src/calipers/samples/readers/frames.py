@@ -22,7 +22,7 @@ from calipers.samples.image_files import is_pillow
 from calipers.samples.kinds import as_array
 from calipers.samples.readers.every_eval import is_every_eval
 from calipers.samples.readers.logs import is_batch_output, is_harness
-from calipers.samples.readers.rows import read_rows
+from calipers.samples.readers.rows import naming_messages, read_rows
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.tokens import is_id_list
@@ -207,7 +207,8 @@ def _field(first: dict[str, Any], source: Source) -> tuple[str | None, tuple[str
     listed = [name for name, cell in plain.items() if isinstance(cell, list) and is_id_list(cell)]
     many = [name for name, cell in plain.items() if lists_texts(cell)]
     vectors = [name for name, cell in first.items() if is_vector(cell)]
-    field = find_field(list(first), textual, source, listed=listed, vectors=vectors, many=many)
+    with naming_messages(lambda: plain):
+        field = find_field(list(first), textual, source, listed=listed, vectors=vectors, many=many)
     return field, other_texts(textual, field)
 
 

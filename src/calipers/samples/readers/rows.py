@@ -6,11 +6,13 @@ Whether a file holds texts or token ids is decided by the first value that tells
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from calipers.errors import InputError
 from calipers.samples.columns import StringBuilder
 from calipers.samples.fields import (
     Extract,
@@ -22,6 +24,7 @@ from calipers.samples.fields import (
     prompt_field,
 )
 from calipers.samples.labels import FieldLabels, FieldLogIds
+from calipers.samples.messages import messages_path, text_path
 from calipers.samples.readers.every_eval import every_eval_items, is_every_eval
 from calipers.samples.readers.logs import (
     Filters,
@@ -94,16 +97,20 @@ def _problem(field: str | None, value: Any, tokens: bool) -> str:
         return f"{subject}must be a string, as before, but it is a list of {ids}"
     if field is None:
         return f"must be a string, as the rows before it are, but it is {describe(value)}"
-    hint = _list_hint(field, value) if isinstance(value, list) else ""
-    return f"{subject}must be a string, but it is {describe(value)}{hint}"
+    return f"{subject}must be a string, but it is {describe(value)}{_deeper(field, value)}"
 
 
-def _list_hint(field: str, value: list[object]) -> str:
-    last = value[-1] if value else None
-    if isinstance(last, dict):
-        key = "content" if "content" in last else next(iter(last), "KEY")
-        return f"; for the text of its last item write --field '{field}[-1].{key}'"
-    return f"; take its items with --field '{field}[*]', or the first with '{field}[0]'"
+def _deeper(field: str, value: Any) -> str:
+    """Say how the text is named that lies in a list or an object."""
+    path = text_path(value) if isinstance(value, dict | list) else None
+    if isinstance(value, list) and (path is None or not isinstance(value[-1], dict | list)):
+        return f"; take its items with --field '{field}[*]', or the first with '{field}[0]'"
+    if path is None:
+        return ""
+    where = "the text in it" if isinstance(value, dict) else "the text of its last item"
+    if isinstance(value, list) and not path.startswith("[-1]"):
+        where = "the last text in it"
+    return f"; for {where} write --field '{field}{path}'"
 
 
 Row = tuple[int, Any]
@@ -139,8 +146,28 @@ def _with_field(row: dict[str, Any], source: Source) -> tuple[Source, tuple[str,
     textual = [key for key, cell in row.items() if isinstance(cell, str | None)]
     listed = [key for key, cell in row.items() if isinstance(cell, list) and is_id_list(cell)]
     many = [key for key, cell in row.items() if lists_texts(cell)]
-    field = find_field(list(row), textual, source, listed=listed, many=many)
+    with naming_messages(lambda: row):
+        field = find_field(list(row), textual, source, listed=listed, many=many)
     return replace(source, field=field), other_texts(textual, field)
+
+
+@contextmanager
+def naming_messages(first: Callable[[], Any]) -> Iterator[None]:
+    """Say, where no field of a text is found, how that of the last message is named.
+
+    Parameters
+    ----------
+    first
+        Gives the first row.
+    """
+    try:
+        yield
+    except InputError as error:
+        row = first()
+        path = messages_path(row) if isinstance(row, dict) else None
+        if path is None:
+            raise
+        raise InputError(f"{error}, such as {path!r} for the last message") from error
 
 
 def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) -> Iterator[Item]:

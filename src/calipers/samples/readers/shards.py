@@ -1,8 +1,10 @@
 """Sets in shards: the files of a folder, of a pattern or of a list, read as one set.
 
 Shards of vectors are joined (:mod:`calipers.samples.joining`), shards of a table read one after the
-other. They come in the order of their names with numbers by value, ``shard-2`` before
-``shard-10``. Names such as ``x-00000-of-00008`` tell how many there must be.
+other, as are shards of texts (JSON lines, CSV and the like, also compressed). They come in the
+order of their names with numbers by value, ``shard-2`` before ``shard-10``. Names such as
+``x-00000-of-00008`` tell how many there must be. In a folder files of texts are shards only if
+their names say so, since they may be the systems of a comparison as well.
 """
 
 from __future__ import annotations
@@ -31,12 +33,13 @@ from calipers.samples.readers.vectors import (
     read_made,
 )
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import Source
+from calipers.samples.source import Source, split_suffix
 from calipers.samples.wording import names, numbered
 
 ARRAYS, TABLES = (".npy", ".safetensors"), (".parquet", ".arrow", ".feather")
-SUFFIXES = (*ARRAYS, *TABLES)
-"""What the names of shards end in."""
+TEXTS = (".txt", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+SUFFIXES = (*ARRAYS, *TABLES, *TEXTS)
+"""What the names of shards end in; those of texts may also be compressed."""
 
 ROWS = 4096
 
@@ -46,10 +49,44 @@ _OF = re.compile(
     r"(?P<before>.*?)-?(?<!\d)(?P<number>\d++)-of-(?P<total>\d+)(?P<behind>[^/]*)", re.DOTALL
 )
 
+_PART = re.compile(r"(?:part|shard|chunk|split)s?[-_.]?\d.*|\d+\.[^/]*", re.IGNORECASE | re.DOTALL)
+"""The name of a part of a set that does not tell how many parts there are."""
+
+
+def shard_suffix(path: str | os.PathLike[str]) -> str:
+    """Give what the name of a shard ends in; empty where it is none."""
+    ends = Path(path).suffix.lower(), split_suffix(PurePath(path))[1]
+    return ends[0] if ends[0] in SUFFIXES else ends[1] if ends[1] in TEXTS else ""
+
 
 def is_shard_name(path: str | os.PathLike[str]) -> bool:
     """Tell from its name whether a file may be a shard."""
-    return Path(path).suffix.lower() in SUFFIXES
+    return bool(shard_suffix(path))
+
+
+def holds_texts(paths: Sequence[PurePath]) -> bool:
+    """Tell from their names whether files of one format are shards of texts."""
+    return all(shard_suffix(path) in TEXTS for path in paths)
+
+
+def _is_text_shard(path: PurePath) -> bool:
+    """Tell whether a file among others is a shard of texts; of ``.txt`` each may be a text."""
+    suffix = shard_suffix(path)
+    if suffix not in TEXTS:
+        return False
+    return bool(_OF.fullmatch(path.name) or (suffix != ".txt" and _PART.fullmatch(path.name)))
+
+
+def in_shards(paths: Iterable[AnyPath]) -> list[AnyPath]:
+    """Keep those of the files of a folder that are shards, in their order."""
+    known = list(paths)
+    binary = [path for path in known if path.suffix.lower() in (*ARRAYS, *TABLES)]
+    return natural(binary) or text_shards(known)
+
+
+def text_shards(paths: Iterable[AnyPath]) -> list[AnyPath]:
+    """Keep those of the files of a folder that are shards of texts by their names, in order."""
+    return natural(filter(_is_text_shard, paths))
 
 
 def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ...]] | None:
@@ -70,13 +107,19 @@ def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ..
     except OSError as error:
         raise source.error(f"the folder cannot be read: {error.strerror or error}") from error
     files = [entry for entry in entries if not entry.is_dir()]
-    shards = natural(entry for entry in files if is_shard_name(entry))
+    shards = in_shards(files)
     if not shards:
         return None
     check_complete(shards, source)
     others = sorted(entry.name for entry in entries if entry not in set(shards))
     note = f"left out beside the shards: {names(others, limit=3)}"
     return shards, (note,) if others else ()
+
+
+def holds_shards_of_lines(folder: Path) -> bool:
+    """Tell whether the ``.txt`` files of a folder are shards by their names, and no texts."""
+    files = (entry for entry in folder.iterdir() if not entry.name.startswith((".", "_")))
+    return any(shard_suffix(file) == ".txt" and _is_text_shard(file) for file in files)
 
 
 def natural(paths: Iterable[AnyPath]) -> list[AnyPath]:
@@ -132,7 +175,15 @@ def check_complete(paths: Sequence[PurePath], source: Source) -> None:
 def are_shards_of_one_set(paths: Sequence[str]) -> bool:
     """Tell whether several files are, by their names, parts of one set: ``x-00000-of-00008``."""
     matches = [_OF.fullmatch(os.path.basename(path)) for path in paths if is_shard_name(path)]
-    return len(paths) > 1 and len(matches) == len(paths) and all(matches)
+    sets = {(match["before"], match["total"], match["behind"]) for match in matches if match}
+    return 1 < len(paths) == sum(match is not None for match in matches) and len(sets) == 1
+
+
+def are_parts(paths: Sequence[str]) -> bool:
+    """Tell whether the files of a pattern are one set by their names, and no repetitions of it."""
+    if are_shards_of_one_set(paths):
+        return True
+    return len(paths) > 1 and all(map(_is_text_shard, map(PurePath, paths)))
 
 
 def shards_of_pattern(pattern: str) -> list[Path]:
@@ -169,24 +220,30 @@ def shard_paths(value: object) -> list[Path]:
     return [Path(path) for path in value] if named and there else []
 
 
+def check_alike(paths: Sequence[Path], source: Source) -> list[str]:
+    """Refuse files of several formats, or empty ones; give the format."""
+    suffixes = sorted({shard_suffix(path) for path in paths})
+    if len(suffixes) > 1:
+        raise source.error(
+            f"must hold shards of one format; found {names(suffixes)} "
+            f"({', '.join(next(p.name for p in paths if shard_suffix(p) == s) for s in suffixes)})"
+        )
+    for path in paths:
+        check_there(path)
+        if path.stat().st_size == 0:
+            raise InputError(f"{path}: is empty")
+    return suffixes
+
+
 def read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
-    """Read files as one set, in their order.
+    """Read files of vectors or tables as one set, in their order.
 
     Raises
     ------
     InputError
         If they are of several formats, do not fit together, or one cannot be read.
     """
-    suffixes = sorted({path.suffix.lower() for path in paths})
-    if len(suffixes) > 1:
-        raise source.error(
-            f"must hold shards of one format; found {names(suffixes)} "
-            f"({', '.join(next(p.name for p in paths if p.suffix.lower() == s) for s in suffixes)})"
-        )
-    for path in paths:
-        check_there(path)
-        if path.stat().st_size == 0:
-            raise InputError(f"{path}: is empty")
+    suffixes = check_alike(paths, source)
     if suffixes[0] in TABLES:
         return _read_table(paths, source)
     sources = [replace(source, path=str(path), group=None, cluster=None) for path in paths]

@@ -44,13 +44,13 @@ from calipers.samples.fields import (
     root,
 )
 from calipers.samples.joining import Shard, joined
-from calipers.samples.readers.rows import read_rows, without_prompts
+from calipers.samples.readers.rows import naming_messages, read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import (
     Source,
     Wanted,
     check_decompressed,
-    is_gzipped,
+    is_compressed,
     open_seekable,
 )
 from calipers.samples.wording import names, shortened
@@ -230,9 +230,10 @@ def read_tables(tables: Sequence[TableFile], source: Source) -> SampleSet:
     if field is None and not any(log <= set(schema.names) for log in _LOGS):
         possible = textual + unknown
         many = [field.name for field in schema if _lists_strings(field.type)]
-        field = find_field(
-            schema.names, possible, source, listed=listed, vectors=vectors, many=many
-        )
+        with naming_messages(lambda: next(_plain_rows(batches(None), source), (0, None))[1]):
+            field = find_field(
+                schema.names, possible, source, listed=listed, vectors=vectors, many=many
+            )
         others = other_texts(textual, field)
     prompt = prompt_field(textual, field)
     try:
@@ -442,13 +443,13 @@ def open_arrow(path: Path, source: Source) -> TableFile:
                 _check_whole(chosen, path, source)
                 yield chosen
 
-    return TableFile(str(path), schema, rows, batches, mapped=not is_gzipped(path))
+    return TableFile(str(path), schema, rows, batches, mapped=not is_compressed(path))
 
 
 def _opened_arrow(path: Path, source: Source) -> tuple[pa.Schema, int, Iterator[Any]]:
     """Give the schema of a file, the number of its rows, and what goes through its batches."""
     with _refusing_no_arrow(path, source):
-        if is_gzipped(path):
+        if is_compressed(path):
             with open_seekable(path) as stream:
                 data: Any = pa.BufferReader(stream.read())
         else:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from calipers.errors import InputError
 from calipers.memory import read_whole
+from calipers.samples.readers.decoding import decode
 from calipers.samples.readers.rows import read_rows
-from calipers.samples.readers.text_files import decode
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source, open_stream, split_suffix
 from calipers.samples.wording import counted, names

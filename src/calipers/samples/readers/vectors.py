@@ -26,7 +26,13 @@ from calipers.numeric.scratch import scratch
 from calipers.samples.fields import NAME_IT
 from calipers.samples.kinds import take_room
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import LabelKind, Source, check_decompressed, is_gzipped, open_seekable
+from calipers.samples.source import (
+    LabelKind,
+    Source,
+    check_decompressed,
+    is_compressed,
+    open_seekable,
+)
 from calipers.samples.wording import describe, names, shortened
 
 REASON = 200
@@ -137,7 +143,7 @@ def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
         if start != _NPY:
             raise source.error("is not a NumPy file of plain numbers (pickled data are refused)")
         check_header(stream, stream.seek(0, io.SEEK_END))
-        if is_gzipped(path):
+        if is_compressed(path):
             return _array(np.load(stream, allow_pickle=False)), {}
     return _array(np.load(path, mmap_mode="r", allow_pickle=False)), {}
 
@@ -150,9 +156,15 @@ def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
                 f"the arrays are {names(arrays.files)}"
             )
     asked = {wanted.path for wanted in source.labels}
-    vectors = _member(
-        arrays, pick([name for name in arrays.files if name not in asked], source), source
-    )
+    statistics = _statistics(arrays, source)
+    if statistics and (source.field in statistics or set(arrays.files) == statistics):
+        raise source.error(
+            "holds statistics of a Fréchet distance (FID), a mean and a covariance, and no "
+            "samples; give the vectors or the images that they were made of (in Python "
+            "calipers.metrics.frechet_distance takes numpy.load(path), for this distance alone)"
+        )
+    candidates = [name for name in arrays.files if name not in asked | statistics]
+    vectors = _member(arrays, pick(candidates, source), source)
     labels_by_kind: Labels = {}
     for wanted in (wanted for wanted in source.labels if wanted.path in arrays.files):
         labels = labels_by_kind[wanted.kind] = _member(arrays, wanted.path, source)
@@ -162,6 +174,21 @@ def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
                 f"sample; found the shape {labels.shape}"
             )
     return vectors, labels_by_kind
+
+
+STATISTICS = (("mu", "sigma"), ("mu_s", "sigma_s"))
+"""Under which names packages that compute FID keep a mean and a covariance."""
+
+
+def _statistics(arrays: Any, source: Source) -> set[str]:
+    """Name the arrays of an archive that are means and covariances."""
+    kept = set()
+    for mean, covariance in STATISTICS:
+        if {mean, covariance} <= set(arrays.files):
+            columns = _member(arrays, mean, source).shape
+            if len(columns) == 1 and _member(arrays, covariance, source).shape == columns * 2:
+                kept |= {mean, covariance}
+    return kept
 
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
@@ -490,7 +517,7 @@ def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
 def _tensor(
     path: Path, stream: BinaryIO, dtype: np.dtype[Any], start: int, shape: tuple[int, ...]
 ) -> NDArray[Any]:
-    if not is_gzipped(path):
+    if not is_compressed(path):
         return np.memmap(path, dtype, mode="r", offset=start, shape=shape)
     stream.seek(start)
     return np.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
