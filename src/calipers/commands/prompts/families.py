@@ -1,0 +1,145 @@
+"""Families of systems: which answer the same prompts most alike, and the order that shows it.
+
+Sets are joined by average linkage: the two groups whose members answer most alike on average come
+together first. The leaves of that tree are ordered so that neighbours are as alike as they can be
+(optimal leaf ordering, Bar-Joseph et al., Bioinformatics 2001), which is the order of every matrix.
+A family is a group within which systems are more alike, on average, than 95 % of all pairs are.
+Few sets have no families: their pairs are seen at a glance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.serialise import Plain
+
+ALIKE = 0.95
+"""The share of pairs that a family is more alike than."""
+
+FEWEST = 8
+"""Sets from which on there are families."""
+
+
+@dataclass(frozen=True)
+class Merge(Plain):
+    """Two groups of sets that come together.
+
+    Attributes
+    ----------
+    first, second
+        Their places: of a set in `Families.order`, or behind these of the merge that made the
+        group.
+    likeness
+        How alike their members are, the mean over pairs.
+    """
+
+    first: int
+    second: int
+    likeness: float
+
+
+@dataclass(frozen=True)
+class Families(Plain):
+    """Who is most like whom.
+
+    Attributes
+    ----------
+    order
+        The names of the sets, so that neighbours are alike; those whose likeness to others is not
+        known come last.
+    merges
+        The tree: which groups come together, the most alike first.
+    threshold
+        How alike the members of a family are at least, on average; NaN where there are too few
+        sets for families.
+    groups
+        The families, the most alike first, each in the order of the matrix.
+    """
+
+    order: tuple[str, ...]
+    merges: tuple[Merge, ...]
+    threshold: float
+    groups: tuple[tuple[str, ...], ...]
+
+
+def families_of(names: Sequence[str], likeness: NDArray[np.float64]) -> Families:
+    """Order sets by how alike they are, and find their families.
+
+    Parameters
+    ----------
+    names
+        Of the sets.
+    likeness
+        How alike every two of them are, shape ``(s, s)``; NaN where that is not known. The diagonal
+        does not count.
+
+    Examples
+    --------
+    >>> likeness = np.array([[1, 0.1, 0.8], [0.1, 1, 0.3], [0.8, 0.3, 1]])
+    >>> families_of(["a", "b", "c"], likeness).order
+    ('a', 'c', 'b')
+    """
+    apart = ~np.eye(len(names), dtype=bool)
+    known = np.flatnonzero((np.isfinite(likeness) & apart).any(axis=1))
+    unknown = [name for place, name in enumerate(names) if place not in known]
+    if len(known) < 2:
+        return Families(tuple(names), (), float("nan"), ())
+    values = likeness[np.ix_(known, known)]
+    tree = _tree(values)
+    leaves = _leaves(tree, len(known))
+    rank = np.empty(len(known), np.int64)
+    rank[leaves] = np.arange(len(known))
+    merges = tuple(
+        Merge(*(int(rank[int(i)]) if i < len(known) else int(i) for i in row[:2]), 1 - row[2])
+        for row in tree.tolist()
+    )
+    pairs = values[np.triu_indices(len(known), 1)]
+    threshold = float(np.quantile(pairs, ALIKE)) if len(known) >= FEWEST else float("nan")
+    order = tuple(names[known[leaf]] for leaf in leaves)
+    groups = _groups(merges, order, threshold)
+    places = {name: place for place, name in enumerate(names)}
+
+    def mean(group: tuple[str, ...]) -> float:
+        members = [places[name] for name in group]
+        return float(likeness[np.ix_(members, members)][np.triu_indices(len(members), 1)].mean())
+
+    groups = tuple(sorted(groups, key=mean, reverse=True))
+    return Families((*order, *unknown), merges, threshold, groups)
+
+
+def _tree(likeness: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Average linkage, the leaves in the optimal order."""
+    from scipy.cluster.hierarchy import linkage, optimal_leaf_ordering
+
+    distances = 1 - likeness[np.triu_indices(len(likeness), 1)]
+    lowest = min(0.0, float(distances.min()))  # similarity may exceed 1 by rounding
+    tree = linkage(distances - lowest, "average")
+    ordered: NDArray[np.float64] = optimal_leaf_ordering(tree, distances - lowest)
+    ordered[:, 2] += lowest
+    return ordered
+
+
+def _leaves(tree: NDArray[np.float64], count: int) -> list[int]:
+    """The leaves from one end to the other; of both directions that which keeps more of theirs."""
+    groups: list[list[int]] = [[place] for place in range(count)]
+    for first, second in tree[:, :2].astype(int).tolist():
+        groups.append(groups[first] + groups[second])
+    leaves = groups[-1]
+    return leaves if leaves[0] < leaves[-1] else leaves[::-1]
+
+
+def _groups(
+    merges: Sequence[Merge], order: Sequence[str], threshold: float
+) -> tuple[tuple[str, ...], ...]:
+    """The largest groups that came together above a likeness."""
+    members = [[place] for place in range(len(order))]
+    largest: set[int] = set()
+    for place, merge in enumerate(merges, len(order)):
+        members.append(sorted(members[merge.first] + members[merge.second]))
+        if merge.likeness > threshold:
+            largest = largest - {merge.first, merge.second} | {place}
+    return tuple(tuple(order[leaf] for leaf in members[group]) for group in sorted(largest))
