@@ -171,7 +171,7 @@ def verdict(result: TextComparison) -> Iterator[Words]:
         ends = told[:CLOSEST], told[-CLOSEST:][::-1]
         if len(told) <= 2 * CLOSEST:
             ends = told, []
-        yield joined(("beyond chance from the reference: ",), _counts(result, ends[0]))
+        yield joined(("statistics beyond chance from the reference: ",), _counts(result, ends[0]))
         if ends[1]:
             yield joined(("farthest from it: ",), _counts(result, ends[1]))
     elif told:
@@ -191,5 +191,5 @@ def verdict(result: TextComparison) -> Iterator[Words]:
 def _counts(result: TextComparison, rows: Sequence[tuple[int, int, int]]) -> Words:
     """Name systems with by how many statistics they differ."""
     return listed(
-        [(named(result.systems[place].name, 2), f" {count}/{of}") for place, count, of in rows]
+        [(named(result.systems[place].name, 2), f" {count} of {of}") for place, count, of in rows]
     )
