@@ -81,7 +81,7 @@ def _brief(key: str, rows: Sequence[tuple[TextResult, list[Row]]], heading: str,
         )
         columns.append(Column("" if place else "phrases", cells, align="left"))
     kinds = (SYSTEM,) * len(rows)
-    return Table((lead,), singles(columns), kinds, id=key, heading=heading, breaks="whole")
+    return Table((lead,), singles(columns), kinds, id=key, heading=heading, breaks="systems")
 
 
 def _long(key: str, rows: Sequence[tuple[TextResult, list[Row]]], heading: str, most: int) -> Table:
@@ -110,7 +110,7 @@ def _long(key: str, rows: Sequence[tuple[TextResult, list[Row]]], heading: str, 
     ]  # fmt: skip
     kinds = (SYSTEM,) * len(lines)
     heading = heading.partition(":")[0]
-    return Table(lead, singles(columns), kinds, id=key, heading=heading, breaks="whole")
+    return Table(lead, singles(columns), kinds, id=key, heading=heading, breaks="systems")
 
 
 def _count(value: int) -> ScoreCell:

@@ -139,7 +139,7 @@ def _single(result: TextComparison, key: str) -> Table:
         kinds,
         id=f"scores-{key}",
         heading=f"{text_label(key)}{f': {meaning}' if meaning else ''}",
-        breaks="whole",
+        breaks="systems",
     )
 
 

@@ -171,7 +171,7 @@ def _overview(answers: ByPrompt) -> Table:
         kinds,
         id="overview",
         heading="How alike each answers the same prompts as the others, neighbours most alike",
-        breaks="whole",
+        breaks="systems",
         apart=False,
     )
 
