@@ -27,7 +27,8 @@ def changed(text, rng, words):
 
 
 def drawn(rng, n, low=4, high=60):
-    return [" ".join(f"w{w}" for w in rng.integers(0, 40, rng.integers(low, high))) for _ in range(n)]
+    sizes = rng.integers(low, high, n)
+    return [" ".join(f"w{w}" for w in rng.integers(0, 40, size)) for size in sizes]
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])

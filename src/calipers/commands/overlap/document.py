@@ -16,7 +16,6 @@ from calipers.commands.overlap.result import (
     Overlap,
     OverlapView,
     Relation,
-    SharedRow,
     SharedTexts,
 )
 from calipers.report import legend
@@ -41,7 +40,7 @@ from calipers.report.table import (
 from calipers.samples.wording import counted
 from calipers.wording.names import VIEWS, WIDEST_NAME, clean, shorten
 from calipers.wording.numbers import MISSING, number, percent, share, size_text, words_text
-from calipers.wording.words import Name, Words, joined, listed, named, short
+from calipers.wording.words import Words, joined, listed, named, short
 
 SIDES = ("precision", "recall")
 
@@ -58,11 +57,11 @@ PAIRS = 5
 LISTED = 10
 """Pairs that share texts which the screen lists."""
 
-ROWS = 8
-"""Rows of shared texts that a line of the screen names."""
+ROWS = 23
+"""Characters that the rows of shared texts of a pair take on the screen."""
 
-LISTED_ROWS = 20
-"""Rows of shared texts of a pair that a page names."""
+LISTED_ROWS = 200
+"""The same on a page."""
 
 KINDS = {
     "cover_each_other": "cover each other",
@@ -81,10 +80,10 @@ def document(overlap: Overlap) -> Document:
 
 def whole(overlap: Overlap) -> Document:
     """Give all tables, with the matrix of every pair, as a page or a paper shows them."""
-    return _document(overlap, whole=True)
+    return _document(overlap, whole=True, page=True)
 
 
-def _document(overlap: Overlap, *, whole: bool) -> Document:
+def _document(overlap: Overlap, *, whole: bool, page: bool = False) -> Document:
     summaries = [(short(system.name), system.summary) for system in overlap.systems]
     many = len(overlap.systems) > IN_FULL
     tables: tuple[Block, ...] = (_overview(overlap),) if many else ()
@@ -98,9 +97,11 @@ def _document(overlap: Overlap, *, whole: bool) -> Document:
         how = f"The matrices of all pairs: --html FILE or --markdown FILE. {how}"
     blocks: tuple[Block, ...] = (
         *together(*notes("verdict", _verdict(overlap))),
-        *_shared_table(overlap, whole=whole),
+        *_shared_table(overlap, page=page),
         *tables,
-        *together(*notes("note", _remarks(overlap)), *legend.warnings(overlap, summaries)),
+        *together(
+            *notes("note", _remarks(overlap, whole=whole)), *legend.warnings(overlap, summaries)
+        ),
         Notes((*glossary(_meanings(overlap)), Note("how", how))),
     )
     return Document(_title(overlap), blocks, legend.made_by(overlap))
@@ -152,33 +153,31 @@ def _counts(pair: SharedTexts) -> str:
     return ", ".join(parts)
 
 
-def _shared_table(overlap: Overlap, *, whole: bool) -> Iterator[Table]:
+def _shared_table(overlap: Overlap, *, page: bool) -> Iterator[Table]:
     """A line for each pair that shares texts: how many, and their rows."""
     search = overlap.shared
     pairs = search.pairs if search is not None else ()
     if search is None or not pairs:
         return
     longer = [pair for pair in pairs if len(pair.rows) > pair.short]
-    shown = (pairs if whole else longer)[: None if whole else LISTED]
+    shown = (pairs if page else longer)[: None if page else LISTED]
     if not shown:
         return
-    most = LISTED_ROWS if whole else ROWS
+    room = LISTED_ROWS if page else ROWS
     columns = [
         Column("verbatim", texts([f"{pair.verbatim:,}" for pair in shown])),
         Column("near", texts([f"{pair.near:,}" for pair in shown])),
-        Column("few words", texts([f"{pair.short:,}" for pair in shown])),
+        Column("short", texts([f"{pair.short:,}" for pair in shown])),
+        Column("rows", texts([_rows(pair, room) for pair in shown]), align="left"),
     ]
-    rows = tuple(Text(Name(_rows(pair, most), 3, None)) for pair in shown)
-    if whole:
-        rows = texts([_rows(pair, most) for pair in shown])
-    columns.append(Column("rows", rows, align="left"))
     left = len(pairs) - len(shown)
     more = f"; {counted(left, 'more pair')} in the JSON" if left else ""
     about = (
-        f"rows of the first and the second system, counted from 0{more}. Nearly so: they share "
-        f"{percent(search.threshold)} of their {search.order}-grams of words. None is shared: "
-        f"fewer than {share(search.unseen)} are copies, with 95 % certainty, at "
-        f"{search.texts:,} texts; copies of 1 % show from {search.needed} texts on"
+        f"near: they share {percent(search.threshold)} of their {search.order}-grams of words; "
+        "short: verbatim, of a few words; rows are counted from 0, 3=7 is row 3 of the first and "
+        f"row 7 of the second system{more}. A pair that shares none of {search.texts:,} texts has "
+        f"fewer than {share(search.unseen)} of copies, with 95 % certainty; copies of 1 % show "
+        f"from {search.needed} texts on"
     )
     pair_names = tuple(Text((named(pair.a, 6), " and ", named(pair.b, 6))) for pair in shown)
     yield Table(
@@ -193,17 +192,23 @@ def _shared_table(overlap: Overlap, *, whole: bool) -> Iterator[Table]:
     )
 
 
-def _rows(pair: SharedTexts, most: int) -> str:
-    """Write rows, once where they are the same in both."""
-    parts = [
-        f"{row.row}" if row.row == row.other and not _files(row) else f"{row.row}={row.other}"
-        for row in pair.rows[:most]
-    ]
-    return ", ".join(parts) + (", …" if len(pair.rows) > most else "")
+def _rows(pair: SharedTexts, room: int) -> str:
+    """Write rows, once where they are the same in both, as many as there is room for."""
+    several = any(row.file or row.other_file for row in pair.rows)
+    shown, length = [], 0
+    for shared in pair.rows:
+        first, second = _row(shared.file, shared.row), _row(shared.other_file, shared.other)
+        text = first if first == second and not several else f"{first}={second}"
+        length += len(text) + 2
+        if length > room:
+            return ", ".join([*shown, "…"])
+        shown.append(text)
+    return ", ".join(shown)
 
 
-def _files(row: SharedRow) -> bool:
-    return row.file != row.other_file
+def _row(file: int, row: int) -> str:
+    """Write a row, behind the number of its file where that is not the first."""
+    return f"{file}:{row}" if file else str(row)
 
 
 def _overview(overlap: Overlap) -> Table:
@@ -224,12 +229,6 @@ def _overview(overlap: Overlap) -> Table:
             Column("inside", tuple(map(_plain, inside)), group=group),
             Column("covers", tuple(map(_plain, covers)), group=group),
         ]
-    view = next(iter(overlap))
-    least = [_least_inside(view, place) for place in range(len(sets))]
-    columns.append(
-        Column("least inside", tuple(Text(named(name, 4) if name else "") for name in least),
-               align="left")
-    )  # fmt: skip
     return Table(
         tuple(lead),
         singles(columns),
@@ -246,13 +245,6 @@ def _means(shares: Matrix) -> Iterator[float]:
         others = np.delete(shares[:, place], place)
         others = others[np.isfinite(others)]
         yield float(others.mean()) if others.size else math.nan
-
-
-def _least_inside(view: OverlapView, place: int) -> str:
-    """The system that a system lies inside least."""
-    shares = view.precision[:, place].copy()
-    shares[place] = np.nan
-    return "" if np.isnan(shares).all() else view.names[int(np.nanargmin(shares))]
 
 
 def _plain(value: float) -> Cell:
@@ -345,8 +337,8 @@ def _share(value: float, sd: float, style: str, *, seeds: bool) -> Cell:
     return ScoreCell(f"{value:.2f}", spread, style=style, number=float(value))
 
 
-def _remarks(overlap: Overlap) -> Iterator[str]:
-    """Say how the sets were cut, and what stands on the diagonal."""
+def _remarks(overlap: Overlap, *, whole: bool) -> Iterator[str]:
+    """Say how the sets were cut, and what stands on the diagonal, where that is shown."""
     files = [file for system in overlap.systems for file in system.files]
     if any(file.n < file.n_given for file in files):
         size, limit = min(file.n for file in files), overlap.settings.get("max_samples")
@@ -355,6 +347,8 @@ def _remarks(overlap: Overlap) -> Iterator[str]:
             yield f"larger sets cut to {limit} (--max-samples)"
         else:
             yield f"all sets cut to {size}, the smallest ({smallest[0]}); --keep-sizes leaves them"
+    if not whole:
+        return
     if _has_seeds(overlap):
         yield (
             "diagonal: the overlap of the files of one system, the highest value to expect in "

@@ -468,20 +468,19 @@ def _tests_of(answers: ByPrompt, pairs: Sequence[tuple[str, str]]) -> Table:
     tested = list(dict.fromkeys(_tested_by(test) for test in answers.tests if not test.reason))
     tested = tested or list(dict.fromkeys(map(_tested_by, answers.tests)))
     alpha = round(1 - answers.settings["level"], 12)
+    many = len(answers.sets) > IN_FULL
     columns = [
         Column(
-            by,
-            tuple(_test(tests[(*pair, by)], alpha) for pair in pairs),
+            by.replace(" prompts", "") if many else by,
+            tuple(_test(tests[(*pair, by)], alpha, brief=many) for pair in pairs),
             align="left",
         )
         for by in tested
     ]
-    share = 3 if len(answers.sets) <= IN_FULL else 5
-    lead = Column(
-        "pair",
-        tuple(Text((named(a, share), " and ", named(b, share))) for a, b in pairs),
-        align="left",
-    )
+    share = 5 if many else 3
+    alone = many and answers.reference is not None
+    names = (named(b) if alone else (named(a, share), " and ", named(b, share)) for a, b in pairs)
+    lead = Column("system" if alone else "pair", tuple(map(Text, names)), align="left")
     against = "the reference" if answers.reference is not None else "each other"
     return Table(
         (lead,),
@@ -501,9 +500,12 @@ def _tested_by(test: PromptTest) -> str:
     return TESTS.get(test.test, clean(test.test)).format(view)
 
 
-def _test(test: PromptTest, alpha: float) -> Cell:
+def _test(test: PromptTest, alpha: float, *, brief: bool) -> Cell:
     if test.reason:
         return Text("not testable")
+    if brief:
+        size = f"AUC {test.estimate:.2f}, " if test.test == "classifier" else ""
+        return Text(f"{size}{p_text(test.adjusted, alpha)}")
     size = f"AUC {test.estimate:.2f}, " if test.test == "classifier" else ""
     verdict = "yes" if test.distinguishable else "not shown"
     return Text(f"{verdict} ({size}{p_text(test.adjusted, alpha)})")
@@ -539,7 +541,7 @@ def _meanings(answers: ByPrompt, *, whole: bool) -> Iterator[tuple[str, str]]:
             threshold = answers.homogeneity.families.threshold
             yield (
                 "family",
-                f"members more alike, on average, than 95 % of all pairs ({threshold:.3f})",
+                f"members more alike, on average, than {threshold:.3f}, as few pairs are",
             )
     for key in _shown(answers):
         if whole or key in ("distinct_k", "similarity"):

@@ -3,8 +3,11 @@
 Sets are joined by average linkage: the two groups whose members answer most alike on average come
 together first. The leaves of that tree are ordered so that neighbours are as alike as they can be
 (optimal leaf ordering, Bar-Joseph et al., Bioinformatics 2001), which is the order of every matrix.
-A family is a group within which systems are more alike, on average, than 95 % of all pairs are.
-Few sets have no families: their pairs are seen at a glance.
+A family is a group that came together above a threshold: within it, systems are more alike, on
+average, than 95 % of all pairs, or than those below a clear gap where more than 5 % lie above one
+(as where half of the systems are copies of one). So there is a family even among systems that are
+about equally alike; the likeness beside it says how much more alike its members are. Few sets have
+no families: their pairs are seen at a glance.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from calipers.serialise import Plain
 
 ALIKE = 0.95
 """The share of pairs that a family is more alike than."""
+
+CLEAR = 1 / 3
+"""The part of the way from the median pair to the most alike one that a clear gap takes."""
 
 FEWEST = 8
 """Sets from which on there are families."""
@@ -98,7 +104,7 @@ def families_of(names: Sequence[str], likeness: NDArray[np.float64]) -> Families
         for row in tree.tolist()
     )
     pairs = values[np.triu_indices(len(known), 1)]
-    threshold = float(np.quantile(pairs, ALIKE)) if len(known) >= FEWEST else float("nan")
+    threshold = _threshold(pairs) if len(known) >= FEWEST else float("nan")
     order = tuple(names[known[leaf]] for leaf in leaves)
     groups = _groups(merges, order, threshold)
     places = {name: place for place, name in enumerate(names)}
@@ -109,6 +115,17 @@ def families_of(names: Sequence[str], likeness: NDArray[np.float64]) -> Families
 
     groups = tuple(sorted(groups, key=mean, reverse=True))
     return Families((*order, *unknown), merges, threshold, groups)
+
+
+def _threshold(pairs: NDArray[np.float64]) -> float:
+    """How alike the members of a family are at least."""
+    upper = np.sort(pairs)[len(pairs) // 2 :]
+    gaps = np.diff(upper)
+    place = int(gaps.argmax())
+    quantile = float(np.quantile(pairs, ALIKE))
+    if gaps[place] < CLEAR * (upper[-1] - upper[0]):
+        return quantile
+    return min(quantile, float(upper[place] + upper[place + 1]) / 2)
 
 
 def _tree(likeness: NDArray[np.float64]) -> NDArray[np.float64]:
