@@ -550,8 +550,8 @@ def test_text_statistics_have_a_row_each_under_their_family():
     ]  # fmt: skip
     assert rows[0][0] == ("lengths and words", True)
     assert rows[1] == [
-        ("Length", False), ("100.0", False), ("100.2 ±1.2", False), ("0.2", True),
-        ("101.2 ±1.2", False), ("1.2", False),
+        ("Length", False), ("100.0", False), ("100.2 ±1.2", False), ("+0.2", True),
+        ("101.2 ±1.2", False), ("+1.2", False),
     ]  # fmt: skip
     assert texts(rows[3]) == ["Self-BLEU-4", "0.250", "–", "–", "–", "–"]
     text = markdown_table(made_text("near", "far"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from calipers.errors import InputError
-from calipers.text.shared_texts import largest_unseen, least_samples, shared_texts
+from calipers.text.common_texts import largest_unseen, least_samples, shared_texts
 
 
 def grams(text, order):

@@ -32,6 +32,7 @@ from calipers.report.table import (
 )
 from calipers.results.ranking import best_of
 from calipers.results.sets import SetSummary
+from calipers.results.text_gaps import by_closeness
 from calipers.results.texts import TextComparison
 from calipers.samples.wording import first_names
 from calipers.score import Score
@@ -113,7 +114,7 @@ def _tables(result: TextComparison, *, whole: bool) -> tuple[Block, ...]:
 
 
 def _phrases(result: TextComparison, *, many: bool, whole: bool) -> Iterator[Table]:
-    order = text_systems.by_closeness(result) if many else range(len(result))
+    order = by_closeness(result) if many else range(len(result))
     yield from overused.tables(result, list(order), many=many and not whole, whole=whole)
 
 

@@ -124,7 +124,9 @@ def _single(result: TextComparison, key: str) -> Table:
     reference, whole = result.reference_scores.get(key), is_whole(result, key)
     scores = [system.scores.get(key) for system in result.systems]
     order = sorted(range(len(scores)), key=lambda place: _descending(scores[place]))
-    rows = [*([] if reference is None else [("reference", reference)])]
+    rows: list[tuple[str, Score | None]] = []
+    if reference is not None:
+        rows.append(("reference", reference))
     rows += [(result.systems[place].name, scores[place]) for place in order]
     names = tuple(Text("reference" if s is reference else named(n, 3)) for n, s in rows)
     columns = [Column("value", tuple(_value(score, whole) for _, score in rows), align="value")]

@@ -195,7 +195,8 @@ def _shared_table(overlap: Overlap, *, page: bool) -> Iterator[Table]:
 def _rows(pair: SharedTexts, room: int) -> str:
     """Write rows, once where they are the same in both, as many as there is room for."""
     several = any(row.file or row.other_file for row in pair.rows)
-    shown, length = [], 0
+    shown: list[str] = []
+    length = 0
     for shared in pair.rows:
         first, second = _row(shared.file, shared.row), _row(shared.other_file, shared.other)
         text = first if first == second and not several else f"{first}={second}"

@@ -13,7 +13,7 @@ import numpy as np
 from calipers.commands.overlap.result import SharedRow, SharedTexts, TextSearch
 from calipers.evaluate.inputs import Inputs, InputSystem
 from calipers.numeric.subsample import subsample_rows
-from calipers.text.shared_texts import SharedText, largest_unseen, least_samples, shared_texts
+from calipers.text.common_texts import SharedText, largest_unseen, least_samples, shared_texts
 
 ORDER, THRESHOLD = 5, 0.8
 """As of :func:`calipers.text.near_duplicates`."""

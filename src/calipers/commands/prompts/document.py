@@ -30,6 +30,7 @@ from calipers.report.table import (
     together,
 )
 from calipers.score import Score
+from calipers.wording.marks import OPEN
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import (
     MISSING,
@@ -154,7 +155,7 @@ def _overview(answers: ByPrompt) -> Table:
     if several:
         for key in ("distinct_k", "similarity"):
             scores = [row.scores.get(key) for row in rows]
-            cells = tuple(replace(_score(s), spread="") if s else Text(MISSING) for s in scores)
+            cells = tuple(_plain(math.nan if score is None else score.value) for score in scores)
             columns.append(Column(SCORES[key][0], cells, meaning=_meaning(answers, key)))
     if judged:
         columns += _beside_reference(answers, rows)
@@ -178,10 +179,12 @@ def _overview(answers: ByPrompt) -> Table:
 
 def _beside_reference(answers: ByPrompt, rows: Sequence[PromptSet]) -> Iterator[Column]:
     """How alike each is to the reference, and how well a classifier tells it from that."""
-    likeness, tests = answers.homogeneity, {}
-    for test in answers.tests:
-        if test.test == "classifier" and test.view == answers.settings["view"]:
-            tests[test.second] = test
+    likeness, view = answers.homogeneity, answers.settings["view"]
+    tests = {
+        test.second: test
+        for test in answers.tests
+        if test.test == "classifier" and test.view == view and not test.reason
+    }
     place = likeness.names.index(answers.reference.name if answers.reference else "")
     values = [
         math.nan if row is answers.reference else float(likeness.values[place, i])
@@ -191,9 +194,11 @@ def _beside_reference(answers: ByPrompt, rows: Sequence[PromptSet]) -> Iterator[
     yield Column("ref", tuple(map(_plain, values)))
     areas = [
         Text(MISSING)
-        if (test := tests.get(row.name)) is None or test.reason
+        if row.name not in tests
         else ScoreCell(
-            f"{test.estimate:.2f}", mark="" if test.distinguishable else "?", number=test.estimate
+            f"{tests[row.name].estimate:.2f}",
+            mark="" if tests[row.name].distinguishable else OPEN,
+            number=tests[row.name].estimate,
         )
         for row in rows
     ]
@@ -536,6 +541,7 @@ def _meanings(answers: ByPrompt, *, whole: bool) -> Iterator[tuple[str, str]]:
     if many:
         yield "mean, most", "mean cosine with answers of the others, and of the one it is most like"
         if answers.reference is not None:
+            yield f"AUC {OPEN}", "not distinguishable from the reference"
             yield "ref", "mean cosine with answers of the reference"
         if answers.homogeneity.families.groups:
             threshold = answers.homogeneity.families.threshold

@@ -99,18 +99,19 @@ def families_of(names: Sequence[str], likeness: NDArray[np.float64]) -> Families
     leaves = _leaves(tree, len(known))
     rank = np.empty(len(known), np.int64)
     rank[leaves] = np.arange(len(known))
+    places = np.concatenate([rank, np.arange(len(known), 2 * len(known))])
     merges = tuple(
-        Merge(*(int(rank[int(i)]) if i < len(known) else int(i) for i in row[:2]), 1 - row[2])
-        for row in tree.tolist()
+        Merge(int(places[int(first)]), int(places[int(second)]), 1 - distance)
+        for first, second, distance, _ in tree.tolist()
     )
     pairs = values[np.triu_indices(len(known), 1)]
     threshold = _threshold(pairs) if len(known) >= FEWEST else float("nan")
     order = tuple(names[known[leaf]] for leaf in leaves)
     groups = _groups(merges, order, threshold)
-    places = {name: place for place, name in enumerate(names)}
+    rows = {name: row for row, name in enumerate(names)}
 
     def mean(group: tuple[str, ...]) -> float:
-        members = [places[name] for name in group]
+        members = [rows[name] for name in group]
         return float(likeness[np.ix_(members, members)][np.triu_indices(len(members), 1)].mean())
 
     groups = tuple(sorted(groups, key=mean, reverse=True))

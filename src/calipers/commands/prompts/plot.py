@@ -89,8 +89,8 @@ def _draw_few(axes: Axes, answers: ByPrompt) -> None:
     others = answers.homogeneity.other_prompts.ravel()
     known = [value for row in rows for value in row if value == value]
     least = min([*(float(v) for v in others if v == v), *known], default=0.0)
-    limits = {"vmin": least, "vmax": max(known, default=1.0)}
-    axes.imshow(rows, cmap=RISING.with_extremes(bad=UNKNOWN), **limits)
+    most = max(known, default=1.0)
+    axes.imshow(rows, cmap=RISING.with_extremes(bad=UNKNOWN), vmin=least, vmax=most)
     _title(axes, answers)
     write_cells(axes, rows)
     name_sides(axes, _names(answers))

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -119,11 +119,9 @@ def shared_texts(
         for first, second in product(holders[one], holders[other]):
             if first == second:
                 continue
-            rows, others = holders[one][first], holders[other][second]
-            if first < second:
-                matches[first, second].add(rows, others, similarity, False, words)
-            else:
-                matches[second, first].add(others, rows, similarity, False, words)
+            sides = sorted([(first, holders[one][first]), (second, holders[other][second])])
+            (low, ours), (high, theirs) = sides
+            matches[low, high].add(ours, theirs, similarity, False, words)
     return {
         pair: sorted(found.matches, key=lambda match: match.row)
         for pair, found in sorted(matches.items())
@@ -274,5 +272,3 @@ def largest_unseen(n: int, *, level: float = 0.95) -> float:
     0.0119
     """
     return float(-math.expm1(math.log(1 - level) / n))
-
-
