@@ -53,6 +53,8 @@ class PlotKind:
         ``"explanations"``.
     several
         Whether it is drawn from one or more results; from exactly one otherwise.
+    paged
+        Whether the HTML page of the result shows it.
     """
 
     name: str
@@ -65,6 +67,7 @@ class PlotKind:
     options: tuple[str, ...] = ()
     needs: str = ""
     several: bool = False
+    paged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +101,8 @@ class Command:
         What makes the tables and notes of its result: a function of the result and ``details``.
     summarised
         What makes the document for a paper or a notebook; `document` if empty.
+    paged
+        What makes the document of its HTML page, with every table; `document` if empty.
     plot
         How its result is drawn.
     axes
@@ -122,6 +127,7 @@ class Command:
     kind: str = ""
     document: str = ""
     summarised: str = ""
+    paged: str = ""
     plot: PlotKind | None = None
     axes: str = ""
     page: str = ""

@@ -121,8 +121,9 @@ def test_short_names_stand_above_their_columns():
 def test_no_line_is_too_wide_whatever_the_names(width, count):
     names = [f"{i}模型/" * 30 + "end" for i in range(count)]
     data = overlap_of(names, seeds=True)
-    text = overlap_text(data, width=width)
-    assert max(map(cell_len, text.splitlines())) <= width
+    for shown in (overlap.document, overlap.whole):
+        text = plain(shown(Overlap.from_dict(data)), width=width)
+        assert max(map(cell_len, text.splitlines())) <= width
     assert text.count("0.42±0.01") == 2 * 2 * count * count
 
 

@@ -30,7 +30,8 @@ def test_phrases_stand_in_the_table_and_in_the_json():
     )
     text = " ".join(printed(texts.document(found)).split())
     # Two phrases could be over-used at all: p = 2 / C(40, 20)
-    assert "chatty, Over-used-3: 'to be honest' (texts 20, references 0, p value 1.5e-11)" in text
+    assert "over-used-3: chatty “to be honest” in 20 texts (reference 0)" in text
+    assert "chatty to be honest 20 0 < 0.001" in text
     (row,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["systems"][0]["scores"][
         "overused_phrases"
     ]["details"]

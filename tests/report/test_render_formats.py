@@ -550,12 +550,12 @@ def test_text_statistics_have_a_row_each_under_their_family():
     ]  # fmt: skip
     assert rows[0][0] == ("lengths and words", True)
     assert rows[1] == [
-        ("Length", False), ("100.0", False), ("100.2 ±1.2", False), ("0.2", True),
-        ("101.2 ±1.2", False), ("1.2", False),
+        ("Length", False), ("100.0", False), ("100.2 ±1.2", False), ("+0.2", True),
+        ("101.2 ±1.2", False), ("+1.2", False),
     ]  # fmt: skip
     assert texts(rows[3]) == ["Self-BLEU-4", "0.250", "–", "–", "–", "–"]
     text = markdown_table(made_text("near", "far"))
-    assert "gap: distance to the value of the reference" in text
+    assert "gap: value less that of the reference" in text
     assert "near, far, Self-BLEU-4: a single text has no others" in text
     assert "More:" not in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 
 import pytest
 from rich.cells import cell_len
@@ -15,6 +16,7 @@ from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
+from calipers.serialise import plain as plain_data
 from calipers.wording.names import text_label, text_meaning
 from calipers.wording.numbers import gap_text, value_text
 
@@ -64,8 +66,8 @@ def row(text, label):
 
 def test_reference_value_and_gap_side_by_side():
     text = text_table(made())
-    assert row(text, "Length") == ["100", "101", "1*", "105", "5"]
-    assert row(text, "Distinct-2") == ["0.500", "0.510", "0.010*", "0.550", "0.050"]
+    assert row(text, "Length") == ["100", "101", "+1*", "105", "+5"]
+    assert row(text, "Distinct-2") == ["0.500", "0.510", "+0.010*", "0.550", "+0.050"]
     assert row(text, "Novelty-4") == ["0.890", "0.850"]
     lines = text.splitlines()
     assert lines.index("diversity") < lines.index("copies")
@@ -105,14 +107,101 @@ def test_no_line_is_wider_than_the_screen(width, count):
     names = [f"system-with-a-rather-long-name-{i}" for i in range(count)]
     text = text_table(made(names), width=width)
     assert max(map(cell_len, text.splitlines())) <= width
-    assert len([line for line in text.splitlines() if line == "diversity"]) >= 1
+    assert any(re.search(r"^diversity$| diversity", line) for line in text.splitlines())
 
 
-def test_many_systems_take_several_blocks_each_with_the_reference():
-    text = text_table(made([f"model-{i}" for i in range(9)]), width=80)
-    blocks = [line for line in text.splitlines() if line.startswith("  Distinct-2")]
-    assert len(blocks) > 1
-    assert all(line.split()[1] == "0.500" for line in blocks)
+def many(count=9, **more):
+    """Many systems; every second one lies below the reference, the first two within its interval."""
+    data = made([f"model-{i}" for i in range(count)], **more)
+    data["reference"]["scores"]["mean_length"] |= {"interval": [97.0, 103.0], "level": 0.95}
+    for place, system in enumerate(data["systems"]):
+        value = 100 + (-1) ** place * (1 + 4 * place)
+        system["scores"]["mean_length"] |= {
+            "value": value,
+            "interval": [value - 1.9, value + 1.9],
+            "level": 0.95,
+        }
+    return data
+
+
+def test_many_systems_are_rows_with_signed_gaps_and_the_reference_once():
+    lines = text_table(many(), width=80).splitlines()
+    (head,) = [place for place, line in enumerate(lines) if line.startswith("system ")]
+    assert lines[head].split()[:3] == ["system", "differs", "Length"]
+    rows = [line.split() for line in lines[head + 2 : head + 11]]
+    assert lines[head + 1].split()[:2] == ["reference", "100"]
+    assert [row[0] for row in rows] == [f"model-{i}" for i in range(9)]
+    assert [row[2] for row in rows[:4]] == ["+1≈", "-5", "+9", "-13"]
+    assert [row[1] for row in rows[:2]] == ["0/1", "1/1"]
+    assert not any(line.strip().startswith("Distinct-2 ") for line in lines[:head])
+
+
+def test_the_verdict_comes_first_and_says_who_lies_on_which_side():
+    text = " ".join(text_table(many(), width=80).split())
+    verdict = text.partition(" system ")[0]
+    assert "beyond chance from the reference: model-0 0 of 1, model-1 1 of 1" in verdict
+    assert "farthest from it: model-8 1 of 1, model-7 1 of 1, model-6 1 of 1" in verdict
+    assert "systems beyond chance: Length 4 above, 4 below" in verdict
+
+
+def test_a_page_has_a_table_for_each_statistic_of_many_systems():
+    result = TextComparison.from_dict(many())
+    headings = {table.heading: table for table in result.paged().tables}
+    table = headings["Length: mean number of tokens of a text"]
+    names = [str(cell.text) for cell in table.lead[0].cells]
+    assert names == ["reference", *(f"model-{i}" for i in (8, 6, 4, 2, 0, 1, 3, 5, 7))]
+    gaps = [cell.value for cell in table.scores[1].cells[1:]]
+    assert gaps == ["+33", "+25", "+17", "+9", "+1", "-5", "-13", "-21", "-29"]
+    assert {key for key in headings if key.startswith("Novelty-4")}
+    assert len(result.summary().tables) == len(KEYS)
+
+
+def test_warnings_that_differ_in_numbers_are_one_where_systems_are_many():
+    data = many()
+    for place, system in enumerate(data["systems"]):
+        system["warnings"] = [f"its texts have {20 + place} words in the median; that is short"]
+    data["systems"][0]["warnings"].append("is odd")
+    text = " ".join(text_table(data, width=80).split())
+    assert (
+        "warning: model-0, model-1, model-2 and 6 more: its texts have 20 to 28 words in the median"
+    ) in text
+    assert "warning: model-0: is odd" in text
+
+
+PHRASES = (
+    ("let me know", 30, 1, 0.0001),
+    ("me know if", 28, 0, 0.0002),
+    ("in a word", 12, 2, 0.01),
+)
+
+
+def with_phrases(data):
+    data["settings"]["metrics"].insert(0, "overused_phrases")
+    details = [
+        {"phrase": phrase, "texts": texts_, "references": known, "ratio": None, "p_value": p}
+        for phrase, texts_, known, p in PHRASES
+    ]
+    for place, system in enumerate(data["systems"]):
+        score = Score(0.2, details=() if place else tuple(details), better="lower")
+        system["scores"]["overused_phrases"] = plain_data(score)
+    return data
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_over_used_phrases_come_first_with_who_and_how_often(count):
+    data = with_phrases(made([f"model-{i}" for i in range(count)]))
+    text = text_table(data, width=80)
+    lines = text.splitlines()
+    assert lines[2].startswith("over-used-3: model-0 “let me know if” in 30 texts (reference 1)")
+    table = next(place for place, line in enumerate(lines) if line.startswith("Over-used-3 phr"))
+    assert table < next(place for place, line in enumerate(lines) if "reference  " in line)
+    if count == 2:
+        assert lines[table + 2].split() == ["model-0", *"let me know if 30 1 < 0.001".split()]
+        assert lines[table + 3].split() == "in a word 12 2 0.010".split()
+    else:
+        assert lines[table + 2].split()[:2] == ["model-0", "20"]
+        assert "let me know if 30:1" in lines[table + 2]
+        assert "in a word 12:2" in lines[table + 2]
 
 
 def test_the_terminal_shows_the_same_words():
@@ -256,7 +345,7 @@ def test_a_row_has_whole_numbers_only_where_all_are():
         row_["scores"]["mean_length"]["value"] = value
     for system in data["systems"]:
         system["scores"]["mean_length"]["reference"] = 160.0
-    assert row(text_table(data), "Length") == ["160.0", "161.5", "1.5*", "178.0", "18.0"]
+    assert row(text_table(data), "Length") == ["160.0", "161.5", "+1.5*", "178.0", "+18.0"]
 
 
 def test_medians_are_written_as_warnings_write_them():

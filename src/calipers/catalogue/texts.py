@@ -532,7 +532,6 @@ STRINGS = (
                 phrases={"anywhere": "anywhere in them", "opening": "at their start"},
             ),
         ),
-        on_request=True,
         better="lower",
         sized=True,
     ),

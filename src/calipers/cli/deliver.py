@@ -183,7 +183,7 @@ def _texts(
             return html_page(comparison, redact=outputs.redact)
         from calipers.report.render.html import page
 
-        return page(shown.document())
+        return page(shown.paged(), figure=_page_figure(shown))
 
     def junit() -> str:
         written: str = vars(type(shown))["junit"](shown)
@@ -191,6 +191,18 @@ def _texts(
 
     made = {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
     return {**made, "junit": junit} if shown.kind == "check" else made
+
+
+def _page_figure(result: Result) -> bytes:
+    """Draw what the page of a result shows of it, as SVG; empty where that is nothing."""
+    from calipers.command import kinds
+
+    record = kinds()[result.kind]
+    if record.plot is None or not record.plot.paged:
+        return b""
+    from calipers.report.plots.style import figure_bytes
+
+    return figure_bytes(record.load(record.plot.drawn_by)(result).figure(), ".svg")
 
 
 def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:

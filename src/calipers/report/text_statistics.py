@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, STATISTICS
 from calipers.catalogue.texts import TEXT_FAMILIES
-from calipers.report import legend
+from calipers.report import legend, overused, text_systems
 from calipers.report.shown import interval_of
 from calipers.report.table import (
     BEST_STYLE,
@@ -25,14 +26,17 @@ from calipers.report.table import (
     Table,
     Text,
     glossary,
+    notes,
     texts,
     together,
 )
 from calipers.results.ranking import best_of
 from calipers.results.sets import SetSummary
+from calipers.results.text_gaps import by_closeness
 from calipers.results.texts import TextComparison
+from calipers.samples.wording import first_names
 from calipers.score import Score
-from calipers.wording.marks import BEST
+from calipers.wording.marks import ALIKE, BEST
 from calipers.wording.names import clean, family_of, is_unranked, text_label, text_meaning
 from calipers.wording.numbers import (
     APPROXIMATE,
@@ -47,7 +51,7 @@ from calipers.wording.numbers import (
     value_of,
     value_text,
 )
-from calipers.wording.words import Name, short
+from calipers.wording.words import Name, Words, short
 
 SUITE = {
     "perplexity": "Perplexity",
@@ -58,35 +62,91 @@ SUITE = {
 }
 """What the suite for samples without prompts is read by, and the heads of the columns."""
 
+GATHERED = 3
+"""Sets that a warning of many names."""
+
+SENTENCE = 5
+"""Words from which on what stands before a colon is a sentence."""
+
+NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
+
 Rows = Sequence[str | None]
 """The keys of the rows; None for the heading of a family."""
 
 
 def document(result: TextComparison) -> Document:
-    """Give all that text statistics show.
+    """Give all that the screen shows of text statistics.
 
     Parameters
     ----------
     result
         What was measured.
     """
+    return _document(result, whole=False)
+
+
+def whole(result: TextComparison) -> Document:
+    """Give what a page shows: of many systems a table for each statistic too."""
+    return _document(result, whole=True)
+
+
+def _document(result: TextComparison, *, whole: bool) -> Document:
+    many = _has_many(result)
     blocks: tuple[Block, ...] = (
-        _suite_table(result) if _is_suite(result) else _sets_table(result),
-        _statistics(result),
-        *together(*_remarks(result)),
-        Notes((*glossary(_meanings(result)), *_how_to_read(result))),
+        *together(*notes("verdict", _verdict(result))),
+        *_phrases(result, many=many, whole=whole),
+        *_tables(result, whole=whole),
+        *together(*_remarks(result, brief=many and not whole)),
+        Notes((*glossary(_meanings(result)), *_how_to_read(result, brief=many and not whole))),
     )
     return Document(_title(result), blocks, legend.made_by(result))
 
 
+def _tables(result: TextComparison, *, whole: bool) -> tuple[Block, ...]:
+    """The tables of statistics: rows are statistics for few systems, and systems for many."""
+    if _is_suite(result):
+        return (_suite_table(result), _statistics(result))
+    if not _has_many(result):
+        return (_sets_table(result), _statistics(result))
+    if not whole:
+        return (text_systems.overview(result),)
+    return (text_systems.overview(result), _sets_table(result), *text_systems.single_tables(result))
+
+
+def _phrases(result: TextComparison, *, many: bool, whole: bool) -> Iterator[Table]:
+    order = by_closeness(result) if many else range(len(result))
+    yield from overused.tables(result, list(order), many=many and not whole, whole=whole)
+
+
+def _verdict(result: TextComparison) -> Iterator[Words]:
+    """What the numbers say: over-used phrases first, then who lies beyond chance from whom."""
+    yield from overused.verdict(result)
+    if not _is_suite(result):
+        yield from text_systems.verdict(result)
+
+
+def _has_many(result: TextComparison) -> bool:
+    """Whether rows are systems."""
+    return len(result) > text_systems.MANY and not _is_suite(result)
+
+
 def summary(result: TextComparison) -> Document:
-    """Give what a paper or an issue shows of text statistics: one table, and what it says."""
+    """Give what a paper or an issue shows of text statistics: the tables, and what they say."""
     title = [_title(result), legend.sizes(result.systems), legend.made_by(result)]
     signs = (replace(note, text=str(note).removesuffix(".")) for note in _signs(result))
-    tables = (
-        (_suite_table(result), _statistics(result)) if _is_suite(result) else (_statistics(result),)
+    many = _has_many(result)
+    tables: tuple[Block, ...] = (_statistics(result),)
+    if _is_suite(result):
+        tables = (_suite_table(result), _statistics(result))
+    elif many:
+        tables = tuple(text_systems.single_tables(result))
+    blocks: tuple[Block, ...] = (
+        *together(*notes("verdict", _verdict(result))),
+        *_phrases(result, many=many, whole=False),
+        *tables,
+        *together(*signs),
+        *together(*_remarks(result, brief=many)),
     )
-    blocks: tuple[Block, ...] = (*tables, *together(*signs), *together(*_remarks(result)))
     return Document(" · ".join(filter(None, title)), blocks, legend.made_by(result))
 
 
@@ -204,7 +264,7 @@ def _system_run(result: TextComparison, rows: Rows, place: int) -> Run:
         gapped = score is not None and score.reference is not None
         shown = ScoreCell(MISSING) if score is None else _value_cell(result, key, score)
         values.append(_marked(shown, "" if gapped else mark))
-        gap = gap_text(score, whole=_whole(result, key))
+        gap = text_systems.signed_gap_text(score, whole=_whole(result, key))
         gaps.append(_marked(ScoreCell(gap, number=gap_of(score)), mark if gapped else ""))
     if not _has_gaps(result):
         return (Column(name, tuple(values), align="value", marked=True),)
@@ -245,9 +305,7 @@ def _median(row: SetSummary) -> str:
 
 
 def _whole(result: TextComparison, key: str) -> bool:
-    """Whether all values of a row are whole, so that they can go without decimals alike."""
-    values = [value_of(scores.get(key)) for _, _, scores in _sets(result)]
-    return all(value == int(value) for value in values if value is not None)
+    return text_systems.is_whole(result, key)
 
 
 def _side(score: Score, key: str) -> str:
@@ -269,15 +327,55 @@ def _sets(result: TextComparison) -> list[tuple[str, SetSummary, Mapping[str, Sc
     return [("reference", result.reference, result.reference_scores), *systems]
 
 
-def _remarks(result: TextComparison) -> Iterator[Note]:
-    """Say how the sets were cut, why values miss, and what to beware of."""
+def _remarks(result: TextComparison, *, brief: bool) -> Iterator[Note]:
+    """Say how the sets were cut, why values miss, and what to beware of.
+
+    In `brief`, warnings of one kind that many sets have are one.
+    """
     yield from (Note("note", text) for text in _cuts(result))
-    yield from legend.detail_notes(result.systems, text_label)
+    phrases = overused.keys_of(result)
+    for note in legend.detail_notes(result.systems, text_label):
+        if note.about[1] not in phrases:  # which have a table
+            yield note
     yield from _reasons(result)
     sets = legend.sets_with_warnings(result)
     if result.reference is not None:
         sets[0] = "reference", result.reference
-    yield from legend.warnings(result, sets)
+    warnings = legend.warnings(result, sets)
+    yield from _gathered(list(warnings)) if brief else warnings
+
+
+def _gathered(warnings: Sequence[Note]) -> Iterator[Note]:
+    """Say once what several sets have to beware of that differs in numbers alone."""
+    told = [(*str(note).partition(": ")[::2], note) for note in warnings]
+    alike: dict[str, list[tuple[str, str, Note]]] = {}
+    for row in told:
+        alike.setdefault(NUMBER.sub("#", row[1]), []).append(row)
+    begun: dict[str, list[tuple[str, str, Note]]] = {}
+    for what, rows in alike.items():
+        sentence = what.partition(": ")[0]
+        several = len(rows) > GATHERED or len(sentence.split()) < SENTENCE
+        begun.setdefault(what if several else sentence, []).extend(rows)
+    for rows in begun.values():
+        if len(rows) <= GATHERED:
+            yield from (note for _, _, note in rows)
+            continue
+        names = [name for row in rows for name in row[0].split(", ")]
+        yield replace(rows[0][2], text=f"{first_names(names, GATHERED)}: {_range_of(rows)}")
+
+
+def _range_of(rows: Sequence[tuple[str, str, Note]]) -> str:
+    """Write sentences that differ in numbers as one, else what they have in common."""
+    texts = [what for _, what, _ in rows]
+    if len({NUMBER.sub("#", text) for text in texts}) > 1:
+        return f"{texts[0].partition(': ')[0]} (--html FILE says which)"
+    columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
+    ranges = iter(
+        low if low == high else f"{low} to {high}"
+        for column in columns
+        for low, high in [(min(column, key=float), max(column, key=float))]
+    )
+    return NUMBER.sub(lambda _: next(ranges), texts[0])
 
 
 def _cuts(result: TextComparison) -> Iterator[str]:
@@ -311,7 +409,8 @@ def _meanings(result: TextComparison) -> Iterator[tuple[str, str]]:
 
     Rows of one metric share a line where it is true of all of them.
     """
-    yield "words", "median number of words, split at spaces"
+    if not _has_many(result):
+        yield "words", "median number of words, split at spaces"
     lines: dict[str, dict[str, list[str]]] = {}
     for key in result.settings["metrics"]:
         alike = lines.setdefault(key.partition(":")[0], {})
@@ -326,19 +425,23 @@ def _meanings(result: TextComparison) -> Iterator[tuple[str, str]]:
                 yield from ((text_label(key), line) for key in keys)
 
 
-def _how_to_read(result: TextComparison) -> Iterator[Note]:
+def _how_to_read(result: TextComparison, *, brief: bool) -> Iterator[Note]:
     """Say what the columns and marks mean, and where more of it is."""
-    yield from _signs(result)
+    yield from _signs(result, brief=brief)
     name = "likelihood" if "first_token" in result.settings else "text"
     yield Note(
         "how",
+        f"{'A table for each statistic, with intervals: --html FILE. ' if brief else ''}"
         f"More: --metrics all; calipers metrics {name} lists them. Full precision and signatures: "
         "--json FILE, or .to_dict() in Python.",
     )
 
 
-def _signs(result: TextComparison) -> Iterator[Note]:
-    """Say what the gap is, what the mark means, or that a number alone says little."""
+def _signs(result: TextComparison, *, brief: bool = False) -> Iterator[Note]:
+    """Say what the gap is, what the mark means, or that a number alone says little.
+
+    In `brief`, no intervals are shown.
+    """
     if result.reference is None:
         yield Note(
             "interval",
@@ -346,14 +449,21 @@ def _signs(result: TextComparison) -> Iterator[Note]:
             "people wrote, shows whether it is high or low.",
         )
     elif _has_gaps(result):
-        text = "gap: distance to the value of the reference; smaller is more similar."
+        text = "gap: value less that of the reference; closer to 0 is more similar."
         yield Note("interval", text)
-    yield from _intervals(result)
+    if not brief:
+        yield from _intervals(result)
     keys = result.settings["metrics"]
     shown = {_arrow(result, key) for key in keys}
     arrows = {"↑": "higher is better", "↓": "lower is better"}
     yield from (Note("mark", text, sign) for sign, text in arrows.items() if sign in shown)
-    if any(_best_of(result, key) is not None for key in keys):
+    if _has_many(result):
+        if _has_gaps(result):
+            yield Note("mark", "the intervals of both overlap: the gap may be chance", ALIKE)
+            if brief:
+                text = "statistics by which a system lies beyond chance, of those that can tell"
+                yield Note("mark", text, "differs")
+    elif any(_best_of(result, key) is not None for key in keys):
         yield Note("mark", "closest to the reference, or best, in its row", BEST)
 
 

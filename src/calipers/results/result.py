@@ -80,6 +80,12 @@ class Result(Plain):
         document: Document = self._report(part)(self)
         return document
 
+    def paged(self) -> Document:
+        """Return what its HTML page shows: every table."""
+        part = "paged" if _record(self.kind).paged else "document"
+        document: Document = self._report(part)(self)
+        return document
+
     def _figure(self, path: str | Path | None) -> Any:
         """Draw what the record of its kind draws; keep it in a file if one is named."""
         record = _record(self.kind)

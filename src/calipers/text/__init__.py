@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from calipers.text.bertscore import bert_score as bert_score
     from calipers.text.bleu_sentences import corpus_match_bleu as corpus_match_bleu
     from calipers.text.bleu_sentences import self_bleu as self_bleu
+    from calipers.text.common_texts import SharedText as SharedText
+    from calipers.text.common_texts import shared_texts as shared_texts
     from calipers.text.compression import compression_ratio as compression_ratio
     from calipers.text.copied import CopiedSpan as CopiedSpan
     from calipers.text.copied import copied_spans as copied_spans
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "calipers.text.aligned_rouge": ("rouge",),
         "calipers.text.bertscore": ("bert_score",),
         "calipers.text.bleu_sentences": ("corpus_match_bleu", "self_bleu"),
+        "calipers.text.common_texts": ("SharedText", "shared_texts"),
         "calipers.text.compression": ("compression_ratio",),
         "calipers.text.copied": ("CopiedSpan", "copied_spans", "longest_copied_span"),
         "calipers.text.corpus": ("Corpus",),

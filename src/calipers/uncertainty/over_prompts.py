@@ -167,6 +167,7 @@ def _score(
     per_sample: NDArray[np.float64] | None,
 ) -> Score:
     interval, reason = None, None
+    value = min(max(value, bounds[0]), bounds[1])  # which rounding may exceed; NaN stays
     if not np.isfinite(value):
         reason = NO_PROMPT if count == 0 else ONE_PROMPT
     elif error is not None:

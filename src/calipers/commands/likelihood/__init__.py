@@ -14,6 +14,7 @@ COMMAND = Command(
     result="result:LikelihoodComparison",
     kind="likelihoods",
     document="calipers.report.text_statistics:document",
+    paged="calipers.report.text_statistics:whole",
     summarised="calipers.report.text_statistics:summary",
     plot=PlotKind(
         name="entropy-plane",

@@ -14,4 +14,6 @@ COMMAND = Command(
     result="result:Overlap",
     kind="overlap",
     document="document:document",
+    summarised="document:whole",
+    paged="document:whole",
 )

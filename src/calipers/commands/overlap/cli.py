@@ -49,7 +49,8 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
 
     Shows for every pair the share of each system that lies inside the support of the other, which
     is precision and recall with one of the two as the reference, and describes the result: one
-    contains the other, they cover each other, they overlap in part, or they are disjoint.
+    contains the other, they cover each other, they overlap in part, or they are disjoint. Texts
+    that two systems share, verbatim or nearly so, are listed with their rows.
     """
     if len(systems) < 2:
         raise InputError(

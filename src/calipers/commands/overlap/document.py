@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from calipers.commands.overlap.result import NEARLY_ALL, NEARLY_NONE, Overlap, OverlapView, Relation
+import numpy as np
+
+from calipers.commands.overlap.result import (
+    NEARLY_ALL,
+    NEARLY_NONE,
+    Matrix,
+    Overlap,
+    OverlapView,
+    Relation,
+    SharedTexts,
+)
 from calipers.report import legend
 from calipers.report.table import (
     SYSTEM,
@@ -26,9 +37,10 @@ from calipers.report.table import (
     texts,
     together,
 )
+from calipers.samples.wording import counted
 from calipers.wording.names import VIEWS, WIDEST_NAME, clean, shorten
-from calipers.wording.numbers import MISSING, number, size_text, words_text
-from calipers.wording.words import short
+from calipers.wording.numbers import MISSING, number, percent, share, size_text, words_text
+from calipers.wording.words import Words, joined, listed, named, short
 
 SIDES = ("precision", "recall")
 
@@ -36,26 +48,208 @@ ROOM = 4
 """Columns beside a name that its mark of a list and its comma take."""
 
 
+IN_FULL = 10
+"""Systems up to which the screen shows every pair."""
+
+PAIRS = 5
+"""Pairs that the verdict names."""
+
+LISTED = 10
+"""Pairs that share texts which the screen lists."""
+
+ROWS = 23
+"""Characters that the rows of shared texts of a pair take on the screen."""
+
+LISTED_ROWS = 200
+"""The same on a page."""
+
+KINDS = {
+    "cover_each_other": "cover each other",
+    "b_within_a": "lie one within the other",
+    "a_within_b": "lie one within the other",
+    "disjoint": "are disjoint or nearly so",
+    "overlap_in_part": "overlap in part",
+}
+"""What pairs are to each other, in a sentence about many."""
+
+
 def document(overlap: Overlap) -> Document:
-    """Give all that an overlap shows."""
+    """Give what the screen shows of an overlap: of many systems, a line for each."""
+    return _document(overlap, whole=len(overlap.systems) <= IN_FULL)
+
+
+def whole(overlap: Overlap) -> Document:
+    """Give all tables, with the matrix of every pair, as a page or a paper shows them."""
+    return _document(overlap, whole=True, page=True)
+
+
+def _document(overlap: Overlap, *, whole: bool, page: bool = False) -> Document:
     summaries = [(short(system.name), system.summary) for system in overlap.systems]
+    many = len(overlap.systems) > IN_FULL
+    tables: tuple[Block, ...] = (_overview(overlap),) if many else ()
+    if whole:
+        tables += (_systems_table(overlap), *(_matrix(overlap, view) for view in overlap))
+    how = (
+        "No system is taken as the correct one. Full precision and signatures: --json FILE, or "
+        ".to_dict() in Python."
+    )
+    if not whole:
+        how = f"The matrices of all pairs: --html FILE or --markdown FILE. {how}"
     blocks: tuple[Block, ...] = (
-        _systems_table(overlap),
-        *(_matrix(overlap, view) for view in overlap),
-        *together(*notes("note", _remarks(overlap)), *legend.warnings(overlap, summaries)),
-        Notes(
-            (
-                *glossary(_meanings(overlap)),
-                Note(
-                    "how",
-                    "No system is taken as the correct one. Full precision and signatures: "
-                    "--json FILE, or "
-                    ".to_dict() in Python.",
-                ),
-            )
+        *together(*notes("verdict", _verdict(overlap))),
+        *_shared_table(overlap, page=page),
+        *tables,
+        *together(
+            *notes("note", _remarks(overlap, whole=whole)), *legend.warnings(overlap, summaries)
         ),
+        Notes((*glossary(_meanings(overlap)), Note("how", how))),
     )
     return Document(_title(overlap), blocks, legend.made_by(overlap))
+
+
+def _verdict(overlap: Overlap) -> Iterator[Words]:
+    """Say who shares texts, and of many systems what pairs are to each other."""
+    yield from _shared_words(overlap)
+    if len(overlap.systems) <= IN_FULL:
+        return
+    for view in overlap:
+        kinds = Counter(KINDS[relation.relation] for relation in view.relations)
+        by = f"by {clean(view.name)}, " if len(overlap) > 1 else ""
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        yield (f"{by}of {len(view.relations)} pairs {counts}",)
+
+
+def _shared_words(overlap: Overlap) -> Iterator[Words]:
+    search = overlap.shared
+    if search is None:
+        return
+    limit = f"copies of {share(search.unseen)} of the texts or more would show"
+    pairs = [pair for pair in search.pairs if len(pair.rows) > pair.short]
+    if not pairs:
+        yield (
+            f"no two systems share a text of more than a few words: of {search.texts:,}, {limit}",
+        )
+        return
+    parts = [
+        (
+            named(pair.a, 2),
+            " and ",
+            named(pair.b, 2),
+            f" {counted(len(pair.rows), 'text')} ({_counts(pair)})",
+        )
+        for pair in pairs[:PAIRS]
+    ]
+    rest = f"; {counted(len(pairs) - PAIRS, 'more pair')}" if len(pairs) > PAIRS else ""
+    yield joined(("shared texts: ",), listed(parts, "; "), (rest,))
+
+
+def _counts(pair: SharedTexts) -> str:
+    parts = []
+    if pair.verbatim:
+        few = f", {pair.short} of a few words" if pair.short else ""
+        parts.append(f"{pair.verbatim} verbatim{few}")
+    if pair.near:
+        parts.append(f"{pair.near} nearly so")
+    return ", ".join(parts)
+
+
+def _shared_table(overlap: Overlap, *, page: bool) -> Iterator[Table]:
+    """A line for each pair that shares texts: how many, and their rows."""
+    search = overlap.shared
+    pairs = search.pairs if search is not None else ()
+    if search is None or not pairs:
+        return
+    longer = [pair for pair in pairs if len(pair.rows) > pair.short]
+    shown = (pairs if page else longer)[: None if page else LISTED]
+    if not shown:
+        return
+    room = LISTED_ROWS if page else ROWS
+    columns = [
+        Column("verbatim", texts([f"{pair.verbatim:,}" for pair in shown])),
+        Column("near", texts([f"{pair.near:,}" for pair in shown])),
+        Column("short", texts([f"{pair.short:,}" for pair in shown])),
+        Column("rows", texts([_rows(pair, room) for pair in shown]), align="left"),
+    ]
+    left = len(pairs) - len(shown)
+    more = f"; {counted(left, 'more pair')} in the JSON" if left else ""
+    about = (
+        f"near: they share {percent(search.threshold)} of their {search.order}-grams of words; "
+        "short: verbatim, of a few words; rows are counted from 0, 3=7 is row 3 of the first and "
+        f"row 7 of the second system{more}. A pair that shares none of {search.texts:,} texts has "
+        f"fewer than {share(search.unseen)} of copies, with 95 % certainty; copies of 1 % show "
+        f"from {search.needed} texts on"
+    )
+    pair_names = tuple(Text((named(pair.a, 6), " and ", named(pair.b, 6))) for pair in shown)
+    yield Table(
+        (Column("pair", pair_names, align="left"),),
+        singles(columns),
+        (SYSTEM,) * len(shown),
+        id="shared",
+        heading="Texts that two systems share",
+        notes=(Note("note", about),),
+        breaks="systems",
+        apart=False,
+    )
+
+
+def _rows(pair: SharedTexts, room: int) -> str:
+    """Write rows, once where they are the same in both, as many as there is room for."""
+    several = any(row.file or row.other_file for row in pair.rows)
+    shown: list[str] = []
+    length = 0
+    for shared in pair.rows:
+        first, second = _row(shared.file, shared.row), _row(shared.other_file, shared.other)
+        text = first if first == second and not several else f"{first}={second}"
+        length += len(text) + 2
+        if length > room:
+            return ", ".join([*shown, "…"])
+        shown.append(text)
+    return ", ".join(shown)
+
+
+def _row(file: int, row: int) -> str:
+    """Write a row, behind the number of its file where that is not the first."""
+    return f"{file}:{row}" if file else str(row)
+
+
+def _overview(overlap: Overlap) -> Table:
+    """A line for each system: how much of it lies inside the others, and of these inside it."""
+    sets = overlap.systems
+    lead = [
+        Column("system", tuple(Text(named(system.name, 4)) for system in sets), align="left"),
+        Column("n", texts([size_text(system.summary) for system in sets])),
+    ]
+    if any(system.summary.words for system in sets):
+        lead.append(Column("words", texts([words_text(system.summary) for system in sets])))
+    columns = []
+    for view in overlap:
+        inside, covers = (_means(m) for m in (view.precision, view.recall))
+        group = clean(view.name) if len(overlap) > 1 else ""
+        # Column j of precision: how much of j lies inside the others
+        columns += [
+            Column("inside", tuple(map(_plain, inside)), group=group),
+            Column("covers", tuple(map(_plain, covers)), group=group),
+        ]
+    return Table(
+        tuple(lead),
+        singles(columns),
+        (SYSTEM,) * len(sets),
+        id="overview",
+        heading="How much of each lies inside the others, and of the others inside it (means)",
+        breaks="systems",
+    )
+
+
+def _means(shares: Matrix) -> Iterator[float]:
+    """The mean of each column over the others."""
+    for place in range(len(shares)):
+        others = np.delete(shares[:, place], place)
+        others = others[np.isfinite(others)]
+        yield float(others.mean()) if others.size else math.nan
+
+
+def _plain(value: float) -> Cell:
+    return Text(MISSING) if math.isnan(value) else ScoreCell(f"{value:.3f}", number=value)
 
 
 def _title(overlap: Overlap) -> str:
@@ -111,7 +305,9 @@ def _matrix(overlap: Overlap, view: OverlapView) -> Table:
         (SYSTEM,) * len(twice),
         id=view.name,
         heading=f"By {clean(view.name)}{sees}: rows are the reference, columns are judged",
-        notes=tuple(notes("point", map(_relation, view.relations))),
+        notes=(
+            tuple(notes("point", map(_relation, view.relations))) if len(names) <= IN_FULL else ()
+        ),
         breaks="matrix",
         even=True,
         apart=False,
@@ -142,8 +338,8 @@ def _share(value: float, sd: float, style: str, *, seeds: bool) -> Cell:
     return ScoreCell(f"{value:.2f}", spread, style=style, number=float(value))
 
 
-def _remarks(overlap: Overlap) -> Iterator[str]:
-    """Say how the sets were cut, and what stands on the diagonal."""
+def _remarks(overlap: Overlap, *, whole: bool) -> Iterator[str]:
+    """Say how the sets were cut, and what stands on the diagonal, where that is shown."""
     files = [file for system in overlap.systems for file in system.files]
     if any(file.n < file.n_given for file in files):
         size, limit = min(file.n for file in files), overlap.settings.get("max_samples")
@@ -152,6 +348,8 @@ def _remarks(overlap: Overlap) -> Iterator[str]:
             yield f"larger sets cut to {limit} (--max-samples)"
         else:
             yield f"all sets cut to {size}, the smallest ({smallest[0]}); --keep-sizes leaves them"
+    if not whole:
+        return
     if _has_seeds(overlap):
         yield (
             "diagonal: the overlap of the files of one system, the highest value to expect in "
@@ -171,6 +369,9 @@ def _meanings(overlap: Overlap) -> Iterator[tuple[str, str]]:
     yield "recall", "share of the reference that lies inside the judged system's support"
     if _has_seeds(overlap):
         yield "±", "standard deviation over the pairs of files"
+    if len(overlap.systems) > IN_FULL:
+        yield "inside", "the mean of a system's precision with each of the others as the reference"
+        yield "covers", "the mean of its recall likewise"
     yield "within", f"at least {high:g} % of one inside the other, but not the reverse"
     yield "cover", f"at least {high:g} % in both directions"
     yield "disjoint", f"at most {low:g} % in both directions"

@@ -286,6 +286,90 @@ class OverlapView(Plain):
         return Share(float(value), self.sizes[j], float(sd), float(ceiling))
 
 
+@dataclass(frozen=True)
+class SharedRow(Plain):
+    """A text of one system that another has too.
+
+    Attributes
+    ----------
+    row, other
+        Its rows in the files of the two systems as they were given, counted from 0.
+    similarity
+        Share of 5-grams of words that both texts hold (Jaccard), 1 where they are the same.
+    verbatim
+        Whether their words are the same, letter case and white space aside.
+    file, other_file
+        Which files they are in, counted from 0, where systems have several.
+    """
+
+    row: int
+    other: int
+    similarity: float
+    verbatim: bool
+    file: int = 0
+    other_file: int = 0
+
+
+@dataclass(frozen=True)
+class SharedTexts(Plain):
+    """The texts that two systems share, verbatim or nearly so.
+
+    Attributes
+    ----------
+    a, b
+        Names of the systems, in the order given.
+    short
+        How many of the verbatim ones have so few words that systems may share them by chance.
+    rows
+        Each text of a with the one of b that it is matched with; every text is matched once.
+    """
+
+    a: str
+    b: str
+    short: int
+    rows: tuple[SharedRow, ...]
+
+    _written = ("a", "b", "verbatim", "near", "short", "rows")
+
+    @property
+    def verbatim(self) -> int:
+        """How many are the same word for word."""
+        return sum(row.verbatim for row in self.rows)
+
+    @property
+    def near(self) -> int:
+        """How many are nearly the same."""
+        return len(self.rows) - self.verbatim
+
+
+@dataclass(frozen=True)
+class TextSearch(Plain):
+    """Which systems share texts, and what could be seen.
+
+    Attributes
+    ----------
+    order
+        Words of an n-gram.
+    threshold
+        The similarity from which on texts are nearly the same.
+    texts
+        Texts of the smallest system.
+    unseen
+        The largest share of copies of which so many texts show none, with a chance of 5 %.
+    needed
+        Texts from which on copies of 1 % of them show, with a chance of 95 %.
+    pairs
+        The pairs of systems that share texts, those that share most first.
+    """
+
+    order: int
+    threshold: float
+    texts: int
+    unseen: float
+    needed: int
+    pairs: tuple[SharedTexts, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlap(ByName[OverlapView], Result):
     """Every system against every other, without a reference: print it, or read its matrices.
@@ -302,15 +386,19 @@ class Overlap(ByName[OverlapView], Result):
         What is to be known of the whole.
     version
         Of Calipers, that made it.
+    shared
+        Which texts two systems share, verbatim or nearly so; None of samples that are no texts.
     """
 
     kind = "overlap"
+    _optional = ("shared",)
 
     systems: tuple[OverlapSystem, ...]
     views: Mapping[str, OverlapView]
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
     version: str = __version__
+    shared: TextSearch | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -357,6 +445,7 @@ class Overlap(ByName[OverlapView], Result):
             "limits": {"nearly_all": NEARLY_ALL, "nearly_none": NEARLY_NONE},
             "systems": self.systems,
             "views": {view.name: view for view in self},
+            "shared": self.shared,
             "warnings": self.warnings,
         }
 

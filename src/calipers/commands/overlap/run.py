@@ -14,6 +14,7 @@ import numpy as np
 from calipers.catalogue.settings import Settings
 from calipers.commands.overlap.options import OverlapOptions
 from calipers.commands.overlap.result import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
+from calipers.commands.overlap.shared import search_texts
 from calipers.embedders import Cache, Embedder, Embeddings, embed
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
@@ -70,12 +71,16 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
         a :class:`~calipers.samples.SampleSet`), where a sequence of sample sets under one name
         stands for the seeds of that system.
 
+    Texts that two systems share, verbatim or nearly so, are listed with their rows: shares of
+    support do not show them.
+
     Returns
     -------
     Overlap
         ``overlap["meaning"].precision[i, j]`` is the share of system j inside the support of
         system i, ``.recall`` the same of the swapped pair; printing it shows the matrices and what
         each pair means in words. With seeds, values are means over all pairs of files.
+        ``overlap.shared.pairs`` holds the shared texts.
 
     Raises
     ------
@@ -97,6 +102,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     return Overlap(
         systems=described,
         views=views,
+        shared=search_texts(inputs, seed=options.seed),
         settings={
             "embedder": model.name,
             "views": list(model.views),

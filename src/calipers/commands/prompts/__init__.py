@@ -14,6 +14,8 @@ COMMAND = Command(
     result="result:ByPrompt",
     kind="prompts",
     document="document:document",
+    summarised="document:whole",
+    paged="document:whole",
     plot=PlotKind(
         name="homogeneity",
         shows="how alike systems answer the same prompts, beside how alike each answers itself",
@@ -21,5 +23,6 @@ COMMAND = Command(
         source="answers by prompt (JSON or RUN.zip from `calipers prompts`)",
         noun="result of calipers prompts",
         place=3,
+        paged=True,
     ),
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from calipers.commands.prompts.result import ByPrompt, Homogeneity, PromptTest
+from calipers.commands.prompts.result import ByPrompt, Homogeneity, PromptSet, PromptTest
 from calipers.report import legend
 from calipers.report.table import (
     REFERENCE,
@@ -28,6 +30,7 @@ from calipers.report.table import (
     together,
 )
 from calipers.score import Score
+from calipers.wording.marks import OPEN
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import (
     MISSING,
@@ -40,7 +43,7 @@ from calipers.wording.numbers import (
     size_text,
     words_text,
 )
-from calipers.wording.words import named, short
+from calipers.wording.words import Words, joined, listed, named, short
 
 SCORES = {
     "distinct_k": ("distinct", "samples of {k} that are different answers (cosine below {t:g})"),
@@ -69,17 +72,49 @@ TESTS = {
 """What the samples were tested by, and the head of its column."""
 
 
+IN_FULL = 10
+"""Sets up to which the screen shows every pair: matrix, sentences and tests."""
+
+PAIRS = 5
+"""Pairs that a sentence of the verdict names."""
+
+LISTED = 10
+"""Pairs that a table of tests lists where there are more sets; a page lists more."""
+
+LISTED_IN_FULL = 100
+
+
 def document(answers: ByPrompt) -> Document:
-    """Give all that is shown of answers to the same prompts."""
+    """Give what the screen shows of answers to the same prompts: of many sets, a line for each."""
+    return _document(answers, whole=len(answers.sets) <= IN_FULL)
+
+
+def whole(answers: ByPrompt) -> Document:
+    """Give all tables, with the matrix of every pair, as a page or a paper shows them."""
+    return _document(answers, whole=True)
+
+
+def _document(answers: ByPrompt, *, whole: bool) -> Document:
     summaries = [(short(answered.name), answered.summary) for answered in answers.sets]
+    many = len(answers.sets) > IN_FULL
+    tables: list[Block] = [_overview(answers)] if many else []
+    if whole:
+        tables += [_scores_table(answers), _matrix(answers)]
+    if answers.tests and not many:
+        tables.append(_tests_table(answers))
+    elif answers.tests:
+        tables.append(_closest_tests(answers, LISTED_IN_FULL if whole else LISTED))
     blocks: tuple[Block, ...] = (
-        _scores_table(answers),
-        _matrix(answers),
-        *([_tests_table(answers)] if answers.tests else []),
+        *together(*notes("verdict", verdict(answers))),
+        *tables,
         *together(*legend.warnings(answers, summaries)),
-        Notes((*glossary(_meanings(answers)), Note("how", HOW))),
+        Notes((*glossary(_meanings(answers, whole=whole)), Note("how", _how(whole=whole)))),
     )
     return Document(_title(answers), blocks, legend.made_by(answers))
+
+
+def _how(*, whole: bool) -> str:
+    return HOW if whole else f"The matrix of all pairs: --html FILE or --markdown FILE. {HOW}"
 
 
 HOW = (
@@ -96,6 +131,206 @@ def _title(answers: ByPrompt) -> str:
     beside = "" if answers.reference is None else " and a reference"
     count = "1 prompt" if prompts == 1 else f"{prompts} prompts"
     return " · ".join([f"{what}{beside} on {count}", *pins])
+
+
+def _rows_of(answers: ByPrompt) -> tuple[list[PromptSet], tuple[str, ...]]:
+    """The sets in the order in which neighbours are alike, and what each row is."""
+    known = {answered.name: answered for answered in answers.sets}
+    rows = [known[name] for name in answers.homogeneity.families.order]
+    return rows, tuple(REFERENCE if row is answers.reference else SYSTEM for row in rows)
+
+
+def _overview(answers: ByPrompt) -> Table:
+    """A line for each set, those that are alike below each other: whom it is most like."""
+    rows, kinds = _rows_of(answers)
+    likeness = answers.homogeneity
+    several = max(row.per_prompt[1] for row in rows) > 1
+    judged = answers.reference is not None
+    share = 4 if judged or several else 3
+    nearest = {row.name: _nearest(likeness, row.name) for row in rows}
+    lead = [Column("system", tuple(Text(named(row.name, share)) for row in rows), align="left")]
+    if any(row.summary.words for row in rows):
+        lead.append(Column("words", texts([words_text(row.summary) for row in rows])))
+    columns = []
+    if several:
+        for key in ("distinct_k", "similarity"):
+            scores = [row.scores.get(key) for row in rows]
+            cells = tuple(_plain(math.nan if score is None else score.value) for score in scores)
+            columns.append(Column(SCORES[key][0], cells, meaning=_meaning(answers, key)))
+    if judged:
+        columns += _beside_reference(answers, rows)
+    columns += [
+        Column("mean", tuple(_plain(_mean_likeness(likeness, row.name)) for row in rows)),
+        Column("most", tuple(_plain(nearest[row.name][1]) for row in rows)),
+        Column(
+            "like", tuple(Text(named(nearest[row.name][0], share)) for row in rows), align="left"
+        ),
+    ]
+    return Table(
+        tuple(lead),
+        singles(columns),
+        kinds,
+        id="overview",
+        heading="How alike each answers the same prompts as the others, neighbours most alike",
+        breaks="systems",
+        apart=False,
+    )
+
+
+def _beside_reference(answers: ByPrompt, rows: Sequence[PromptSet]) -> Iterator[Column]:
+    """How alike each is to the reference, and how well a classifier tells it from that."""
+    likeness, view = answers.homogeneity, answers.settings["view"]
+    tests = {
+        test.second: test
+        for test in answers.tests
+        if test.test == "classifier" and test.view == view and not test.reason
+    }
+    place = likeness.names.index(answers.reference.name if answers.reference else "")
+    values = [
+        math.nan if row is answers.reference else float(likeness.values[place, i])
+        for row in rows
+        for i in [likeness.names.index(row.name)]
+    ]
+    yield Column("ref", tuple(map(_plain, values)))
+    areas = [
+        Text(MISSING)
+        if row.name not in tests
+        else ScoreCell(
+            f"{tests[row.name].estimate:.2f}",
+            mark="" if tests[row.name].distinguishable else OPEN,
+            number=tests[row.name].estimate,
+        )
+        for row in rows
+    ]
+    yield Column("AUC", tuple(areas), align="value", marked=True)
+
+
+def _plain(value: float) -> Cell:
+    return Text(MISSING) if math.isnan(value) else ScoreCell(f"{value:.3f}", number=value)
+
+
+def _nearest(likeness: Homogeneity, name: str) -> tuple[str, float]:
+    """The set that one is most like, and how alike they are."""
+    place = likeness.names.index(name)
+    others = likeness.values[place].copy()
+    others[place] = np.nan
+    if np.isnan(others).all():
+        return "", math.nan
+    nearest = int(np.nanargmax(others))
+    return likeness.names[nearest], float(others[nearest])
+
+
+def _mean_likeness(likeness: Homogeneity, name: str) -> float:
+    """How alike a set is to the others on average."""
+    place = likeness.names.index(name)
+    others = np.delete(likeness.values[place], place)
+    others = others[np.isfinite(others)]
+    return float(others.mean()) if others.size else math.nan
+
+
+def verdict(answers: ByPrompt) -> Iterator[Words]:
+    """Say who is most like whom, which families there are, and who is distinguishable."""
+    likeness, names = answers.homogeneity, [row.name for row in answers.sets]
+    if len(names) > 2:
+        pairs = likeness.most_alike()[: PAIRS if len(names) > PAIRS else 2]
+        if pairs:
+            yield joined(
+                ("most alike: ",),
+                listed(
+                    [(named(a, 2), " and ", named(b, 2), f" {v:.3f}") for a, b, v in pairs], "; "
+                ),
+            )
+    yield from _families(likeness)
+    if len(names) > IN_FULL:
+        means = {name: _mean_likeness(likeness, name) for name in names}
+        known = [name for name in names if not math.isnan(means[name])]
+        if known:
+            least = min(known, key=means.__getitem__)
+            yield ("least like the others: ", named(least), f" {means[least]:.3f} on average")
+    yield from _apart(answers)
+    yield from _distinguishable(answers)
+
+
+def _families(likeness: Homogeneity) -> Iterator[Words]:
+    """Name the families, the most alike first."""
+    places = {name: place for place, name in enumerate(likeness.names)}
+    for group in likeness.families.groups:
+        members = [places[name] for name in group]
+        pairs = likeness.values[np.ix_(members, members)][np.triu_indices(len(members), 1)]
+        size = "family of two" if len(group) == 2 else f"family of {len(group)}"
+        names = listed([(named(name, 2),) for name in group])
+        yield joined((f"{size}, {pairs.mean():.3f}: ",), names)
+
+
+def _apart(answers: ByPrompt) -> Iterator[Words]:
+    """Say which sets answer as alike as each answers itself, where there are many pairs."""
+    likeness = answers.homogeneity
+    if len(likeness.names) <= IN_FULL or not np.isfinite(likeness.apart_low).any():
+        return
+    measured = int(np.isfinite(likeness.apart_low).sum()) // 2
+    alike = likeness.alike()
+    if not alike:
+        yield (f"all {measured} pairs answer less alike than each answers itself",)
+        return
+    named_pairs = [(named(a, 2), " and ", named(b, 2)) for a, b in alike[:PAIRS]]
+    rest = f" and {len(alike) - PAIRS} more" if len(alike) > PAIRS else ""
+    begin = f"{len(alike)} of {measured} pairs answer as alike as each answers itself: "
+    yield joined((begin,), listed(named_pairs, "; "), (rest,))
+
+
+def _distinguishable(answers: ByPrompt) -> Iterator[Words]:
+    """Say how many pairs are distinguishable by any test, and which are not."""
+    by_pair: dict[tuple[str, str], list[PromptTest]] = {}
+    for test in answers.tests:
+        if not test.reason:
+            by_pair.setdefault((test.first, test.second), []).append(test)
+    if not by_pair:
+        return
+    not_shown = [
+        pair for pair, tests in by_pair.items() if not any(t.distinguishable for t in tests)
+    ]
+    against = answers.reference is not None
+    unit = "systems" if against else "pairs"
+    if len(not_shown) == len(by_pair) and (least := _least_p(answers)) is not None:
+        areas = sorted((t.estimate, t.first, t.second) for t in answers.tests if _is_area(t))
+        (low, *least_apart), (high, *most_apart) = areas[0], areas[-1]
+        yield (
+            f"no test can tell {len(by_pair)} {unit} apart: corrected for as many, the least "
+            f"p-value of {answers.settings['permutations']} permutations is {least:.2g} "
+            f"(--permutations); AUC {low:.2f} (",
+            *(named(least_apart[0], 2), " and ", named(least_apart[1], 2)),
+            f") to {high:.2f} (",
+            *(named(most_apart[0], 2), " and ", named(most_apart[1], 2), ")"),
+        )
+        return
+    count, total = len(by_pair) - len(not_shown), len(by_pair)
+    begin = f"distinguishable{' from the reference' if against else ''}, given the prompt: "
+    many = "all" if count == total > 1 else f"{count} of"
+    first = f"{begin}{many} {total} {unit if total > 1 else unit[:-1]}"
+    if not not_shown:
+        yield (first,)
+        return
+    shown = [
+        (named(b, 2),) if against else (named(a, 2), " and ", named(b, 2))
+        for a, b in not_shown[:PAIRS]
+    ]
+    rest = f" and {len(not_shown) - PAIRS} more" if len(not_shown) > PAIRS else ""
+    yield joined((f"{first}; not shown of ",), listed(shown, "; "), (rest,))
+
+
+def _is_area(test: PromptTest) -> bool:
+    return test.test == "classifier" and not test.reason
+
+
+def _least_p(answers: ByPrompt) -> float | None:
+    """The least corrected p-value that permutations can give, where it is above the limit."""
+    tested = [test for test in answers.tests if not test.reason]
+    permutations = answers.settings.get("permutations")
+    if not permutations or not any(map(_is_area, tested)):
+        return None
+    most = max(Counter((test.test, test.view) for test in tested).values())
+    least = min(1.0, most / (permutations + 1))
+    return least if least > round(1 - answers.settings["level"], 12) else None
 
 
 def _kinds(answers: ByPrompt) -> tuple[str, ...]:
@@ -151,16 +386,20 @@ def _score(score: Score | None) -> Cell:
 
 
 def _matrix(answers: ByPrompt) -> Table:
-    """A row and a column for each set; how alike each answers itself stands on the diagonal."""
-    homogeneity, kinds = answers.homogeneity, _kinds(answers)
-    names = homogeneity.names
+    """A row and a column for each set, neighbours alike, each beside itself on the diagonal.
+
+    Intervals of many sets are in the JSON alone.
+    """
+    homogeneity, order = answers.homogeneity, answers.homogeneity.order
+    names, kinds = homogeneity.families.order, _rows_of(answers)[1]
+    many = len(names) > IN_FULL
     columns = [
         Column(
             named(name),
-            tuple(_alike(homogeneity, row, place) for row in range(len(names))),
+            tuple(_alike(homogeneity, row, place, spread=not many) for row in order),
             align="value",
         )
-        for place, name in enumerate(names)
+        for place, name in zip(order, names, strict=True)
     ]
     others = homogeneity.other_prompts[np.isfinite(homogeneity.other_prompts)]
     scale = (
@@ -172,19 +411,19 @@ def _matrix(answers: ByPrompt) -> Table:
         kinds,
         id="homogeneity",
         heading=f"How alike the same prompts are answered (mean cosine{scale})",
-        notes=tuple(notes("point", _pairs(homogeneity))),
+        notes=() if many else tuple(notes("point", _pairs(homogeneity))),
         breaks="square",
         apart=False,
     )
 
 
-def _alike(homogeneity: Homogeneity, row: int, place: int) -> Cell:
+def _alike(homogeneity: Homogeneity, row: int, place: int, *, spread: bool) -> Cell:
     matrices = (homogeneity.values, homogeneity.low, homogeneity.high)
     value, low, high = (float(matrix[row, place]) for matrix in matrices)
     if math.isnan(value):
         return Text(MISSING, "dim")
-    spread = "" if math.isnan(low) else half_text((high - low) / 2, f"{value:.3f}")
-    return ScoreCell(f"{value:.3f}", spread, style="dim" if row == place else "", number=value)
+    half = half_text((high - low) / 2, f"{value:.3f}") if spread and low == low else ""
+    return ScoreCell(f"{value:.3f}", half, style="dim" if row == place else "", number=value)
 
 
 def _pairs(homogeneity: Homogeneity) -> Iterator[str]:
@@ -210,22 +449,43 @@ def _pairs(homogeneity: Homogeneity) -> Iterator[str]:
 
 def _tests_table(answers: ByPrompt) -> Table:
     """A row for each pair, a column for each test that tells of one; below, why others do not."""
-    pairs = list(dict.fromkeys((test.first, test.second) for test in answers.tests))
+    return _tests_of(answers, list(dict.fromkeys((t.first, t.second) for t in answers.tests)))
+
+
+def _closest_tests(answers: ByPrompt, most: int) -> Table:
+    """The same of the pairs that are hardest to tell apart, where there are many."""
+    hardest: dict[tuple[str, str], tuple[bool, float]] = {}
+    for test in answers.tests:
+        pair = (test.first, test.second)
+        known, p = hardest.get(pair, (False, 2.0))
+        area = test.estimate if test.test == "classifier" and not test.reason else p
+        hardest[pair] = (known or bool(test.distinguishable), min(p, area))
+    pairs = sorted(hardest, key=hardest.__getitem__)
+    table = _tests_of(answers, pairs[:most])
+    if len(pairs) <= most:
+        return table
+    heading = f"{table.heading} The {most} of {len(pairs)} pairs that are hardest to tell apart"
+    return replace(table, heading=heading)
+
+
+def _tests_of(answers: ByPrompt, pairs: Sequence[tuple[str, str]]) -> Table:
     tests = {(test.first, test.second, _tested_by(test)): test for test in answers.tests}
     tested = list(dict.fromkeys(_tested_by(test) for test in answers.tests if not test.reason))
     tested = tested or list(dict.fromkeys(map(_tested_by, answers.tests)))
     alpha = round(1 - answers.settings["level"], 12)
+    many = len(answers.sets) > IN_FULL
     columns = [
         Column(
-            by,
-            tuple(_test(tests[(*pair, by)], alpha) for pair in pairs),
+            by.replace(" prompts", "") if many else by,
+            tuple(_test(tests[(*pair, by)], alpha, brief=many) for pair in pairs),
             align="left",
         )
         for by in tested
     ]
-    lead = Column(
-        "pair", tuple(Text((named(a), " and ", named(b))) for a, b in pairs), align="left"
-    )
+    share = 5 if many else 3
+    alone = many and answers.reference is not None
+    names = (named(b) if alone else (named(a, share), " and ", named(b, share)) for a, b in pairs)
+    lead = Column("system" if alone else "pair", tuple(map(Text, names)), align="left")
     against = "the reference" if answers.reference is not None else "each other"
     return Table(
         (lead,),
@@ -245,9 +505,12 @@ def _tested_by(test: PromptTest) -> str:
     return TESTS.get(test.test, clean(test.test)).format(view)
 
 
-def _test(test: PromptTest, alpha: float) -> Cell:
+def _test(test: PromptTest, alpha: float, *, brief: bool) -> Cell:
     if test.reason:
         return Text("not testable")
+    if brief:
+        size = f"AUC {test.estimate:.2f}, " if test.test == "classifier" else ""
+        return Text(f"{size}{p_text(test.adjusted, alpha)}")
     size = f"AUC {test.estimate:.2f}, " if test.test == "classifier" else ""
     verdict = "yes" if test.distinguishable else "not shown"
     return Text(f"{verdict} ({size}{p_text(test.adjusted, alpha)})")
@@ -273,14 +536,28 @@ def _meaning(answers: ByPrompt, key: str) -> str:
     return SCORES[key][1].format(k=settings["k"], t=settings["threshold"])
 
 
-def _meanings(answers: ByPrompt) -> Iterator[tuple[str, str]]:
+def _meanings(answers: ByPrompt, *, whole: bool) -> Iterator[tuple[str, str]]:
+    many = len(answers.sets) > IN_FULL
+    if many:
+        yield "mean, most", "mean cosine with answers of the others, and of the one it is most like"
+        if answers.reference is not None:
+            yield f"AUC {OPEN}", "not distinguishable from the reference"
+            yield "ref", "mean cosine with answers of the reference"
+        if answers.homogeneity.families.groups:
+            threshold = answers.homogeneity.families.threshold
+            yield (
+                "family",
+                f"members more alike, on average, than {threshold:.3f}, as few pairs are",
+            )
     for key in _shown(answers):
-        yield SCORES[key][0], _meaning(answers, key)
+        if whole or key in ("distinct_k", "similarity"):
+            yield SCORES[key][0], _meaning(answers, key)
     view = answers.settings["view"]
     if view in VIEWS:
         yield clean(view), f"cosines see {VIEWS[view]}"
     level = percent(answers.settings["level"])
-    yield "±", f"{level} interval over prompts, at as many samples of each"
+    if whole:
+        yield "±", f"{level} interval over prompts, at as many samples of each"
     if answers.tests:
         yield "p", "labels permuted within prompts; corrected over the pairs of a column (Holm)"
         yield from _meanings_of_tests(answers.tests)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers._version import __version__
+from calipers.commands.prompts.families import Families, families_of
 from calipers.results.by_name import ByKey, ByName
 from calipers.results.result import Result
 from calipers.results.rows import of_score
@@ -142,6 +144,11 @@ class Homogeneity(Plain):
         the diagonal.
     """
 
+    _written = (
+        *("names", "values", "low", "high", "other_prompts"),
+        *("apart", "apart_low", "apart_high", "families"),
+    )
+
     names: tuple[str, ...]
     values: Matrix
     low: Matrix
@@ -150,6 +157,26 @@ class Homogeneity(Plain):
     apart: Matrix
     apart_low: Matrix
     apart_high: Matrix
+
+    @cached_property
+    def families(self) -> Families:
+        """Which sets are most alike, and the order that shows it."""
+        return families_of(self.names, self.values)
+
+    @property
+    def order(self) -> list[int]:
+        """The places of the sets in an order in which neighbours are alike."""
+        places = {name: place for place, name in enumerate(self.names)}
+        return [places[name] for name in self.families.order]
+
+    def most_alike(self) -> list[tuple[str, str, float]]:
+        """Pairs of sets and how alike they are, the most alike first."""
+        pairs = [
+            (self.names[i], self.names[j], float(self.values[i, j]))
+            for i, j in combinations(range(len(self.names)), 2)
+            if np.isfinite(self.values[i, j])
+        ]
+        return sorted(pairs, key=lambda pair: -pair[2])
 
     def alike(self) -> tuple[tuple[str, str], ...]:
         """Pairs of sets that answer as alike as each answers itself, as far as this tells.

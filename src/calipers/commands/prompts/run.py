@@ -86,6 +86,7 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     progress = options.progress or Silent()
     with limit_threads(options.threads):
         answers, notes, read = _embed(sets, labels, shared, model, options, progress)
+        answers, kept, unseen = _with_directions(answers, shared)
         ours, theirs = (None, answers) if first is None else (answers[0], answers[1:])
         with progress.task("Scoring prompts", len(answers)) as advance:
             scored = []
@@ -99,7 +100,7 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
         for system, answer, scores, reading in zip(sets, answers, scored, read, strict=True)
     ]
     return ByPrompt(
-        prompts=shared,
+        prompts=kept,
         reference=None if first is None else made[0],
         systems=tuple(made if first is None else made[1:]),
         homogeneity=matrix,
@@ -115,7 +116,8 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
         warnings=(
             *_unread(model.name, answers, read),
             *lost,
-            *_cautions(shared, answers),
+            *unseen,
+            *_cautions(kept, answers),
             *usual_warnings(options, sets[0].sets[0]),
             *notes,
         ),
@@ -185,15 +187,19 @@ def _shared(
     lost = sorted(set.union(*known) - shared)
     if not lost:
         return tuple(sorted(shared)), ()
-    lacking = [
-        f"{system.name} lacks {counted(len(gone), 'prompt')} ({_quoted(gone[:NAMED])}"
-        f"{', …' if len(gone) > NAMED else ''})"
-        for system, prompts in zip(sets, known, strict=True)
-        if (gone := [prompt for prompt in lost if prompt not in prompts])
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for system, prompts in zip(sets, known, strict=True):
+        if gone := tuple(prompt for prompt in lost if prompt not in prompts):
+            lacking.setdefault(gone, []).append(system.name)
+    groups = [
+        f"{first_names(names, NAMED)} {'lack' if names[1:] else 'lacks'} "
+        f"{counted(len(gone), 'prompt')} ({_quoted(gone[:NAMED])}{', …' if gone[NAMED:] else ''})"
+        for gone, names in sorted(lacking.items(), key=lambda group: len(group[1]))
     ]
+    rest = f"; {len(groups) - NAMED} more groups of sets lack others" if groups[NAMED:] else ""
     note = (
         f"{counted(len(lost), 'prompt')} of {len(lost) + len(shared)} left out, which not every "
-        f"set has: {'; '.join(lacking)}"
+        f"set has: {'; '.join(groups[:NAMED])}{rest}"
     )
     return tuple(sorted(shared)), (note,)
 
@@ -264,16 +270,33 @@ def _joined(name: str, parts: Sequence[_Part], prompts: int, views: Sequence[str
     vectors, *others = (
         np.concatenate([part.views[view] for part in parts])[order] for view in views
     )
-    zero = np.flatnonzero(~vectors.any(axis=1))
-    if len(zero):
-        raise InputError(
-            f"{name}: {counted(len(zero), 'sample')} cannot be compared by direction, their "
-            "vectors being all zero (empty texts, or words that the embedder does not know)"
-        )
     listed = [text for part in parts for text in part.texts or ()]
     texts = [listed[row] for row in order.tolist()] if listed else None
     further = dict(zip(views[1:], others, strict=True))
     return PromptSamples(name, vectors, texts, codes[order], prompts, further=further)
+
+
+def _with_directions(
+    answers: list[PromptSamples], shared: tuple[str, ...]
+) -> tuple[list[PromptSamples], tuple[str, ...], tuple[str, ...]]:
+    """Leave out samples without a direction, prompts of which a set then has none, and say so."""
+    lost = {
+        answer.name: count
+        for answer in answers
+        if (count := int((~answer.vectors.any(axis=1)).sum()))
+    }
+    if not lost:
+        return answers, shared, ()
+    seen = [answer.take(np.flatnonzero(answer.vectors.any(axis=1))) for answer in answers]
+    left = np.flatnonzero(np.all([answer.sizes > 0 for answer in seen], axis=0))
+    whose = "; ".join(f"{counted(count, 'sample')} of {name}" for name, count in lost.items())
+    why = "vectors that are all zero (empty texts, or words that the embedder does not know)"
+    if not len(left):
+        raise InputError(f"no prompt is left to compare by direction: {whose} have {why}")
+    gone = len(shared) - len(left)
+    also = f", and with them {counted(gone, 'prompt')}, for every set" if gone else ""
+    note = f"left out, since they have {why}: {whose}{also}"
+    return [answer.of_prompts(left) for answer in seen], tuple(shared[i] for i in left), (note,)
 
 
 def _samples_for_each(

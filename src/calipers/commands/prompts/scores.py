@@ -92,6 +92,20 @@ class PromptSamples:
         """Every text with the place of its prompt."""
         return list(zip(self.texts or (), self.prompts.tolist(), strict=True))
 
+    def take(self, rows: NDArray[np.intp]) -> PromptSamples:
+        """Keep some samples, in their order."""
+        texts = None if self.texts is None else [self.texts[row] for row in rows.tolist()]
+        further = {view: vectors[rows] for view, vectors in self.further.items()}
+        vectors, prompts = self.vectors[rows], self.prompts[rows]
+        return replace(self, vectors=vectors, texts=texts, prompts=prompts, further=further)
+
+    def of_prompts(self, places: NDArray[np.intp]) -> PromptSamples:
+        """Keep the samples of some prompts, which are numbered anew in their order."""
+        numbers = np.full(self.count, -1)
+        numbers[places] = np.arange(len(places))
+        left = self.take(np.flatnonzero(numbers[self.prompts] >= 0))
+        return replace(left, prompts=numbers[left.prompts], count=len(places))
+
     def first(self, k: int, *, seed: int) -> PromptSamples:
         """Keep k samples of every prompt that has as many, at random, and none of the others."""
         rng = np.random.default_rng(seed)

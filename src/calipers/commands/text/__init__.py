@@ -14,5 +14,6 @@ COMMAND = Command(
     result="calipers.results.texts:TextComparison",
     kind="texts",
     document="calipers.report.text_statistics:document",
+    paged="calipers.report.text_statistics:whole",
     summarised="calipers.report.text_statistics:summary",
 )

@@ -6,6 +6,7 @@ light and dark. There is no script; names of strangers are escaped, also from Ma
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Sequence
 from html import escape as html_escape
 
@@ -46,32 +47,38 @@ PAGE_STYLE = (
 )
 
 
-def html(document: Document) -> str:
-    """Write a document as HTML that a notebook shows below a cell.
+def html(document: Document, *, figure: bytes = b"") -> str:
+    """Write a document as HTML that a notebook shows below a cell, with a figure as SVG.
 
     The first table has a head for each view (system, for text statistics), the best in bold and
     the intervals small; what the marks mean stands below it; notes, warnings and further tables
     are folded.
     """
-    body = "\n".join(_parts(document))
+    body = "\n".join(_parts(document, figure))
     return f'<div class="calipers mathjax_ignore tex2jax_ignore">\n{body}\n</div>'
 
 
-def page(document: Document) -> str:
-    """Write a document as one HTML file that opens offline."""
+def page(document: Document, *, figure: bytes = b"") -> str:
+    """Write a document as one HTML file that opens offline, with a figure as SVG."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{_text(document.title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n"
-        f"<body>\n{html(document)}\n</body>\n</html>\n"
+        f"<body>\n{html(document, figure=figure)}\n</body>\n</html>\n"
     )
 
 
-def _parts(document: Document) -> Iterator[str]:
+def _parts(document: Document, figure: bytes) -> Iterator[str]:
     yield f'<div style="{FAINT}">{_text(document.title)}</div>'
     for note in document.of_kind("verdict", "caution"):
         caution = "Caution: " if note.kind == "caution" else ""
         yield f"<div>{caution}{_text(note)}</div>"
+    if figure:
+        source = base64.b64encode(figure).decode()
+        yield (
+            f'<img alt="{_text(document.title)}" style="max-width: 100%; background: white" '
+            f'src="data:image/svg+xml;base64,{source}">'
+        )
     main, *more = document.tables
     if main.heading:
         yield f"<div><b>{_text(main.heading)}</b></div>"
