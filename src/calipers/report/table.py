@@ -20,7 +20,8 @@ from calipers.wording.words import Name, Words, said
 BEST_STYLE = "bold"
 
 SYSTEM, REFERENCE, FLOOR, FAMILY, METRIC = "system", "reference", "floor", "family", "metric"
-"""What a row of a table is."""
+OMITTED = "omitted"
+"""What a row of a table is; the last stands for rows that are left out."""
 
 Kind = Literal[
     "note",

@@ -47,7 +47,10 @@ from calipers.wording.numbers import (
     value_of,
     value_text,
 )
-from calipers.wording.words import Name, short
+from calipers.wording.short_names import short
+from calipers.wording.words import (
+    Name,
+)
 
 SUITE = {
     "perplexity": "Perplexity",

@@ -12,6 +12,7 @@ from calipers.wording.words import Words, named, said
 Kind = Literal[
     "closest",
     "undecided",
+    "groups",
     "score",
     "collapsed",
     "distant",
@@ -29,8 +30,8 @@ class Finding(Plain):
     Attributes
     ----------
     kind
-        What it says: who is ``"closest"``, of whom that is ``"undecided"``, what a single system
-        scores (``"score"``), who has
+        What it says: who is ``"closest"``, of whom that is ``"undecided"``, which ``"groups"`` of
+        many systems are alike, what a single system scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
         noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
         or of whom no verdict is given (``"withheld"``), since too little of the texts was read.

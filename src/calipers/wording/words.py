@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calipers.serialise import Plain
-from calipers.wording.names import WIDEST_NAME, clean, shorten
+from calipers.wording.names import clean
+from calipers.wording.short_names import short
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Name(Plain):
     _optional = ("share", "most")
 
     def __str__(self) -> str:
-        return self.name if self.most is None else shorten(self.name, self.most)
+        return self.name if self.most is None else short(self.name, self.most)
 
 
 Words = tuple[str | Name, ...]
@@ -41,11 +42,6 @@ Words = tuple[str | Name, ...]
 def said(text: str | Name | Words) -> str:
     """Write a sentence in full."""
     return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
-
-
-def short(name: object) -> str:
-    """Write the name of a set on one line, not too long."""
-    return shorten(clean(name), WIDEST_NAME)
 
 
 def named(name: object, share: int = 3) -> Name:

@@ -26,9 +26,9 @@ from calipers.report.table import (
     texts,
     together,
 )
-from calipers.wording.names import VIEWS, WIDEST_NAME, clean, shorten
+from calipers.wording.names import VIEWS, WIDEST_NAME, clean
 from calipers.wording.numbers import MISSING, number, size_text, words_text
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 SIDES = ("precision", "recall")
 
@@ -120,7 +120,7 @@ def _matrix(overlap: Overlap, view: OverlapView) -> Table:
 
 def _relation(relation: Relation) -> str:
     """Say what a pair is to each other, by names that fit on a line."""
-    a, b = (shorten(clean(name), WIDEST_NAME - ROOM) for name in (relation.a, relation.b))
+    a, b = (short(name, WIDEST_NAME - ROOM) for name in (relation.a, relation.b))
     return replace(relation, a=a, b=b).sentence
 
 

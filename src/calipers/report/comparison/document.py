@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from calipers.evaluate.order import arranged, first_shown
 from calipers.evaluate.standing import all_marks
 from calipers.report import legend
 from calipers.report.comparison.areas import Marked, with_areas
@@ -52,13 +53,22 @@ from calipers.results.comparison import Comparison
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, is_tested
 from calipers.wording.marks import BEST
-from calipers.wording.words import said, short
+from calipers.wording.short_names import short
+from calipers.wording.words import (
+    said,
+)
 
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
 
 
-def document(comparison: Comparison, *, details: bool = False) -> Document:
+def document(
+    comparison: Comparison,
+    *,
+    details: bool = False,
+    sort: str | None = None,
+    all_systems: bool = False,
+) -> Document:
     """Give what the screen shows: the verdict and a table a view; with `details` all the rest.
 
     Parameters
@@ -67,12 +77,24 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
         What was compared.
     details
         Whether sizes, tests, noise floor, differences, all warnings and the legend follow.
+    sort
+        In which order the systems stand, as of :func:`calipers.evaluate.order.order`.
+    all_systems
+        Whether all of many systems stand in the table, as they do with `details`; else the first
+        and the last ten of them, and those in question between.
+
+    Raises
+    ------
+    InputError
+        If no system has the score to sort by.
     """
+    comparison = arranged(comparison, sort)
     metrics, marks, shown = _marked(comparison)
+    rows = None if details or all_systems else first_shown(comparison)
     asked = (groups_table(comparison), copies_table(comparison), advice_table(comparison))
     first: tuple[Block, ...] = (
         *together(*verdict_notes(comparison.verdict)),
-        *view_tables(comparison, metrics, marks),
+        *view_tables(comparison, metrics, marks, rows),
         *together(*legend.reasons(comparison, metrics)),
         *(table for table in asked if table is not None),
     )
@@ -80,7 +102,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
         hidden = _hidden(comparison, metrics)
         return Document(
             "",
-            (*first, *how_to_read(comparison, metrics, shown, hidden)),
+            (*first, *how_to_read(comparison, metrics, shown, hidden, rows)),
             legend.made_by(comparison),
         )
     further = (
@@ -102,7 +124,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
 
 
 def full(comparison: Comparison) -> Document:
-    """Give all that a comparison holds in tables, as the page shows it."""
+    """Give all that a comparison holds in tables, as the page shows it, its systems as they are."""
     metrics, marks, shown = _marked(comparison)
     further = (
         reference_table(comparison),
@@ -124,12 +146,20 @@ def full(comparison: Comparison) -> Document:
     return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
-def summary(comparison: Comparison) -> Document:
+def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
     """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
 
     Sizes stand in the title where all systems have one. The noise floor has a table of its own,
-    with the systems at its size.
+    with the systems at its size. Names that had to be shortened stand below in full.
+
+    Parameters
+    ----------
+    comparison
+        What was compared.
+    sort
+        As of :func:`document`.
     """
+    comparison = arranged(comparison, sort)
     metrics, marks, shown = _marked(comparison)
     columns = with_areas(comparison, metrics, marks)
     signs = (
@@ -146,6 +176,7 @@ def summary(comparison: Comparison) -> Document:
         *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *(table for table in more if table is not None),
+        *together(*glossary(legend.full_names(comparison))),
     )
     title = [
         legend.title_of(comparison),

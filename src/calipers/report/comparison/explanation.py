@@ -16,7 +16,10 @@ from calipers.results.comparison import Comparison
 from calipers.results.system import SystemResult
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, defined, percent, share
-from calipers.wording.words import Name, short
+from calipers.wording.short_names import short
+from calipers.wording.words import (
+    Name,
+)
 
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36

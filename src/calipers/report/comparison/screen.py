@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
 from calipers.report import legend
@@ -16,6 +17,7 @@ from calipers.report.inference import mark_notes
 from calipers.report.shown import lead_columns, metric_of, reference_cell, sets_of
 from calipers.report.table import (
     BEST_STYLE,
+    OMITTED,
     REFERENCE,
     SYSTEM,
     Block,
@@ -47,6 +49,7 @@ from calipers.wording.numbers import (
 )
 from calipers.wording.words import named
 
+ELLIPSIS = "⋮"
 NARROW = 0.0025
 """Half of an interval below which values are written with a third decimal."""
 ROLES = {
@@ -66,13 +69,18 @@ def verdict_notes(verdict: Verdict) -> Iterator[Note]:
 
 
 def view_tables(
-    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
+    comparison: Comparison,
+    metrics: Sequence[ShownScore],
+    marks: Sequence[Sequence[str]],
+    rows: Sequence[int] | None = None,
 ) -> Iterator[Table]:
-    """Give a table for each view."""
+    """Give a table for each view, with the systems of some `rows` or with all."""
     columns = with_areas(comparison, metrics, marks)
     shown = {metric.key for metric in metrics}
     for view in dict.fromkeys(metric.view for metric in metrics):
-        yield _view_table(comparison, view, [c for c in columns if c[0].view == view], shown)
+        marked = [column for column in columns if column[0].view == view]
+        table = _view_table(comparison, view, marked, shown)
+        yield table if rows is None else _with_rows(table, rows, len(comparison))
 
 
 def _view_table(
@@ -113,6 +121,38 @@ def _view_table(
         columns = [_above(column, cell) for column, cell in zip(columns, references, strict=True)]
     kinds = (*[REFERENCE] * with_reference, *[SYSTEM] * len(systems))
     return Table(tuple(lead), singles(columns), kinds, id=f"view-{clean(view)}")
+
+
+def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
+    """Keep the rows of some of `count` systems, and say how many stand between them."""
+    if len(rows) == count:
+        return table
+    above = len(table.kinds) - count
+    places = [*range(above), *(above + row for row in rows)]
+    gaps = {
+        above + after: after - before - 1
+        for before, after in pairwise((-1, *rows, count))
+        if after - before > 1
+    }
+
+    def kept(column: Column, *, names: bool) -> Column:
+        cells: list[Cell] = []
+        for place in places:
+            if place in gaps:
+                cells.append(Text(f"{ELLIPSIS} {gaps[place]} more" if names else "", "dim"))
+            cells.append(column.cells[place])
+        return replace(column, cells=tuple(cells))
+
+    kinds: list[str] = []
+    for place in places:
+        kinds += [OMITTED] * (place in gaps) + [table.kinds[place]]
+    first, *others = table.lead
+    return replace(
+        table,
+        lead=(kept(first, names=True), *(kept(column, names=False) for column in others)),
+        runs=tuple(tuple(kept(column, names=False) for column in run) for run in table.runs),
+        kinds=tuple(kinds),
+    )
 
 
 def _area_column(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> Column:
@@ -162,7 +202,11 @@ def _interval(metric: ShownScore, score: Score | None, decimals: int) -> str:
 
 
 def how_to_read(
-    comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str], hidden: Iterable[str]
+    comparison: Comparison,
+    metrics: Sequence[ShownScore],
+    shown: set[str],
+    hidden: Iterable[str],
+    rows: Sequence[int] | None = None,
 ) -> tuple[Block, ...]:
     """Explain the marks, say what was compared, and where the rest is.
 
@@ -172,6 +216,8 @@ def how_to_read(
         The marks in the tables.
     hidden
         What --details would add, as words.
+    rows
+        The systems that are shown; None for all.
     """
     scores = [score for metric in metrics for score in scores_of(comparison, metric)]
     signs = list(mark_notes(comparison, shown, brief=True))
@@ -193,6 +239,9 @@ def how_to_read(
         signs.append(
             Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC")
         )
-    where = [Note("where", f"{', '.join(hidden)}: --details")]
+    left_out = 0 if rows is None else len(comparison) - len(rows)
+    where = [Note("where", f"{left_out} of {len(comparison)} systems left out: --all-systems")]
+    where = where if left_out else []
+    where += [Note("where", f"{', '.join(hidden)}: --details")]
     where.append(Note("where", "which topics? --explain, --html FILE"))
     return (Notes((*signs, Note("how", legend.foot(comparison)), *where)),)

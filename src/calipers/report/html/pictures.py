@@ -26,7 +26,7 @@ from calipers.report.topics import ratio_words
 from calipers.results.comparison import Comparison
 from calipers.score import WIDTH
 from calipers.wording.names import MADE_BY, VIEWS, clean, shorten
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 SCRIPTS = (
     "charts_kit.js",

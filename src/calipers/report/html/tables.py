@@ -23,7 +23,12 @@ from calipers.score import Score
 from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, share, size_text, value_of, words_text
-from calipers.wording.words import Words, named, said, short
+from calipers.wording.short_names import short
+from calipers.wording.words import (
+    Words,
+    named,
+    said,
+)
 
 MARKS = {
     BEST: "best in its column",

@@ -12,7 +12,10 @@ from itertools import groupby, pairwise
 
 from rich.cells import cell_len
 
-from calipers.wording.names import WIDEST_NAME, shorten_names
+from calipers.wording.names import (
+    WIDEST_NAME,
+)
+from calipers.wording.short_names import among, short
 
 NARROWEST_NAME = 16
 TINY_NAME = 8
@@ -293,13 +296,9 @@ def _capped(columns: Sequence[Strip], cap: int, name: Strip) -> tuple[Strip, ...
 
 def _shortened(column: Strip, cap: int) -> Strip:
     cap = max(cap, cell_len(column.header))
-    names = shorten_names([cell.text for cell in column.cells], cap)
-    return replace(
-        column,
-        cells=tuple(
-            replace(cell, text=name) for cell, name in zip(column.cells, names, strict=True)
-        ),
-    )
+    with among(cell.text for cell in column.cells):
+        cells = tuple(replace(cell, text=short(cell.text, cap)) for cell in column.cells)
+    return replace(column, cells=cells)
 
 
 def _padded(text: str) -> str:

@@ -50,7 +50,10 @@ from calipers.report.table import (
     Text,
 )
 from calipers.results.result import Result
-from calipers.wording.names import WIDEST_NAME, shorten, shorten_names
+from calipers.wording.names import (
+    WIDEST_NAME,
+)
+from calipers.wording.short_names import among, short
 from calipers.wording.words import Name, Words, said
 
 if TYPE_CHECKING:
@@ -124,8 +127,40 @@ def plain(shown: Document | Result, *, width: int = 100) -> str:
 
 
 def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
-    """Yield the lines of a document, with a blank one between its blocks."""
+    """Yield the lines of a document, with a blank one between its blocks.
+
+    No two names are shortened to the same letters; those that are shortened stand below in full.
+    """
     width = max(width, NARROWEST)
+    with among(_names(document)) as peers:
+        lines = list(_blocks(document, width, plain=plain))
+    yield from lines
+    text = as_text(lines)
+    cut = {whole: form for form, whole in peers.whole.items() if form in text}
+    if cut:
+        yield ()
+        yield from explained([(form, whole) for whole, form in cut.items()], width)
+
+
+def _names(document: Document) -> Iterator[str]:
+    """Give the names that stand in a document."""
+    for table in document.tables:
+        for column in table.columns:
+            shown = (cell.text for cell in column.cells if isinstance(cell, Text))
+            for text in (column.head, column.group, *shown):
+                yield from _named_in(text)
+    for note in (*document.notes, *(note for table in document.tables for note in table.notes)):
+        yield from _named_in(note.text)
+
+
+def _named_in(text: str | Name | Words) -> Iterator[str]:
+    if isinstance(text, Name):
+        yield text.name
+    elif isinstance(text, tuple):
+        yield from (part.name for part in text if isinstance(part, Name))
+
+
+def _blocks(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
     numbered = any(_is_numbered(table, width) for table in document.tables)
     title = list(wrapped(document.title, width, "bold"))
     yield from title
@@ -266,7 +301,7 @@ def _fit(text: str | Name | Words, width: int, left: int = WIDEST_NAME) -> str:
     if isinstance(text, str):
         return text
     if isinstance(text, Name):
-        return shorten(text.name, _cap(text, width, left))
+        return short(text.name, _cap(text, width, left))
     return "".join(_fit(part, width) for part in text)
 
 
@@ -361,15 +396,8 @@ def _shorter(column: Column, width: int, left: int = WIDEST_NAME) -> Column:
     head, arrow = column.head, column.arrow
     if isinstance(head, Name):
         head, arrow = _fit(replace(head, name=f"{head}{arrow}"), width, left), ""
-    names = [c.text for c in column.cells if isinstance(c, Text) and isinstance(c.text, Name)]
-    brief: dict[str, str] = {}
-    for cap in {_cap(name, width) for name in names}:
-        whole = [name.name for name in names if _cap(name, width) == cap]
-        brief |= dict(zip(whole, shorten_names(whole, cap), strict=True))
     cells = tuple(
-        replace(cell, text=brief[cell.text.name] if cell.text in names else _fit(cell.text, width))
-        if isinstance(cell, Text)
-        else cell
+        replace(cell, text=_fit(cell.text, width)) if isinstance(cell, Text) else cell
         for cell in column.cells
     )
     group = _fit(column.group, width, left)
