@@ -11,6 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from math import inf
 
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.likelihoods import STATISTICS
 from calipers.errors import unknown_name
 from calipers.evaluate.alike import Groups, alike
 from calipers.evaluate.verdict import decisive
@@ -61,6 +63,21 @@ def order(comparison: Comparison, sort: str | None = None) -> list[int]:
         return sorted(rows, key=lambda row: _natural(comparison.systems[row].name))
     metric = decisive(comparison) if sort == CLOSENESS else _score(comparison, sort)
     return rows if metric is None else _best_first(comparison, metric)
+
+
+def check_order(sort: str | None) -> None:
+    """Refuse, before anything is measured, what can be no order of systems.
+
+    Raises
+    ------
+    InputError
+        If it is neither an order nor the key of a score in the catalogue.
+    """
+    if sort is None or sort in ORDERS:
+        return
+    base = sort.partition(":")[0].rpartition(".")[2]
+    if base not in METRICS and base not in STATISTICS:
+        raise unknown_name("order of the systems", sort, [*ORDERS, *METRICS, *STATISTICS])
 
 
 def arranged(comparison: Comparison, sort: str | None = None) -> Comparison:
