@@ -38,6 +38,8 @@ GIVEN = "precomputed"
 
 SHOWN = 5
 """Rows behind a score that are named; all of them stand in the JSON."""
+LONGEST_NAME = 200
+"""Characters of a name in full."""
 
 
 class HasWarnings(Protocol):
@@ -235,7 +237,7 @@ def full_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Give the short form of every name that had to be shortened, with the name in full."""
     for row in sets_of(comparison):
         if (form := short(row.name)) != clean(row.name):
-            yield form, clean(row.name)
+            yield form, short(row.name, LONGEST_NAME)
 
 
 def seed_notes(systems: Sequence[SystemResult | TextResult]) -> Iterator[str]:

@@ -92,7 +92,7 @@ class Result(Plain):
         record = _record(self.kind)
         if record.plot is None:
             raise InputError(f"a {self.kind} has no figure")
-        with among(self._names()):
+        with among(names_of(self)):
             return record.load(record.plot.drawn_by)(self).figure(path)
 
     def _report(self, part: str) -> Any:
@@ -104,19 +104,10 @@ class Result(Plain):
         show = record.load(getattr(record, part))
 
         def shown(*given: Any, **options: Any) -> Any:
-            with among(self._names()):
+            with among(names_of(self)):
                 return show(*given, **options)
 
         return shown
-
-    def _names(self) -> Iterator[str]:
-        """Name the sets, runs and systems that it speaks of, which no document may confuse."""
-        for part in ("reference", "systems", "sets", "runs"):
-            members = getattr(self, part, ())
-            for member in members if isinstance(members, tuple | list) else (members,):
-                name = getattr(member, "name", member)
-                if isinstance(name, str):
-                    yield name
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -193,6 +184,16 @@ class Result(Plain):
 
     def _check(self) -> None:
         check_settings(getattr(self, "settings", {}), self._needed)
+
+
+def names_of(result: Result) -> Iterator[str]:
+    """Give the names of the sets, systems and runs of a result, which no document may confuse."""
+    for part in ("reference", "systems", "sets", "runs"):
+        members = getattr(result, part, ())
+        for member in members if isinstance(members, tuple | list) else (members,):
+            name = getattr(member, "name", member)
+            if isinstance(name, str):
+                yield name
 
 
 def load(path: str | Path) -> Result:

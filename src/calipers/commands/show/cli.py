@@ -27,7 +27,10 @@ SHOWING = (
     ("The table:", "calipers show run.zip"),
     ("Topics and samples that cause the gap:", "calipers show run.zip --explain"),
     ("The table for a paper, on standard output:", "calipers show run.zip --latex -"),
-    ("All of many systems, the best recall first:", "calipers show run.zip --all-systems --sort recall"),
+    (
+        "All of many systems, the best recall first:",
+        "calipers show run.zip --all-systems --sort recall",
+    ),
     ("All scores as JSON:", "calipers show run.zip --json scores.json"),
 )
 

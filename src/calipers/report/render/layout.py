@@ -14,6 +14,7 @@ from rich.cells import cell_len
 
 from calipers.wording.names import (
     WIDEST_NAME,
+    head_of,
 )
 from calipers.wording.short_names import among, short
 
@@ -161,6 +162,17 @@ def explained(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
     margin = max((cell_len(name) for name, _ in pairs), default=0)
     for name, meaning in pairs:
         yield from wrapped(meaning, width, "dim", first=padded(name, margin + 2))
+
+
+def in_full(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
+    """Set short forms of names on the left and the names in full, broken anywhere, on the right."""
+    margin = max((cell_len(form) for form, _ in pairs), default=0) + 2
+    for form, name in pairs:
+        beside, rest = padded(form, margin), name
+        while rest:
+            part = head_of(rest, width - margin)
+            yield ((beside, "dim"), (part, "dim"))
+            beside, rest = " " * margin, rest[len(part) :]
 
 
 def padded(text: str, width: int) -> str:

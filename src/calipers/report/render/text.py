@@ -26,6 +26,7 @@ from calipers.report.render.layout import (
     as_text,
     explained,
     flowing,
+    in_full,
     named_within,
     packed,
     padded,
@@ -65,6 +66,8 @@ Strips = tuple[Strip, ...]
 GAP = 2
 ZERO = re.compile(r"^0(?=\.\d)")
 INDENT = "  "
+LONGEST_NAME = 200
+"""Cells that a name in full may take; a longer one is none that a person reads."""
 WIDEST_HEADER = 16
 """Cells that a name may take above its column in a matrix; longer ones are numbered."""
 ROOM_FOR_NAME = 16
@@ -134,12 +137,12 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
     width = max(width, NARROWEST)
     with among(_names(document)) as peers:
         lines = list(_blocks(document, width, plain=plain))
+        text = as_text(lines)
+        cut = {whole: form for form, whole in peers.whole.items() if form in text}
+        full = [(form, short(whole, LONGEST_NAME)) for whole, form in cut.items()]
     yield from lines
-    text = as_text(lines)
-    cut = {whole: form for form, whole in peers.whole.items() if form in text}
-    if cut:
-        yield ()
-        yield from explained([(form, whole) for whole, form in cut.items()], width)
+    yield from [()] if full else []
+    yield from in_full(full, width)
 
 
 def _names(document: Document) -> Iterator[str]:
