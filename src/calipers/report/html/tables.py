@@ -52,6 +52,8 @@ FILTERS = {
 }
 """What rows can be found by, and what it is called."""
 GROUP = "group"
+LONGEST_NAME = 200
+"""Characters of a name in full."""
 FEW = 9
 """Rows, with that of the reference, up to which nobody has to search."""
 PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "advice")
@@ -139,11 +141,13 @@ class MainTable:
         return "bad" if self.tested and any(map(_mark, column.cells)) else ""
 
 
-def scores_of(document: Document, comparison: Comparison, given: Comparison) -> MainTable:
-    """Give the main table of a comparison, whose systems were `given` in another order."""
+def scores_of(
+    document: Document, comparison: Comparison, given: Comparison | None = None
+) -> MainTable:
+    """Give the main table of a comparison; its systems may have been `given` in another order."""
     tables = {table.id: table for table in document.tables}
     table, sets = tables["scores"], sets_of(comparison)
-    places = {system.name: place for place, system in enumerate(given, start=1)}
+    places = {system.name: place for place, system in enumerate(given or comparison, start=1)}
     groups = alike_by_closeness(comparison)
     flags = [(), *(tuple(_flags(comparison, row)) for row in range(len(comparison)))]
     known = {flag for row in flags for flag in row}
@@ -156,7 +160,7 @@ def scores_of(document: Document, comparison: Comparison, given: Comparison) -> 
         tuple(f"{n.sign} {n}" if n.sign else str(n) for n in document.of_kind("interval", "mark")),
         document.of_kind("missing"),
         (0, *(places[system.name] for system in comparison)),
-        tuple(clean(samples.name) for samples in sets),
+        tuple(short(samples.name, LONGEST_NAME) for samples in sets),
         tuple(flags),
         tuple((flag, name) for flag, name in FILTERS.items() if flag in known),
         tuple(tuple(_bars(comparison, column)) for column in table.scores),
