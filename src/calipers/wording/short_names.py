@@ -74,7 +74,7 @@ def short(name: object, width: int = WIDEST_NAME) -> str:
     --------
     >>> with among(["runs/2024-06/model_a.jsonl", "runs/2024-07/model_a.jsonl"]):
     ...     short("runs/2024-07/model_a.jsonl", 16)
-    'runs/2024-07…onl'
+    'runs/2…07….jsonl'
     """
     whole, peers = clean(name), _peers.get() or Peers()
     whole = peers.whole.get(whole, whole)  # of what was shortened before
@@ -151,15 +151,24 @@ def _candidates(
 
 
 def _forms(name: str, uses: Mapping[str, int], width: int) -> Iterator[Pieces]:
-    """Give what may be kept of a name within a width, the most readable first."""
+    """Give what may be kept of a name within a width, the most readable first.
+
+    Where its end begins with a whole part, then a part of the middle that few other names have,
+    then what cuts through parts.
+    """
     tails = sorted(range(width), key=lambda tail: abs(2 * tail - width + 1))
     ends = [_ends(name, width - 1, tail) for tail in tails]
-    even = [pair for pair in ends if min(map(cell_len, pair)) >= LEAST]
-    yield from even
     parts = sorted(PARTS.finditer(name), key=lambda part: (uses[part[0]], len(part[0])))
+    starts = {part.start() for part in parts}
+    whole = [
+        pair
+        for pair in ends
+        if min(map(cell_len, pair)) >= LEAST and len(name) - len(pair[1]) in starts
+    ]
+    yield from whole
     for part in parts:
         yield from _around(name, part.start(), part.end(), width)
-    yield from (pair for pair in ends if pair not in even)
+    yield from (pair for pair in ends if pair not in whole)
     for size in range(width - 2 - 2 * LITTLE, 0, -1):
         for start in range(1, len(name) - size):
             yield from _around(name, start, start + size, width)
