@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calipers.evaluate.order import arranged, first_shown
+from calipers.catalogue.shown import views_of
+from calipers.evaluate.order import alike_by_closeness, arranged, first_shown
 from calipers.evaluate.standing import all_marks
 from calipers.report import legend
 from calipers.report.comparison.areas import Marked, with_areas
@@ -54,9 +55,7 @@ from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, is_tested
 from calipers.wording.marks import BEST
 from calipers.wording.short_names import short
-from calipers.wording.words import (
-    said,
-)
+from calipers.wording.words import listed, named, said
 
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
@@ -116,6 +115,7 @@ def document(
     blocks = (
         *first,
         *together(*notes),
+        *together(*_groups(comparison)),
         *(table for table in further if table is not None),
         *together(*_remarks(comparison)),
         *_legend(comparison, metrics),
@@ -211,6 +211,19 @@ def sets_table(comparison: Comparison) -> Table:
     lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
+
+
+def _groups(comparison: Comparison) -> Iterator[Note]:
+    """List the groups that the tests do not tell apart, with all their systems."""
+    found = alike_by_closeness(comparison)
+    if found is None:
+        return
+    metric, groups = found
+    by = metric.named(several=len(views_of(comparison.settings)) > 1)
+    yield Note("heading", f"Groups by {by}, within which no two systems are distinguishable")
+    for number, group in enumerate(groups, start=1):
+        names = [named(comparison.systems[row].name) for row in group]
+        yield Note("point", (f"{number}: ", *listed(names)), about=tuple(map(str, names)))
 
 
 def _hidden(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[str]:
