@@ -264,7 +264,10 @@ SHOWN = """() => Array.from(document.querySelectorAll("tbody[data-sorted] tr:not
 
 def test_systems_are_found_by_name_by_value_and_by_what_is_marked(window, many):
     page = window.open(many)
-    field, count = page.get_by_label("Find"), page.locator("#tools output")
+    field, count = (
+        page.get_by_role("searchbox", name="Find", exact=True),
+        page.locator("#tools output"),
+    )
     assert count.inner_text() == "30 systems"
     for words, names in (
         ("LLAMA-7b", ["llama-7b"]),
@@ -285,7 +288,7 @@ def test_systems_are_found_by_name_by_value_and_by_what_is_marked(window, many):
 
 def test_the_table_is_searched_and_sorted_by_keys_alone(window, many):
     page = window.open(many)
-    page.get_by_label("Find").focus()
+    page.get_by_role("searchbox", name="Find", exact=True).focus()
     page.keyboard.type("recall > 0.7")
     assert len(page.evaluate(SHOWN)) == 8
     page.locator(HEADS).nth(column_of(page, "Recall")).get_by_role("button").focus()
@@ -300,7 +303,7 @@ def test_a_far_system_does_not_set_the_scale_of_the_plane(window, many):
     chart.scroll_into_view_if_needed()
     page.wait_for_selector("[data-picture=plane][data-drawn]")
     axis = "() => document.querySelector('[data-picture=plane] .js-plotly-plot').layout.xaxis.range"
-    assert page.evaluate(axis)[0] > 0.3
+    assert page.evaluate(axis)[0] > 0.2
     assert chart.get_by_text("llama-29b (0.01, 0.01)").count() == 1
     chart.get_by_role("button", name="From 0 to 1").click()
     assert page.evaluate(axis)[0] < 0.01
