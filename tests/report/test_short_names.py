@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from calipers.report import latex, markdown, plain
+from calipers.report.html import html_page
 from calipers.wording.names import clean
 from calipers.wording.short_names import among, short, short_forms, shorten_names
+from hand_made import comparison_of
 
 PIECES = ("llama", "-", "7b", "70b", "_", "v0.1", "v0.3", "Infinity", "Instruct", "0613", "0625")
 ALIKE = st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join)
@@ -85,3 +89,28 @@ def test_a_name_cut_twice_is_cut_from_its_whole() -> None:
         once = short(names[0], 24)
         assert short(once, 16) == short(names[0], 16)
     assert short("x" * 50) == f"{'x' * 20}…{'x' * 19}"
+
+
+LONG = [f"{'a' * 30}{middle}{'b' * 30}" for middle in "xy"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "python", "page"])
+def test_no_format_writes_two_long_names_alike(make: dict[str, Any], form: str) -> None:
+    """In tables and in sentences, of names that differ in their middle alone."""
+    systems = [
+        make["system"](name, {key: make["score"](value) for key in ("recall", "mauve_star")})
+        for name, value in zip(LONG, (0.9, 0.1), strict=True)
+    ]
+    result = comparison_of(make["comparison"](systems, views=["meaning"]))
+    write = {
+        "text": lambda: plain(result, width=100),
+        "markdown": lambda: markdown(result),
+        "latex": lambda: latex(result),
+        "html": result._repr_html_,
+        "python": lambda: str(result.verdict),
+        "page": lambda: html_page(result).replace("<wbr>", ""),
+    }[form]
+    text = write().replace(r"\ldots{}", "…")
+    forms = set(re.findall(r"a+[xy]?…[…xy]*b+|a+…[xy]…?b+", text))
+    assert forms
+    assert all(("x" in short_form) != ("y" in short_form) for short_form in forms)

@@ -149,12 +149,13 @@ def check_sort(result: Result, sort: str | None) -> None:
         order(comparison, sort)
 
 
-def possible_sort(comparison: Comparison, sort: str | None) -> str | None:
+def possible_sort(comparison: Comparison, sort: str | None, *, quiet: bool) -> str | None:
     """Give an order, or the usual one where no system has its score: what was measured is shown."""
     try:
         check_sort(comparison, sort)
     except InputError as error:
-        write_error(f"calipers: warning: --sort {sort}: {error}; sorted as usual")
+        if not quiet:
+            write_error(f"warning: --sort {sort}: {error}; sorted as usual")
         return None
     return sort
 

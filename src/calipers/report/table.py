@@ -15,7 +15,7 @@ from typing import Literal
 
 from calipers.wording.marks import BEST
 from calipers.wording.numbers import APPROXIMATE, MISSING
-from calipers.wording.words import Name, Words, said
+from calipers.wording.words import Name, Words, names_in, said
 
 BEST_STYLE = "bold"
 
@@ -288,6 +288,18 @@ class Document:
     def notes(self) -> tuple[Note, ...]:
         """The notes that stand outside of tables."""
         return tuple(n for block in self.blocks if isinstance(block, Notes) for n in block.notes)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names in it, no two of which a renderer may shorten alike."""
+        for table in self.tables:
+            for column in table.columns:
+                cells = (cell.text for cell in column.cells if isinstance(cell, Text))
+                for text in (column.head, column.group, *cells):
+                    yield from names_in(text)
+        notes = (note for table in self.tables for note in table.notes)
+        for note in (*self.notes, *notes):
+            yield from names_in(note.text)
 
     def __str__(self) -> str:
         return _written(self, "text", "plain")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from calipers.serialise import Plain
-from calipers.wording.words import Words, named, said
+from calipers.wording.short_names import among
+from calipers.wording.words import Words, named, names_in, said
 
 Kind = Literal[
     "closest",
@@ -104,7 +105,8 @@ class Verdict(Plain):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The findings as plain text."""
-        return tuple(map(str, self.findings))
+        with among(self._names()):
+            return tuple(map(str, self.findings))
 
     @property
     def closest(self) -> tuple[str, ...]:
@@ -152,8 +154,16 @@ class Verdict(Plain):
         }
 
     def __str__(self) -> str:
-        warned = [f"! {caution}" for caution in self.cautions]
-        return "\n".join((*self.sentences, *warned))
+        with among(self._names()):
+            warned = [f"! {caution}" for caution in self.cautions]
+            return "\n".join((*self.sentences, *warned))
+
+    def _names(self) -> Iterator[str]:
+        """The names in its sentences and cautions."""
+        spoken = [finding.words for finding in self.findings]
+        spoken += [caution.words for caution in self.cautions]
+        for words in spoken:
+            yield from names_in(words)
 
     def _of(self, kind: Kind) -> tuple[str, ...]:
         return tuple(name for f in self.findings if f.kind == kind for name in f.systems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calipers.serialise import Plain
@@ -56,6 +56,14 @@ def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
         parts += [between] if place else []
         parts += [name] if isinstance(name, Name) else name
     return tuple(parts)
+
+
+def names_in(text: str | Name | Words) -> Iterator[str]:
+    """Give the names in a sentence, in full."""
+    if isinstance(text, Name):
+        yield text.name
+    elif isinstance(text, tuple):
+        yield from (part.name for part in text if isinstance(part, Name))
 
 
 def joined(*parts: Words) -> Words:

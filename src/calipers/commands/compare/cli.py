@@ -189,7 +189,7 @@ def compare(
         outputs,
         per_sample=per_sample,
         details=details,
-        sort=possible_sort(result, sort),
+        sort=possible_sort(result, sort, quiet=outputs.quiet),
         all_systems=all_systems,
         inspect_value=inspect_value,
         benchmark=benchmark,

@@ -87,7 +87,7 @@ def tune(
         result,
         outputs,
         details=details,
-        sort=possible_sort(result, sort),
+        sort=possible_sort(result, sort, quiet=outputs.quiet),
         all_systems=all_systems,
         plot=lambda path: _draw(result, path),
     )

@@ -135,7 +135,7 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
     No two names are shortened to the same letters; those that are shortened stand below in full.
     """
     width = max(width, NARROWEST)
-    with among(_names(document)) as peers:
+    with among(document.names) as peers:
         lines = list(_blocks(document, width, plain=plain))
         text = as_text(lines)
         cut = {whole: form for form, whole in peers.whole.items() if form in text}
@@ -143,24 +143,6 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
     yield from lines
     yield from [()] if full else []
     yield from in_full(full, width)
-
-
-def _names(document: Document) -> Iterator[str]:
-    """Give the names that stand in a document."""
-    for table in document.tables:
-        for column in table.columns:
-            shown = (cell.text for cell in column.cells if isinstance(cell, Text))
-            for text in (column.head, column.group, *shown):
-                yield from _named_in(text)
-    for note in (*document.notes, *(note for table in document.tables for note in table.notes)):
-        yield from _named_in(note.text)
-
-
-def _named_in(text: str | Name | Words) -> Iterator[str]:
-    if isinstance(text, Name):
-        yield text.name
-    elif isinstance(text, tuple):
-        yield from (part.name for part in text if isinstance(part, Name))
 
 
 def _blocks(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
