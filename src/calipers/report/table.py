@@ -145,7 +145,8 @@ class Column:
     marked
         Whether a place for a mark is kept behind each interval.
     spare
-        Whether its intervals may go where names of rows, or a line, would else be broken.
+        Whether its intervals may go where names of rows, or a line, would else be broken: those of
+        1 before those of 2, and of 0 never.
     """
 
     head: str | Name
@@ -159,7 +160,7 @@ class Column:
     direction: str = ""
     share: int | None = None
     marked: bool = False
-    spare: bool = False
+    spare: int = 0
 
 
 Run = tuple[Column, ...]

@@ -52,6 +52,17 @@ def test_the_screen_shows_both_ends_and_says_what_is_left_out(many: Comparison, 
     assert max(map(len, text.split("\n"))) <= width
 
 
+def test_many_systems_have_a_line_each_before_they_have_intervals(make: dict[str, Any]) -> None:
+    """A name that is cut for the intervals is given their room back."""
+    names = [f"a-model-of-some-name-{place:02}" for place in range(COUNT)]
+    for width, shown in ((80, False), (110, True)):
+        text = plain(comparison_of(make["sure"](names)).document(), width=width)
+        rows = rows_of(text)
+        assert len(rows) == 21
+        assert ("[." in rows[0]) == shown
+        assert names[0] in rows[0] or shown
+
+
 @pytest.mark.parametrize("options", [{"all_systems": True}, {"details": True}])
 def test_all_of_them_are_shown_where_that_is_asked_for(
     many: Comparison, options: dict[str, bool]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
+from calipers.evaluate.order import MANY
 from calipers.report import legend
 from calipers.report.comparison.areas import AUC, Marked, with_areas
 from calipers.report.inference import mark_notes
@@ -86,8 +87,11 @@ def view_tables(
 def _view_table(
     comparison: Comparison, view: str, marked: Sequence[Marked], shown: set[str]
 ) -> Table:
-    """Lay out the scores by a view, and behind those that are `shown` the area of its tests."""
-    systems = comparison.systems
+    """Lay out the scores by a view, and behind those that are `shown` the area of its tests.
+
+    Of many systems a line each matters more than the intervals, where a line has no room for both.
+    """
+    systems, many = comparison.systems, len(comparison) > MANY
     references = [reference_cell(comparison, metric) for metric, _ in marked]
     with_reference = any(cell != Text() for cell in references)
     roles = {m.key: ROLES.get(m.base, "") for m, _ in marked if m.key in shown}
@@ -108,6 +112,7 @@ def _view_table(
             key=metric.key,
             meaning=metric.meaning,
             direction=metric.direction,
+            spare=2 * many,
         )
         if metric.key in shown
         else _area_column(comparison, metric, marks)
@@ -158,7 +163,7 @@ def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
 def _area_column(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> Column:
     """Give how well a classifier separates a system from the reference, by the tests."""
     cells = tuple(_cells(comparison, metric, marks))
-    return Column("AUC", cells, align="inline", key=metric.key, spare=True)
+    return Column("AUC", cells, align="inline", key=metric.key, spare=1)
 
 
 def _above(column: Column, cell: Cell) -> Column:
@@ -232,7 +237,8 @@ def how_to_read(
         for score in scores_of(comparison, metric_of(comparison, key))
     ]
     if any(bounds_of(score) for score in scores):
-        signs.append(Note("sign", f"[{percent(level_of(comparison))} interval]"))
+        room = " where there is room" if len(comparison) > MANY else ""
+        signs.append(Note("sign", f"[{percent(level_of(comparison))} interval]{room}"))
     if any(score and score.approximate and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
     if tested:

@@ -456,14 +456,15 @@ def _runs(table: Table, width: int) -> list[Grid]:
 
 def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
     """Save space between and within columns, then spare intervals, then letters of names."""
-    bare = replace(table, runs=tuple(tuple(map(_without_spare, run)) for run in table.runs))
+    levels = {0, *(column.spare for column in table.scores)}
     rooms = []
-    for source in (table, bare):
+    for level in sorted(levels):
+        source = _without_spare(table, level)
         for tight in (False, True):
             columns = _strips(source, width, tight=tight)[1]
             whole = packed(lead, columns, width=width)
             if len(whole) == 1:
-                return whole
+                return _with_wider_names(whole[0], width) if level > 1 else whole
             cut = packed(named_within(lead, TINY_NAME), columns, width=width)
             if len(cut) == 1:
                 left = width - total_width((*cut[0].columns[1:],), cut[0].gap) - GAP
@@ -474,14 +475,22 @@ def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
     return packed(named_within(lead, room), columns, width=width)
 
 
-def _without_spare(column: Column) -> Column:
-    """Leave out the intervals of a column that may go."""
-    if not column.spare:
-        return column
-    cells = (
-        replace(cell, spread="") if isinstance(cell, ScoreCell) else cell for cell in column.cells
-    )
-    return replace(column, cells=tuple(cells))
+def _with_wider_names(grid: Grid, width: int) -> list[Grid]:
+    """Give the names the room that intervals have left."""
+    room = min(WIDEST_NAME, room_for_names(grid.columns, grid.gap, width))
+    return [replace(grid, columns=named_within(grid.columns, room))]
+
+
+def _without_spare(table: Table, level: int) -> Table:
+    """Leave out the intervals of those columns that may go first, up to a level."""
+
+    def bare(column: Column) -> Column:
+        if not 0 < column.spare <= level:
+            return column
+        cells = (replace(c, spread="") if isinstance(c, ScoreCell) else c for c in column.cells)
+        return replace(column, cells=tuple(cells))
+
+    return replace(table, runs=tuple(tuple(map(bare, run)) for run in table.runs))
 
 
 def _widest(grids: Sequence[Grid]) -> int:
