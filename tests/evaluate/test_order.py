@@ -106,7 +106,7 @@ def test_groups_hold_no_two_that_are_distinguishable() -> None:
     names = "abcdefghij"
     values = {name: 1 - place / 100 for place, name in enumerate(names)}
     given = with_tests(comparison(values), "a-d", "b-d", "e-j")
-    assert alike(given, LEAD, range(10)) == ((0, 1, 2), (3, 4, 5, 6, 7, 8), (9,))
+    assert alike(given, LEAD) == ((0, 1, 2), (3, 4, 5, 6, 7, 8), (9,))
     found = alike_by_closeness(given)
     assert found is not None
     assert found[1][0] == (0, 1, 2)
@@ -116,14 +116,14 @@ def test_pairs_that_were_not_tested_are_not_said_to_be_alike() -> None:
     values = {name: 1 - place / 100 for place, name in enumerate("abcdefghij")}
     given = with_tests(comparison(values))
     lost = tuple(test for test in given.tests if {test.a, test.b} != {"c", "d"})
-    assert alike(replace(given, tests=lost), LEAD, range(10)) == ((0, 1, 2), tuple(range(3, 10)))
-    assert alike(replace(given, tests=()), LEAD, range(10)) == ()
-    assert alike(with_tests(comparison(values), of="recall"), LEAD, range(10)) == ()
+    assert alike(replace(given, tests=lost), LEAD) == ((0, 1, 2), tuple(range(3, 10)))
+    assert alike(replace(given, tests=()), LEAD) == ()
+    assert alike(with_tests(comparison(values), of="recall"), LEAD) == ()
 
 
 def test_few_systems_have_no_groups() -> None:
     given = with_tests(comparison(dict.fromkeys("abcd", 0.5)))
-    assert alike(given, LEAD, range(4)) == ()
+    assert alike(given, LEAD) == ()
 
 
 def test_the_verdict_names_groups_by_their_first() -> None:

@@ -9,12 +9,11 @@ are said to be alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from calipers.results.comparison import Comparison
+from calipers.results.ranking import scores_of
 from calipers.results.shown import ShownScore
 from calipers.results.significance import alpha_of, between_systems, is_significant
-from calipers.wording.numbers import defined
+from calipers.wording.numbers import defined, gap_of, value_of
 
 SEVERAL = 8
 """Systems from more of which on groups are told: of fewer the marks of the table say it all."""
@@ -22,24 +21,19 @@ SEVERAL = 8
 Groups = tuple[tuple[int, ...], ...]
 
 
-def alike(comparison: Comparison, metric: ShownScore, rows: Sequence[int]) -> Groups:
-    """Give the groups by a score; none of few systems, or where nothing was tested by it.
+def alike(comparison: Comparison, metric: ShownScore) -> Groups:
+    """Give the groups by a score, as places of their systems, the best first.
 
-    Parameters
-    ----------
-    comparison
-        What was measured and tested.
-    metric
-        The score.
-    rows
-        The places of the systems that have it, the best first.
+    There are none of few systems, or where nothing was tested by the score. The order in which the
+    systems stand changes nothing.
     """
+    names = [system.name for system in comparison.systems]
+    rows = best_first(comparison, metric)
     if len(rows) <= SEVERAL:
         return ()
     pairs = _alike(comparison, metric.key)
     if pairs is None:
         return ()
-    names = [system.name for system in comparison.systems]
     groups: list[list[int]] = []
     for row in rows:
         if groups and all(frozenset((names[row], names[m])) in pairs for m in groups[-1]):
@@ -47,6 +41,18 @@ def alike(comparison: Comparison, metric: ShownScore, rows: Sequence[int]) -> Gr
         else:
             groups.append([row])
     return tuple(map(tuple, groups))
+
+
+def best_first(comparison: Comparison, metric: ShownScore) -> list[int]:
+    """Give the places of the systems that have a score, the best first, and by name where equal."""
+    sign = -1 if metric.direction == "higher" else 1
+    ranks = {
+        row: sign * value
+        for row, score in enumerate(scores_of(comparison, metric))
+        if (value := gap_of(score) if metric.direction == "closest" else value_of(score))
+        is not None
+    }
+    return sorted(ranks, key=lambda row: (ranks[row], comparison.systems[row].name))
 
 
 def _alike(comparison: Comparison, key: str) -> set[frozenset[str]] | None:

@@ -9,18 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
-from math import inf
 
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.likelihoods import STATISTICS
 from calipers.errors import unknown_name
-from calipers.evaluate.alike import Groups, alike
+from calipers.evaluate.alike import Groups, alike, best_first
 from calipers.evaluate.verdict import decisive
 from calipers.results.comparison import Comparison
-from calipers.results.ranking import scores_of
 from calipers.results.shown import ShownScore
 from calipers.wording.names import clean
-from calipers.wording.numbers import gap_of, value_of
 from calipers.wording.words import Name
 
 CLOSENESS, NAME, GIVEN = "closeness", "name", "given"
@@ -62,7 +59,10 @@ def order(comparison: Comparison, sort: str | None = None) -> list[int]:
     if sort == NAME:
         return sorted(rows, key=lambda row: _natural(comparison.systems[row].name))
     metric = decisive(comparison) if sort == CLOSENESS else _score(comparison, sort)
-    return rows if metric is None else _best_first(comparison, metric)
+    if metric is None:
+        return rows
+    first = best_first(comparison, metric)
+    return [*first, *(row for row in rows if row not in first)]
 
 
 def check_order(sort: str | None) -> None:
@@ -122,9 +122,7 @@ def alike_by_closeness(comparison: Comparison) -> tuple[ShownScore, Groups] | No
     metric = decisive(comparison)
     if metric is None:
         return None
-    scores = scores_of(comparison, metric)
-    rows = [row for row in _best_first(comparison, metric) if value_of(scores[row]) is not None]
-    groups = alike(comparison, metric, rows)
+    groups = alike(comparison, metric)
     return (metric, groups) if groups else None
 
 
@@ -138,16 +136,6 @@ def _score(comparison: Comparison, key: str) -> ShownScore:
         known = dict.fromkeys(key for system in comparison.systems for key in system.scores)
         raise unknown_name("order of the systems", key, [*ORDERS, *known])
     return ShownScore("", key, key, scores[0].better)
-
-
-def _best_first(comparison: Comparison, metric: ShownScore) -> list[int]:
-    scores = scores_of(comparison, metric)
-    values = [
-        gap_of(score) if metric.direction == "closest" else value_of(score) for score in scores
-    ]
-    sign = -1 if metric.direction == "higher" else 1
-    ranks = [inf if value is None else sign * value for value in values]
-    return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:

@@ -368,22 +368,19 @@ class _Judged:
 
     def _groups(self) -> Iterator[Finding]:
         """Name the groups that the tests do not tell apart by closeness, the closest first."""
-        lead = self.first_of(CLOSENESS, self.views[0]) if self.views else None
-        if lead is None:
-            return
-        valued = [row for row, score in enumerate(self.values(lead)) if score is not None]
-        groups = alike(self.comparison, lead, self.ranked(lead, valued))
-        if not groups or len(groups) == len(valued):
+        lead = decisive(self.comparison)
+        groups = () if lead is None else alike(self.comparison, lead)
+        count = sum(map(len, groups))
+        if lead is None or len(groups) == count:
             return
         by = lead.named(several=len(views_of(self.comparison.settings)) > 1)
         head = f"By {by} there are {len(groups)} groups within which no two systems are "
         if len(groups) == 1:
-            head = f"By {by} no two of the {len(valued)} systems are "
+            head = f"By {by} no two of the {count} systems are "
         parts = [self._group(lead, group) for group in groups[:FEW]]
         rest = groups[FEW:]
         if rest:
-            count = sum(map(len, rest))
-            parts.append((f"{count} in {len(rest)} more",))
+            parts.append((f"{sum(map(len, rest))} in {len(rest)} more",))
         words = joined((f"{head}distinguishable: ",), listed(parts, "; "), (".",))
         yield Finding("groups", tuple(self.systems[row] for row in chain(*groups)), words)
 
