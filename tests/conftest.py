@@ -123,7 +123,7 @@ def stand_in_comparison() -> Any:
     return decided(StandIn.from_dict({**data, **rest}))
 
 
-def stand_in_page(comparison: Any, *, redact: bool = False) -> str:
+def stand_in_page(comparison: Any, *, redact: bool = False, sort: str | None = None) -> str:
     """A page as short as can be."""
     about = {"redacted": redact, "method": EXPLAINED[-1]}
     return f"<html>{about}{comparison.to_dict()}</html>\n"

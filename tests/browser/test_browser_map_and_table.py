@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -234,6 +236,77 @@ def test_a_value_shows_its_signature(window, light):
     page.locator("tr[data-system='2'] a.value").first.click()
     assert "metric:precision|" in line.inner_text()
     assert page.locator("a.value[aria-current]").count() == 1
+
+
+@pytest.fixture
+def many(report, samples):
+    """The page of thirty systems, made of one."""
+    made = samples.as_if_read(samples.report_data(report.made))
+    made["explanations"], made["map"] = {}, {}
+    compared = made["comparison"]
+    first = compared["systems"][0]
+    compared["tests"] = []
+    compared["systems"] = []
+    for place in range(30):
+        system = copy.deepcopy(first) | {"name": f"llama-{place}b"}
+        far = place == 29
+        system["scores"]["recall"]["value"] = 0.01 if far else 0.5 + place / 100
+        system["scores"]["precision"]["value"] = 0.01 if far else 0.6
+        for key in ("recall", "precision"):
+            system["scores"][key]["interval"] = None
+        compared["systems"].append(system)
+    return report.render(made)
+
+
+SHOWN = """() => Array.from(document.querySelectorAll("tbody[data-sorted] tr:not([hidden])"),
+                            (row) => row.dataset.name)"""
+
+
+def test_systems_are_found_by_name_by_value_and_by_what_is_marked(window, many):
+    page = window.open(many)
+    field, count = (
+        page.get_by_role("searchbox", name="Find", exact=True),
+        page.locator("#tools output"),
+    )
+    assert count.inner_text() == "30 systems"
+    for words, names in (
+        ("LLAMA-7b", ["llama-7b"]),
+        ("recall > 0.765", ["llama-27b", "llama-28b"]),
+        ("recall>=.77 27", ["llama-27b"]),
+        ("recall ≤ 0.01", ["llama-29b"]),
+        ("nothing of that name", []),
+    ):
+        field.fill(words)
+        assert sorted(page.evaluate(SHOWN)) == names
+        assert count.inner_text() == f"{len(names)} of 30 systems"
+    field.fill("beauty > 1")
+    assert count.inner_text() == "30 systems; no column beauty"
+    field.press("Escape")
+    field.fill("")
+    assert len(page.evaluate(SHOWN)) == 30
+
+
+def test_the_table_is_searched_and_sorted_by_keys_alone(window, many):
+    page = window.open(many)
+    page.get_by_role("searchbox", name="Find", exact=True).focus()
+    page.keyboard.type("recall > 0.7")
+    assert len(page.evaluate(SHOWN)) == 8
+    page.locator(HEADS).nth(column_of(page, "Recall")).get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(SHOWN)[0] == "llama-28b"
+    assert len(page.evaluate(SHOWN)) == 8
+
+
+def test_a_far_system_does_not_set_the_scale_of_the_plane(window, many):
+    page = window.open(many)
+    chart = page.locator("[data-picture=plane]").first
+    chart.scroll_into_view_if_needed()
+    page.wait_for_selector("[data-picture=plane][data-drawn]")
+    axis = "() => document.querySelector('[data-picture=plane] .js-plotly-plot').layout.xaxis.range"
+    assert page.evaluate(axis)[0] > 0.2
+    assert chart.get_by_text("llama-29b (0.01, 0.01)").count() == 1
+    chart.get_by_role("button", name="From 0 to 1").click()
+    assert page.evaluate(axis)[0] < 0.01
 
 
 def test_every_number_of_the_table_can_be_read_by_itself(window, light):

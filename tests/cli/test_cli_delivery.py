@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -153,3 +154,53 @@ def test_a_table_has_one_of_two_endings(calipers, inputs):
     assert refused.exit_code == 2
     assert "--table must name a file ending in .parquet or .arrow; found t.csv" in refused.stderr
     assert "cannot go to standard output" in calipers(*COMMANDS["texts"], "--table", "-").stderr
+
+
+@pytest.fixture
+def saved(inputs, calipers):
+    """A comparison by two scores, kept."""
+    job = ("compare", *SETS, *VECTORS, "--metrics", "recall,frechet_distance", "--no-floor")
+    assert calipers(*job, "--save", "run.zip").exit_code == 0
+    return json.loads(calipers("show", "run.zip", "--json", "-").stdout)
+
+
+def order_of(text):
+    """The systems by the rows of the first table."""
+    return re.findall(r"^([ab]) +\d", text, re.MULTILINE)[:2]
+
+
+def test_the_systems_are_sorted_as_asked_in_every_format(saved, calipers):
+    by_name = {system["name"]: system for system in saved["systems"]}
+    best = sorted(by_name, key=lambda name: by_name[name]["scores"]["frechet_distance"]["value"])
+    order = ("--sort", "frechet_distance")
+    assert order_of(calipers("show", "run.zip", *order, "-q").stdout) == best
+    assert order_of(calipers("show", "run.zip", "--sort", "name", "-q").stdout) == ["a", "b"]
+    text = calipers("show", "run.zip", *order, "--markdown", "-", "-q").stdout
+    assert re.findall(r"^\| ([ab]) ", text, re.MULTILINE)[:2] == best
+    assert calipers("report", "run.zip", *order, "--html", "r.html").exit_code == 0
+    page = Path("r.html").read_text("utf-8")
+    assert re.findall(r'data-name="([ab])"', page) == best
+
+
+def test_an_order_that_cannot_be_is_refused_before_anything_is_written(saved, calipers):
+    result = calipers("show", "run.zip", "--sort", "recal", "--csv", "s.csv")
+    assert result.exit_code == 2
+    assert "did you mean 'recall'" in result.stderr
+    assert not Path("s.csv").exists()
+    result = calipers(*COMMANDS["comparison"], "--sort", "recal", "--csv", "s.csv")
+    assert result.exit_code == 2
+    assert not Path("s.csv").exists()
+
+
+def test_a_score_that_was_not_measured_leaves_the_usual_order(inputs, calipers):
+    result = calipers(*COMMANDS["comparison"], "--sort", "coverage", "--csv", "s.csv")
+    assert result.exit_code == 0
+    assert "sorted as usual" in result.stderr
+    assert Path("s.csv").exists()
+
+
+def test_other_results_have_no_order_of_systems(inputs, calipers):
+    assert calipers(*COMMANDS["overlap"], "--save", "o.zip").exit_code == 0
+    result = calipers("show", "o.zip", "--sort", "name")
+    assert result.exit_code == 2
+    assert "--sort applies to the report of calipers compare" in result.stderr

@@ -246,9 +246,13 @@ def test_scores_sort_by_buttons_in_their_heads(full: Data, light: None) -> None:
     page = html_page(full)
     heads = re.findall(r'<th scope="col"[^>]*data-direction="(\w+)"><button', page)
     assert heads == ["name", "higher", "higher", *["higher"] * 8]
-    rows = re.findall(r'<tr data-system="(\d)">(.*?)</tr>', page, re.DOTALL)
-    assert [place for place, _ in rows] == ["1", "2", "3", "4"]
-    value = full["comparison"]["systems"][0]["scores"]["recall"]["value"]
+    rows = re.findall(r'<tr data-system="(\d)"[^>]*>(.*?)</tr>', page, re.DOTALL)
+    order = [place for place, _ in rows]
+    assert sorted(order) == ["1", "2", "3", "4"]
+    systems = full["comparison"]["systems"]
+    closeness = [systems[int(place) - 1]["scores"]["mauve_star"]["value"] for place in order]
+    assert closeness == sorted(closeness, reverse=True)
+    value = systems[int(order[0]) - 1]["scores"]["recall"]["value"]
     assert f'data-value="{value}"' in rows[0][1]
 
 

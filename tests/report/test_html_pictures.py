@@ -255,6 +255,19 @@ def test_a_bare_point_has_its_values_alone(plain: Data) -> None:
     assert plane["floor"] is None
 
 
+def test_the_reach_of_a_plane_leaves_out_what_lies_far(
+    make: dict[str, Callable[..., Data]],
+) -> None:
+    values = [0.5 + place / 100 for place in range(12)]
+    systems = [
+        make["system"](f"s{place}", {"precision": make["score"](v), "recall": make["score"](v)})
+        for place, v in enumerate([*values, 0.01])
+    ]
+    plane = chart_data({"comparison": make["comparison"](systems, views=["meaning"])})["planes"][0]
+    assert plane["bulk"] == [(0.5, 0.61), (0.5, 0.61)]
+    assert len(plane["points"]) == 13
+
+
 def test_a_point_with_everything(plain: Data) -> None:
     floor = {"value": 0.9, "spread": 0.01, "beside": 0.88, "size": 250}
     more = {"standard_error": 0.02, "interval": [0.7, 0.95], "floor": floor}

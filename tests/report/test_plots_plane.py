@@ -476,3 +476,46 @@ def test_boxes_ellipses_and_bars_are_held_whole():
     assert span([at_half], [box], 2.0, 0) == pytest.approx((0.2, 0.7))
     assert span([at_half], [], 2.0, 0) == pytest.approx((0.45, 0.7))  # no floor, none at its size
     assert span([], [], 2.0, 0) is None
+
+
+# A system that lies far from all others
+
+
+def with_one_far(count: int = 12) -> Data:
+    data = many(count)
+    far = report({"collapsed": (0.01, 0.02)})
+    data["comparison"]["systems"] += far["comparison"]["systems"]
+    data["correlations"] |= far["correlations"]
+    return data
+
+
+def test_one_far_system_stands_at_the_border_with_its_value():
+    axes = plane_plot(with_one_far()).axes()
+    assert axes.get_xlim()[0] > 0.3
+    assert axes.get_ylim()[0] > 0.3
+    assert "collapsed" not in points_of(axes)
+    (mark,) = [line for line in axes.lines if line.get_label() == "_beyond"]
+    assert tuple(mark.get_xydata()[0]) == (axes.get_xlim()[0], axes.get_ylim()[0])
+    assert [text.get_text() for text in names_of(axes)] == ["collapsed (0.01, 0.02)"]
+    assert "collapsed" in legend_names(plane_plot(with_one_far()).figure())
+
+
+def test_the_whole_scale_shows_the_far_system_in_its_place():
+    axes = plane_plot(with_one_far(), whole=True).axes()
+    assert points_of(axes)["collapsed"] == (0.01, 0.02)
+    assert not [line for line in axes.lines if line.get_label() == "_beyond"]
+
+
+def test_of_few_systems_none_is_far():
+    axes = plane_plot(with_one_far(3)).axes()
+    assert "collapsed" in points_of(axes)
+
+
+def test_legends_name_in_full_what_panels_cut():
+    names = [f"a-family-of-models-{size}b-instruct-v1" for size in (7, 70)]
+    spots = dict(zip(names, ((0.5, 0.6), (0.6, 0.5)), strict=True))
+    plot = plane_plot(report(spots))
+    shown = [text.get_text() for text in names_of(plot.axes())]
+    assert len(set(shown)) == 2
+    assert all(len(text) <= 24 for text in shown)
+    assert legend_names(plot.figure())[:2] == names

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
-from calipers.cli.streams import encodable, line_width, told_of_output, write
+from calipers.cli.streams import encodable, line_width, told_of_output, write, write_error
 from calipers.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def deliver(
     *,
     per_sample: bool = False,
     details: bool = False,
+    sort: str | None = None,
+    all_systems: bool = False,
     after: str = "",
     inspect_value: str | None = None,
     benchmark: str | None = None,
@@ -50,6 +52,9 @@ def deliver(
         Whether the JSON holds one value for each sample too.
     details
         Whether the differences of all pairs of systems are shown.
+    sort, all_systems
+        In which order systems are shown, and whether all of many are, as of the document of a
+        comparison.
     after
         Words that come after the tables.
     inspect_value
@@ -64,15 +69,19 @@ def deliver(
     Raises
     ------
     InputError
-        If texts are to be left out of a result that is no comparison, or its samples laid out.
+        If texts are to be left out of a result that is no comparison, or its samples laid out, or
+        its systems sorted.
     """
     comparison = _comparison(result)
     if comparison is None:
-        _check_page(result.kind, outputs)
+        _check_page(result.kind, outputs, sort=sort, all_systems=all_systems)
     records, outputs = _records(result, outputs, inspect_value)
     shared, outputs = _shared(result, outputs, benchmark)
-    whole = {} if comparison is None else {"details": True}
-    options = whole if details else {}
+    whole: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    if comparison is not None:
+        whole = {"details": True}
+        options = {"details": details, "sort": sort, "all_systems": all_systems}
     shown = result if comparison is None else _public(comparison, outputs)
 
     def document() -> Document:
@@ -96,7 +105,7 @@ def deliver(
         Results(
             show=show if screen else lambda: None,
             warnings=lambda: shown.document(**whole).warnings,
-            texts=_texts(shown, complete, outputs, per_sample=per_sample),
+            texts=_texts(shown, complete, outputs, per_sample=per_sample, sort=sort),
             files={
                 "save": lambda path: complete().save(path),
                 "table": lambda path: _write_rows(
@@ -125,6 +134,32 @@ def show_document(document: Document) -> None:
         write(text)
 
 
+def check_sort(result: Result, sort: str | None) -> None:
+    """Refuse an order that a saved result cannot be shown in, before any file is written.
+
+    Raises
+    ------
+    InputError
+        If no system has the score to sort by.
+    """
+    comparison = _comparison(result)
+    if sort is not None and comparison is not None:
+        from calipers.evaluate.order import order
+
+        order(comparison, sort)
+
+
+def possible_sort(comparison: Comparison, sort: str | None, *, quiet: bool) -> str | None:
+    """Give an order, or the usual one where no system has its score: what was measured is shown."""
+    try:
+        check_sort(comparison, sort)
+    except InputError as error:
+        if not quiet:
+            write_error(f"warning: --sort {sort}: {error}; sorted as usual")
+        return None
+    return sort
+
+
 def _comparison(result: Result) -> Comparison | None:
     """Give a result that has a report with texts and pictures of samples; None for any other."""
     from calipers.results import Comparison
@@ -149,9 +184,15 @@ def _explanation(comparison: Comparison, outputs: Outputs) -> Document:
 
 
 def _texts(
-    shown: Result, complete: Callable[[], Result], outputs: Outputs, *, per_sample: bool
+    shown: Result,
+    complete: Callable[[], Result],
+    outputs: Outputs,
+    *,
+    per_sample: bool,
+    sort: str | None,
 ) -> dict[str, Callable[[], str]]:
     """Give what makes the text of each format; `complete` gives the result with explanations."""
+    order = {} if _comparison(shown) is None else {"sort": sort}
 
     def json() -> str:
         from calipers.report import json_text
@@ -162,12 +203,12 @@ def _texts(
     def markdown() -> str:
         from calipers.report import markdown
 
-        return markdown(shown.summary())
+        return markdown(shown.summary(**order))
 
     def latex() -> str:
         from calipers.report import latex
 
-        return latex(shown.summary())
+        return latex(shown.summary(**order))
 
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
@@ -180,7 +221,7 @@ def _texts(
         if comparison is not None:
             from calipers.report.html import html_page
 
-            return html_page(comparison, redact=outputs.redact)
+            return html_page(comparison, redact=outputs.redact, sort=sort)
         from calipers.report.render.html import page
 
         return page(shown.paged(), figure=_page_figure(shown))
@@ -303,12 +344,14 @@ def names_of_sets(sets: Sequence[tuple[str, int]]) -> list[str]:
     return [name if systems.count(name) == 1 else f"{name}-{file + 1}" for name, file in sets]
 
 
-def _check_page(kind: str, outputs: Outputs) -> None:
+def _check_page(kind: str, outputs: Outputs, *, sort: str | None, all_systems: bool) -> None:
     """Refuse for another result what only the report of a comparison can be asked for."""
     asked = {
         "--redact": outputs.redact,
         "--map": outputs.layout is not None,
         "--explain": outputs.explain,
+        "--sort": sort is not None,
+        "--all-systems": all_systems,
     }
     for what in (what for what, given in asked.items() if given):
         raise InputError(

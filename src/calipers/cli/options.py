@@ -30,6 +30,38 @@ Details = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+
+
+def complete(*values: str) -> Completer:
+    """Make a completion for the shell that offers some values."""
+
+    def offer(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
+    return offer
+
+
+Sort = Annotated[
+    str | None,
+    typer.Option(
+        "--sort",
+        metavar="KEY",
+        help="Order of the systems in tables and on the page: closeness to the reference, name, "
+        "given (as on the command line), or a score such as recall or form.mauve_star, the best "
+        "first. [default: closeness; of decodings that differ in a parameter, given]",
+        rich_help_panel=OUTPUT,
+        autocompletion=complete("closeness", "name", "given"),
+    ),
+]
+AllSystems = Annotated[
+    bool,
+    typer.Option(
+        "--all-systems",
+        help="Show the scores of all systems, where of more than 24 the screen shows the first "
+        "and the last ten and those in question; --details and files have all of them.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
@@ -110,15 +142,6 @@ def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[
 
 def _flag(name: str, about: OptionField) -> str:
     return max(about.flags(name), key=len, default=name)
-
-
-def complete(*values: str) -> Completer:
-    """Make a completion for the shell that offers some values."""
-
-    def offer(incomplete: str) -> list[str]:
-        return [value for value in values if value.startswith(incomplete)]
-
-    return offer
 
 
 def complete_list(*values: str) -> Completer:

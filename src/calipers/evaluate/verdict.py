@@ -17,11 +17,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import inf
 
 from calipers.catalogue.estimation import POINTS
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
 from calipers.catalogue.shown import TEXT, views_of
+from calipers.evaluate.alike import alike
 from calipers.evaluate.shown import with_shown
 from calipers.evaluate.standing import Standing, standing
 from calipers.results.caution import Caution
@@ -34,7 +36,7 @@ from calipers.results.verdict import BriefCaution, Finding, Verdict
 from calipers.score import Score
 from calipers.wording.names import clean
 from calipers.wording.numbers import defined, floor_of, gap_of, p_text, share, value_of
-from calipers.wording.words import Words, in_speech, joined, named, spoken_list
+from calipers.wording.words import Words, in_speech, joined, listed, named, spoken_list
 
 FALL_WITH_QUALITY = frozenset({"coverage", "clipped_coverage", "cover_recall"})
 """Scores of diversity that poor samples lower too: no collapse where quality is low as well."""
@@ -59,6 +61,10 @@ ALWAYS = ("same_file",)
 MOST_REASONS = 2
 """Sentences about what was not read."""
 COUNTS = {2: "Both", 3: "All three"}
+MOST_NAMED = 4
+"""Systems that a sentence names, each with what it scores; of more it names the first ones."""
+FEW = 3
+"""How many of those it then names, and how many groups of systems."""
 NUMBERS = re.compile(r"\ball\b|(?:\bunder )?\d[\d.,]*(?: %)?")
 
 
@@ -155,6 +161,7 @@ class _Judged:
         """Give the sentences."""
         if len(self.systems) > 1:
             yield from self._closest()
+            yield from self._groups()
         elif self.systems:
             yield from self._score()
         yield from self._collapsed()
@@ -357,6 +364,35 @@ class _Judged:
             yield Finding("closest", tuple(self.systems[row] for row in rows), words)
             yield from self._undecided(metric, place.undecided)
 
+    # -------------------------------------------------------------- who is alike
+
+    def _groups(self) -> Iterator[Finding]:
+        """Name the groups that the tests do not tell apart by closeness, the closest first."""
+        lead = decisive(self.comparison)
+        groups = () if lead is None else alike(self.comparison, lead)
+        count = sum(map(len, groups))
+        if lead is None or len(groups) == count:
+            return
+        by = lead.named(several=len(views_of(self.comparison.settings)) > 1)
+        head = f"By {by} there are {len(groups)} groups within which no two systems are "
+        if len(groups) == 1:
+            head = f"By {by} no two of the {count} systems are "
+        parts = [self._group(lead, group) for group in groups[:FEW]]
+        rest = groups[FEW:]
+        if rest:
+            parts.append((f"{sum(map(len, rest))} in {len(rest)} more",))
+        words = joined((f"{head}distinguishable: ",), listed(parts, "; "), (".",))
+        yield Finding("groups", tuple(self.systems[row] for row in chain(*groups)), words)
+
+    def _group(self, metric: ShownScore, rows: Sequence[int]) -> Words:
+        """Name a group: how many, what they score, and the first of them."""
+        ends = list(dict.fromkeys(self.shown(metric, row) for row in (rows[0], rows[-1])))
+        words = f"from {ends[0]} to {ends[1]}" if ends[1:] else f"at {ends[0]}"
+        names = in_speech([self.systems[row] for row in rows], FEW)
+        if not rows[1:]:
+            return joined(names, (f" ({ends[0]})",))
+        return joined((f"{len(rows)} {words} (",), names, (")",))
+
     # -------------------------------------------------------------- one system
 
     def _score(self) -> Iterator[Finding]:
@@ -504,11 +540,24 @@ class _Judged:
             evidence = ", and ".join(self._evidence(rows[0], whole=True))
             yield Finding("collapsed", names, (named(names[0]), f" has collapsed: {evidence}."))
         elif rows:
+            worst = sorted(rows, key=self._loss)
             parts = [
-                joined((named(name),), (f" ({', '.join(self._evidence(row))})",))
-                for name, row in zip(names, rows, strict=True)
+                joined((named(self.systems[row]),), (f" ({', '.join(self._evidence(row))})",))
+                for row in (worst[:FEW] if rows[MOST_NAMED:] else rows)
             ]
-            yield Finding("collapsed", names, joined(spoken_list(parts), (" have collapsed.",)))
+            yield Finding("collapsed", names, self._of_many(rows, parts, "have collapsed"))
+
+    def _loss(self, row: int) -> float:
+        """How little of the diversity of the reference a system keeps."""
+        lowest = self._shares(row, DIVERSITY)
+        return inf if lowest is None else lowest[0]
+
+    @staticmethod
+    def _of_many(rows: Sequence[int], parts: Sequence[Words], verb: str) -> Words:
+        """Say something of systems, of which `parts` name all or the worst."""
+        if len(parts) == len(rows):
+            return joined(spoken_list(parts), (f" {verb}.",))
+        return joined((f"{len(rows)} systems {verb}, most of all ",), spoken_list(parts), (".",))
 
     def _evidence(self, row: int, *, whole: bool = False) -> Iterator[str]:
         lowest = self._shares(row, DIVERSITY)
@@ -528,15 +577,16 @@ class _Judged:
         rows = self._distant_rows
         if not rows:
             return
+        worst = sorted(rows, key=self._loss)
         parts = []
-        for row in rows:
+        for row in worst[:FEW] if rows[MOST_NAMED:] else rows:
             shown = [
                 lowest for names in (QUALITY, DIVERSITY) if (lowest := self._shares(row, names))
             ]
             evidence = ", ".join(f"{m.spoken} {self.shown(m, row)}" for _, m in shown)
             parts.append(joined((named(self.systems[row]),), (f" ({evidence})",)))
-        verb = " lies" if len(rows) == 1 else " lie"
-        words = joined(spoken_list(parts), (f"{verb} far from the reference.",))
+        verb = "lies" if len(rows) == 1 else "lie"
+        words = self._of_many(rows, parts, f"{verb} far from the reference")
         yield Finding("distant", tuple(self.systems[row] for row in rows), words)
 
     # -------------------------------------------------------------- the reference

@@ -20,7 +20,7 @@ from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import MISSING, defined, score_text
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 Settings = Mapping[str, Any]
 """The choices of a run, as plain data."""
@@ -38,6 +38,8 @@ GIVEN = "precomputed"
 
 SHOWN = 5
 """Rows behind a score that are named; all of them stand in the JSON."""
+LONGEST_NAME = 200
+"""Characters of a name in full."""
 
 
 class HasWarnings(Protocol):
@@ -229,6 +231,13 @@ def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
         smallest = [row for row in generated if row.n_given == row.n]
         reason = f", the smallest ({_names(smallest)})" if smallest else ""
         yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes leaves them"
+
+
+def full_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """Give the short form of every name that had to be shortened, with the name in full."""
+    for row in sets_of(comparison):
+        if (form := short(row.name)) != clean(row.name):
+            yield form, short(row.name, LONGEST_NAME)
 
 
 def seed_notes(systems: Sequence[SystemResult | TextResult]) -> Iterator[str]:

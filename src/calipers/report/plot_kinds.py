@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from calipers.command import PlotKind
 from calipers.command import kinds as result_kinds
 from calipers.errors import InputError, unknown_name
+from calipers.wording.short_names import among
 
 if TYPE_CHECKING:
     from calipers.report.plots import Axes, Figure, Plot
@@ -255,7 +256,7 @@ def _has_only_scores(comparison: Comparison, needs: str) -> bool:
 
 def _plot(name: str, result: Result | Sequence[Result], options: Mapping[str, Any]) -> Plot:
     """Check what was given, and give it to the function of the kind."""
-    from calipers.results import Result
+    from calipers.results.result import Result, names_of
 
     kind = kind_of(name)
     check_options(name, options)
@@ -268,10 +269,12 @@ def _plot(name: str, result: Result | Sequence[Result], options: Mapping[str, An
     complete = [_complete(kind, source) for source in results]
     module, _, function = kind.drawn_by.partition(":")
     given = {option: value for option, value in options.items() if value is not None}
-    plot: Plot = getattr(importlib.import_module(module), function)(
-        complete if kind.several else complete[0], **given
-    )
-    return plot
+    names = tuple(name for source in results for name in names_of(source))
+    with among(names):
+        plot: Plot = getattr(importlib.import_module(module), function)(
+            complete if kind.several else complete[0], **given
+        )
+    return replace(plot, names=names)
 
 
 def _complete(kind: PlotKind, result: Result) -> Result:

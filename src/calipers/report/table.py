@@ -15,12 +15,13 @@ from typing import Literal
 
 from calipers.wording.marks import BEST
 from calipers.wording.numbers import APPROXIMATE, MISSING
-from calipers.wording.words import Name, Words, said
+from calipers.wording.words import Name, Words, names_in, said
 
 BEST_STYLE = "bold"
 
 SYSTEM, REFERENCE, FLOOR, FAMILY, METRIC = "system", "reference", "floor", "family", "metric"
-"""What a row of a table is."""
+OMITTED = "omitted"
+"""What a row of a table is; the last stands for rows that are left out."""
 
 Kind = Literal[
     "note",
@@ -144,7 +145,8 @@ class Column:
     marked
         Whether a place for a mark is kept behind each interval.
     spare
-        Whether its intervals may go where names of rows, or a line, would else be broken.
+        Whether its intervals may go where names of rows, or a line, would else be broken: those of
+        1 before those of 2, and of 0 never.
     """
 
     head: str | Name
@@ -158,7 +160,7 @@ class Column:
     direction: str = ""
     share: int | None = None
     marked: bool = False
-    spare: bool = False
+    spare: int = 0
 
 
 Run = tuple[Column, ...]
@@ -287,6 +289,18 @@ class Document:
     def notes(self) -> tuple[Note, ...]:
         """The notes that stand outside of tables."""
         return tuple(n for block in self.blocks if isinstance(block, Notes) for n in block.notes)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names in it, no two of which a renderer may shorten alike."""
+        for table in self.tables:
+            for column in table.columns:
+                cells = (cell.text for cell in column.cells if isinstance(cell, Text))
+                for text in (column.head, column.group, *cells):
+                    yield from names_in(text)
+        notes = (note for table in self.tables for note in table.notes)
+        for note in (*self.notes, *notes):
+            yield from names_in(note.text)
 
     def __str__(self) -> str:
         return _written(self, "text", "plain")

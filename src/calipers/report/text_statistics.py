@@ -51,7 +51,8 @@ from calipers.wording.numbers import (
     value_of,
     value_text,
 )
-from calipers.wording.words import Name, Words, short
+from calipers.wording.short_names import short
+from calipers.wording.words import Name, Words
 
 SUITE = {
     "perplexity": "Perplexity",

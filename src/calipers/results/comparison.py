@@ -307,12 +307,25 @@ class Comparison(ByName[SystemResult], Result):
         data: dict[str, Any] = self._report("page_data")(explained, redact=redact)
         return data
 
-    def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:
+    def html(
+        self,
+        *,
+        redact: bool = False,
+        map_method: Method | None = None,
+        sort: str | None = None,
+    ) -> str:
         """Return the report as one HTML page that stands by itself and asks no host for anything.
 
-        Parameters are those of :meth:`report_data`.
+        Parameters
+        ----------
+        redact, map_method
+            As for :meth:`report_data`.
+        sort
+            In which order its tables have the systems: ``"closeness"`` (the default), ``"name"``,
+            ``"given"``, or the key of a score, the best first.
         """
-        page: str = self._report("page")(self.explained(map_method=map_method), redact=redact)
+        explained = self.explained(map_method=map_method)
+        page: str = self._report("page")(explained, redact=redact, sort=sort)
         return page
 
     def plot(self, kind: str, *, axes: Any = None, **options: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -13,6 +13,7 @@ from calipers.files import check_plain, fitting_in_memory
 from calipers.results.sets import SetSummary
 from calipers.results.settings import check_settings
 from calipers.serialise import Plain, parsed_json, read
+from calipers.wording.short_names import among
 
 if TYPE_CHECKING:
     from calipers.report.table import Document
@@ -74,10 +75,16 @@ class Result(Plain):
         document: Document = self._report("document")(self, **options)
         return document
 
-    def summary(self) -> Document:
-        """Return what a paper or a notebook shows: the tables, and what one needs to read them."""
+    def summary(self, **options: Any) -> Document:
+        """Return what a paper or a notebook shows: the tables, and what one needs to read them.
+
+        Parameters
+        ----------
+        options
+            Of the document of its kind, such as ``sort="name"`` of a comparison.
+        """
         part = "summarised" if _record(self.kind).summarised else "document"
-        document: Document = self._report(part)(self)
+        document: Document = self._report(part)(self, **options)
         return document
 
     def paged(self) -> Document:
@@ -91,7 +98,8 @@ class Result(Plain):
         record = _record(self.kind)
         if record.plot is None:
             raise InputError(f"a {self.kind} has no figure")
-        return record.load(record.plot.drawn_by)(self).figure(path)
+        with among(names_of(self)):
+            return record.load(record.plot.drawn_by)(self).figure(path)
 
     def _report(self, part: str) -> Any:
         """Import what shows results of its kind, by the address in the record of its command.
@@ -99,7 +107,13 @@ class Result(Plain):
         Results stand below what shows them, so this is the only way there.
         """
         record = _record(self.kind)
-        return record.load(getattr(record, part))
+        show = record.load(getattr(record, part))
+
+        def shown(*given: Any, **options: Any) -> Any:
+            with among(names_of(self)):
+                return show(*given, **options)
+
+        return shown
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -176,6 +190,16 @@ class Result(Plain):
 
     def _check(self) -> None:
         check_settings(getattr(self, "settings", {}), self._needed)
+
+
+def names_of(result: Result) -> Iterator[str]:
+    """Give the names of the sets, systems and runs of a result, which no document may confuse."""
+    for part in ("reference", "systems", "sets", "runs"):
+        members = getattr(result, part, ())
+        for member in members if isinstance(members, tuple | list) else (members,):
+            name = getattr(member, "name", member)
+            if isinstance(name, str):
+                yield name
 
 
 def load(path: str | Path) -> Result:

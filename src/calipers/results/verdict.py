@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from calipers.serialise import Plain
-from calipers.wording.words import Words, named, said
+from calipers.wording.short_names import among
+from calipers.wording.words import Words, named, names_in, said
 
 Kind = Literal[
     "closest",
     "undecided",
+    "groups",
     "score",
     "collapsed",
     "distant",
@@ -29,8 +31,8 @@ class Finding(Plain):
     Attributes
     ----------
     kind
-        What it says: who is ``"closest"``, of whom that is ``"undecided"``, what a single system
-        scores (``"score"``), who has
+        What it says: who is ``"closest"``, of whom that is ``"undecided"``, which ``"groups"`` of
+        many systems are alike, what a single system scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
         noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
         or of whom no verdict is given (``"withheld"``), since too little of the texts was read.
@@ -103,7 +105,8 @@ class Verdict(Plain):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The findings as plain text."""
-        return tuple(map(str, self.findings))
+        with among(self._names()):
+            return tuple(map(str, self.findings))
 
     @property
     def closest(self) -> tuple[str, ...]:
@@ -151,8 +154,16 @@ class Verdict(Plain):
         }
 
     def __str__(self) -> str:
-        warned = [f"! {caution}" for caution in self.cautions]
-        return "\n".join((*self.sentences, *warned))
+        with among(self._names()):
+            warned = [f"! {caution}" for caution in self.cautions]
+            return "\n".join((*self.sentences, *warned))
+
+    def _names(self) -> Iterator[str]:
+        """The names in its sentences and cautions."""
+        spoken = [finding.words for finding in self.findings]
+        spoken += [caution.words for caution in self.cautions]
+        for words in spoken:
+            yield from names_in(words)
 
     def _of(self, kind: Kind) -> tuple[str, ...]:
         return tuple(name for f in self.findings if f.kind == kind for name in f.systems)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 
 from calipers.catalogue.embeddings import METRICS
@@ -151,56 +148,37 @@ def _unsaid(metric: str, option: str) -> list[str]:
 def shorten(text: str, width: int) -> str:
     """Take the middle out of a text that is wider than `width`, or piles mark upon mark.
 
+    Names that a reader has to tell apart are shortened by :mod:`calipers.wording.short_names`.
+
     Examples
     --------
     >>> shorten("runs/2024/model_a.jsonl", 12)
     'runs/2…jsonl'
     """
-    if cell_len(text) <= width and len(text) <= MOST_MARKS * width:
+    if fits(text, width):
         return text
     tail = (width - 1) // 2
-    return f"{_head(text, width - 1 - tail)}…{_head(text[::-1], tail)[::-1]}"
+    return f"{head_of(text, width - 1 - tail)}…{tail_of(text, tail)}"
 
 
-def shorten_names(names: Sequence[str], width: int) -> list[str]:
-    """Shorten names to one width, so that those that differ still do where that is possible.
-
-    Names that end up alike keep more of their end, or of the names of their parameters as much as
-    there is room for.
-
-    Examples
-    --------
-    >>> shorten_names(["temperature=0.5,top_p=0.8", "temperature=1,top_p=0.8"], 16)
-    ['tem=0.5,top=0.8', 'tem=1,top=0.8']
-    """
-    short = [shorten(name, width) for name in names]
-    several = len(set(names))
-    if len(set(short)) == several:
-        return short
-    for letters in range(width, 0, -1):
-        brief = [_brief(name, letters) for name in names]
-        if max(map(cell_len, brief)) <= width and len(set(brief)) == several:
-            return brief
-    for tail in range(width - 1, 0, -1):
-        ends = [_ending(name, width, tail) for name in names]
-        if len(set(ends)) == several:
-            return ends
-    return short
+def fits(text: str, width: int) -> bool:
+    """Whether a text is no wider than so many cells, and piles no more marks than these bear."""
+    return cell_len(text) <= width and len(text) <= MOST_MARKS * width
 
 
-_KEY = re.compile(r"(?:^|(?<=,))([^=,]+)(?==)")
+def head_of(text: str, width: int) -> str:
+    """Take as many characters from the start as fit into `width` cells."""
+    taken = 0
+    for index, character in enumerate(text):
+        taken += cell_len(character)
+        if taken > width or index == MOST_MARKS * width:
+            return text[:index]
+    return text
 
 
-def _brief(name: str, letters: int) -> str:
-    """Cut the names of the parameters in a name such as ``top_p=0.9,top_k=40``."""
-    return _KEY.sub(lambda key: key[1][:letters], name)
-
-
-def _ending(name: str, width: int, tail: int) -> str:
-    """Shorten a name to a width, `tail` of it its end."""
-    if cell_len(name) <= width:
-        return name
-    return f"{_head(name, width - 1 - tail)}…{_head(name[::-1], tail)[::-1]}"
+def tail_of(text: str, width: int) -> str:
+    """Take as many characters from the end as fit into `width` cells."""
+    return head_of(text[::-1], width)[::-1]
 
 
 def clean(text: object) -> str:
@@ -212,16 +190,6 @@ def clean(text: object) -> str:
     'a b'
     """
     return "".join(_visible(character) for character in str(text))
-
-
-def _head(text: str, width: int) -> str:
-    """Take as many characters from the start as fit into `width` cells."""
-    taken = 0
-    for index, character in enumerate(text):
-        taken += cell_len(character)
-        if taken > width or index == MOST_MARKS * width:
-            return text[:index]
-    return text
 
 
 def _visible(character: str) -> str:

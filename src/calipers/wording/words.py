@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calipers.serialise import Plain
-from calipers.wording.names import WIDEST_NAME, clean, shorten
+from calipers.wording.names import clean
+from calipers.wording.short_names import short
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Name(Plain):
     _optional = ("share", "most")
 
     def __str__(self) -> str:
-        return self.name if self.most is None else shorten(self.name, self.most)
+        return self.name if self.most is None else short(self.name, self.most)
 
 
 Words = tuple[str | Name, ...]
@@ -41,11 +42,6 @@ Words = tuple[str | Name, ...]
 def said(text: str | Name | Words) -> str:
     """Write a sentence in full."""
     return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
-
-
-def short(name: object) -> str:
-    """Write the name of a set on one line, not too long."""
-    return shorten(clean(name), WIDEST_NAME)
 
 
 def named(name: object, share: int = 3) -> Name:
@@ -60,6 +56,14 @@ def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
         parts += [between] if place else []
         parts += [name] if isinstance(name, Name) else name
     return tuple(parts)
+
+
+def names_in(text: str | Name | Words) -> Iterator[str]:
+    """Give the names in a sentence, in full."""
+    if isinstance(text, Name):
+        yield text.name
+    elif isinstance(text, tuple):
+        yield from (part.name for part in text if isinstance(part, Name))
 
 
 def joined(*parts: Words) -> Words:

@@ -80,7 +80,7 @@ def test_intervals_grow_and_scores_stay(sides, tmp_path):
     assert kept.reference.clusters == 50
     told = (
         "clusters by 'prompt' (--cluster), which count as drawn together: 50 of 300 samples in the "
-        "reference, 50 of 300 samples in a, 50 of 300 samples in b; tests against the reference"
+        "reference, 50 of 300 samples in b, 50 of 300 samples in a; tests against the reference"
     )
     assert told in " ".join(plain(kept.document(details=True)).split())
     assert "clusters by prompt" in str(kept)

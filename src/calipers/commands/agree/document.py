@@ -31,9 +31,9 @@ from calipers.report.table import (
 from calipers.results.ranking import best_of
 from calipers.score import Score
 from calipers.wording.marks import ARROWS, BEST
-from calipers.wording.names import VIEWS, clean, label, meaning, shorten
+from calipers.wording.names import VIEWS, clean, label, meaning
 from calipers.wording.numbers import MISSING, defined, score_text, value_of
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 WIDEST_EMBEDDER = 24
 MOST_PAIRS = 6
@@ -165,7 +165,7 @@ def _runs(
     """Put cells under their view, and views under their embedder."""
     runs: dict[str, list[Column]] = {}
     for column, of_column in zip(agreement.columns, cells, strict=True):
-        name = shorten(clean(column.embedder), WIDEST_EMBEDDER)
+        name = short(column.embedder, WIDEST_EMBEDDER)
         laid = Column(clean(column.view), of_column, group=name, align=align)
         runs.setdefault(column.embedder, []).append(laid)
     return tuple(tuple(run) for run in runs.values())

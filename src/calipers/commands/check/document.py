@@ -24,7 +24,7 @@ from calipers.report.table import (
 )
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, about, defined, number
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 if TYPE_CHECKING:
     from calipers.commands.check.result import Check, CheckedScore, Outcome

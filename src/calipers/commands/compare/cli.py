@@ -9,9 +9,9 @@ import typer
 
 from calipers.cli.command import command
 from calipers.cli.command_line import with_command
-from calipers.cli.deliver import check_shared, deliver, names_of_sets
+from calipers.cli.deliver import check_shared, deliver, names_of_sets, possible_sort
 from calipers.cli.help import CommandPage, metrics_section
-from calipers.cli.options import Details
+from calipers.cli.options import AllSystems, Details, Sort
 from calipers.cli.outputs import (
     EXPLAIN,
     FORMATS,
@@ -153,6 +153,8 @@ def compare(
     outputs: Outputs,
     per_sample: PerSample = False,
     details: Details = False,
+    sort: Sort = None,
+    all_systems: AllSystems = False,
     inspect_value: InspectValue = None,
     benchmark: Benchmark = None,
 ) -> None:
@@ -165,6 +167,7 @@ def compare(
     check_metrics_are_listed(generated)
     check_per_sample(outputs.paths, per_sample=per_sample)
     check_shared(outputs, benchmark)
+    _check_sort(sort)
     with calm(quiet=outputs.quiet):
         from calipers.commands.compare.run import compare as run
 
@@ -186,9 +189,18 @@ def compare(
         outputs,
         per_sample=per_sample,
         details=details,
+        sort=possible_sort(result, sort, quiet=outputs.quiet),
+        all_systems=all_systems,
         inspect_value=inspect_value,
         benchmark=benchmark,
     )
+
+
+def _check_sort(sort: str | None) -> None:
+    if sort is not None:
+        from calipers.evaluate.order import check_order
+
+        check_order(sort)
 
 
 def _check_inspect(

@@ -25,7 +25,7 @@ from calipers.report.table import (
 )
 from calipers.wording.names import clean, label
 from calipers.wording.numbers import MISSING, number, p_text
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 MOST_SENTENCES = 4
 """Scores that the verdict speaks of."""

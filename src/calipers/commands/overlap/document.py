@@ -38,9 +38,10 @@ from calipers.report.table import (
     together,
 )
 from calipers.samples.wording import counted
-from calipers.wording.names import VIEWS, WIDEST_NAME, clean, shorten
+from calipers.wording.names import VIEWS, WIDEST_NAME, clean
 from calipers.wording.numbers import MISSING, number, percent, share, size_text, words_text
-from calipers.wording.words import Words, joined, listed, named, short
+from calipers.wording.short_names import short
+from calipers.wording.words import Words, joined, listed, named
 
 SIDES = ("precision", "recall")
 
@@ -316,7 +317,7 @@ def _matrix(overlap: Overlap, view: OverlapView) -> Table:
 
 def _relation(relation: Relation) -> str:
     """Say what a pair is to each other, by names that fit on a line."""
-    a, b = (shorten(clean(name), WIDEST_NAME - ROOM) for name in (relation.a, relation.b))
+    a, b = (short(name, WIDEST_NAME - ROOM) for name in (relation.a, relation.b))
     return replace(relation, a=a, b=b).sentence
 
 

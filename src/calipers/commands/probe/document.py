@@ -26,7 +26,7 @@ from calipers.report.table import (
 )
 from calipers.wording.names import VIEWS, clean, label, meaning
 from calipers.wording.numbers import MISSING, defined, number
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 UNCHANGED = "unchanged"
 STYLES: dict[Word, str] = {"sees": "bold", "hardly": "", "blind": "yellow"}

@@ -43,7 +43,8 @@ from calipers.wording.numbers import (
     size_text,
     words_text,
 )
-from calipers.wording.words import Words, joined, listed, named, short
+from calipers.wording.short_names import short
+from calipers.wording.words import Words, joined, listed, named
 
 SCORES = {
     "distinct_k": ("distinct", "samples of {k} that are different answers (cosine below {t:g})"),

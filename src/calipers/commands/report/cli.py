@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from calipers.cli.command import command
-from calipers.cli.deliver import deliver
+from calipers.cli.deliver import check_sort, deliver
+from calipers.cli.options import Sort
 from calipers.cli.outputs import PAGE, Outputs
 from calipers.cli.streams import calm
 from calipers.options.option import INPUT
@@ -44,7 +45,7 @@ REPORTING = (
     checked=False,
     shown=REPORTING,
 )
-def report(run: Run, *, outputs: Outputs) -> None:
+def report(run: Run, *, outputs: Outputs, sort: Sort = None) -> None:
     """Write an HTML report of a saved comparison.
 
     The report is one file with tables, curves, a map of all samples, the worst samples beside
@@ -58,7 +59,8 @@ def report(run: Run, *, outputs: Outputs) -> None:
         from calipers.results.result import Result
 
         result = Result.load(run)
-    deliver(result, files, screen=False)
+    check_sort(result, sort)
+    deliver(result, files, screen=False, sort=sort)
 
 
 def page_beside(run: str) -> str:

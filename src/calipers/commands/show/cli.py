@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from calipers.cli.command import command
-from calipers.cli.deliver import deliver
-from calipers.cli.options import Details
+from calipers.cli.deliver import check_sort, deliver
+from calipers.cli.options import AllSystems, Details, Sort
 from calipers.cli.outputs import EXPLAIN, INSPECT, PAGE, SHARED, Benchmark, Outputs
 from calipers.cli.streams import calm
 from calipers.options.option import INPUT
@@ -27,6 +27,10 @@ SHOWING = (
     ("The table:", "calipers show run.zip"),
     ("Topics and samples that cause the gap:", "calipers show run.zip --explain"),
     ("The table for a paper, on standard output:", "calipers show run.zip --latex -"),
+    (
+        "All of many systems, the best recall first:",
+        "calipers show run.zip --all-systems --sort recall",
+    ),
     ("All scores as JSON:", "calipers show run.zip --json scores.json"),
 )
 
@@ -39,11 +43,25 @@ SHOWING = (
     common=("details", "markdown", "latex", "csv"),
 )
 def show(
-    run: Run, *, outputs: Outputs, details: Details = False, benchmark: Benchmark = None
+    run: Run,
+    *,
+    outputs: Outputs,
+    details: Details = False,
+    sort: Sort = None,
+    all_systems: AllSystems = False,
+    benchmark: Benchmark = None,
 ) -> None:
     """Show a saved result again, or write it in another format."""
     with calm(quiet=outputs.quiet):
         from calipers.results.result import Result
 
         result = Result.load(run)
-    deliver(result, outputs, details=details, benchmark=benchmark)
+    check_sort(result, sort)
+    deliver(
+        result,
+        outputs,
+        details=details,
+        sort=sort,
+        all_systems=all_systems,
+        benchmark=benchmark,
+    )

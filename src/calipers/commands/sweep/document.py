@@ -28,7 +28,7 @@ from calipers.report.table import (
 from calipers.wording.marks import ARROWS
 from calipers.wording.names import VIEWS, clean, label, meaning
 from calipers.wording.numbers import MISSING, number
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 ROUND = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 MOST_ROWS = 16

@@ -16,7 +16,7 @@ from calipers.report.plots.choosing import drawable
 from calipers.report.plots.panels import Panel, Plot
 from calipers.report.plots.style import GREY, SHADE, Look, colour, line
 from calipers.wording.names import label
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
 PANEL = (3.6, 2.6)

@@ -8,8 +8,8 @@ import typer
 
 from calipers.cli.command import command
 from calipers.cli.command_line import with_command
-from calipers.cli.deliver import deliver
-from calipers.cli.options import Details
+from calipers.cli.deliver import deliver, possible_sort
+from calipers.cli.options import AllSystems, Details, Sort
 from calipers.cli.outputs import EXPLAIN, FORMATS, PAGE, Outputs
 from calipers.cli.sides import Reference
 from calipers.cli.streams import calm
@@ -65,6 +65,8 @@ def tune(
     options: TuneOptions,
     outputs: Outputs,
     details: Details = False,
+    sort: Sort = None,
+    all_systems: AllSystems = False,
 ) -> None:
     """Find the decoding whose samples come closest to real texts.
 
@@ -72,12 +74,23 @@ def tune(
     and random numbers, compares all of them with the reference, and says which value comes
     closest and which others cannot be distinguished from it.
     """
+    if sort is not None:
+        from calipers.evaluate.order import check_order
+
+        check_order(sort)
     with calm(quiet=outputs.quiet):
         from calipers.commands.tune.run import tune as run
 
         tuned = run(reference, options=options)
     result = with_command(tuned)
-    deliver(result, outputs, details=details, plot=lambda path: _draw(result, path))
+    deliver(
+        result,
+        outputs,
+        details=details,
+        sort=possible_sort(result, sort, quiet=outputs.quiet),
+        all_systems=all_systems,
+        plot=lambda path: _draw(result, path),
+    )
 
 
 def _draw(tuning: Tuning, path: str) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from calipers.catalogue.shown import views_of
+from calipers.evaluate.order import alike_by_closeness, arranged, first_shown
 from calipers.evaluate.standing import all_marks
 from calipers.report import legend
 from calipers.report.comparison.areas import Marked, with_areas
@@ -52,13 +54,20 @@ from calipers.results.comparison import Comparison
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, is_tested
 from calipers.wording.marks import BEST
-from calipers.wording.words import said, short
+from calipers.wording.short_names import short
+from calipers.wording.words import listed, named, said
 
 STATED = ("n", "words")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
 
 
-def document(comparison: Comparison, *, details: bool = False) -> Document:
+def document(
+    comparison: Comparison,
+    *,
+    details: bool = False,
+    sort: str | None = None,
+    all_systems: bool = False,
+) -> Document:
     """Give what the screen shows: the verdict and a table a view; with `details` all the rest.
 
     Parameters
@@ -67,12 +76,24 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
         What was compared.
     details
         Whether sizes, tests, noise floor, differences, all warnings and the legend follow.
+    sort
+        In which order the systems stand, as of :func:`calipers.evaluate.order.order`.
+    all_systems
+        Whether all of many systems stand in the table, as they do with `details`; else the first
+        and the last ten of them, and those in question between.
+
+    Raises
+    ------
+    InputError
+        If no system has the score to sort by.
     """
+    comparison = arranged(comparison, sort)
     metrics, marks, shown = _marked(comparison)
+    rows = None if details or all_systems else first_shown(comparison)
     asked = (groups_table(comparison), copies_table(comparison), advice_table(comparison))
     first: tuple[Block, ...] = (
         *together(*verdict_notes(comparison.verdict)),
-        *view_tables(comparison, metrics, marks),
+        *view_tables(comparison, metrics, marks, rows),
         *together(*legend.reasons(comparison, metrics)),
         *(table for table in asked if table is not None),
     )
@@ -80,7 +101,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
         hidden = _hidden(comparison, metrics)
         return Document(
             "",
-            (*first, *how_to_read(comparison, metrics, shown, hidden)),
+            (*first, *how_to_read(comparison, metrics, shown, hidden, rows)),
             legend.made_by(comparison),
         )
     further = (
@@ -94,6 +115,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
     blocks = (
         *first,
         *together(*notes),
+        *together(*_groups(comparison)),
         *(table for table in further if table is not None),
         *together(*_remarks(comparison)),
         *_legend(comparison, metrics),
@@ -102,7 +124,7 @@ def document(comparison: Comparison, *, details: bool = False) -> Document:
 
 
 def full(comparison: Comparison) -> Document:
-    """Give all that a comparison holds in tables, as the page shows it."""
+    """Give all that a comparison holds in tables, as the page shows it, its systems as they are."""
     metrics, marks, shown = _marked(comparison)
     further = (
         reference_table(comparison),
@@ -124,12 +146,20 @@ def full(comparison: Comparison) -> Document:
     return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
-def summary(comparison: Comparison) -> Document:
+def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
     """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
 
     Sizes stand in the title where all systems have one. The noise floor has a table of its own,
-    with the systems at its size.
+    with the systems at its size. Names that had to be shortened stand below in full.
+
+    Parameters
+    ----------
+    comparison
+        What was compared.
+    sort
+        As of :func:`document`.
     """
+    comparison = arranged(comparison, sort)
     metrics, marks, shown = _marked(comparison)
     columns = with_areas(comparison, metrics, marks)
     signs = (
@@ -146,6 +176,7 @@ def summary(comparison: Comparison) -> Document:
         *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *(table for table in more if table is not None),
+        *together(*glossary(legend.full_names(comparison))),
     )
     title = [
         legend.title_of(comparison),
@@ -180,6 +211,19 @@ def sets_table(comparison: Comparison) -> Table:
     lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
+
+
+def _groups(comparison: Comparison) -> Iterator[Note]:
+    """List the groups that the tests do not tell apart, with all their systems."""
+    found = alike_by_closeness(comparison)
+    if found is None:
+        return
+    metric, groups = found
+    by = metric.named(several=len(views_of(comparison.settings)) > 1)
+    yield Note("heading", f"Groups by {by}, within which no two systems are distinguishable")
+    for number, group in enumerate(groups, start=1):
+        names = [named(comparison.systems[row].name) for row in group]
+        yield Note("point", (f"{number}: ", *listed(names)), about=tuple(map(str, names)))
 
 
 def _hidden(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[str]:

@@ -13,10 +13,14 @@ from calipers.explain.model import Explanation, Topic
 from calipers.report.table import SYSTEM, Block, Column, Document, Note, Notes, Table, Text, singles
 from calipers.report.topics import name_of, outcome, times
 from calipers.results.comparison import Comparison
+from calipers.results.result import names_of
 from calipers.results.system import SystemResult
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, defined, percent, share
-from calipers.wording.words import Name, short
+from calipers.wording.short_names import among, short
+from calipers.wording.words import (
+    Name,
+)
 
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36
@@ -38,6 +42,11 @@ def document(comparison: Comparison) -> Document:
         With the explanations that its systems are to show
         (:meth:`~calipers.Comparison.explained`); without texts only the rows of samples are named.
     """
+    with among(names_of(comparison)):
+        return _document(comparison)
+
+
+def _document(comparison: Comparison) -> Document:
     blocks: list[Block] = []
     for system in comparison.systems:
         views = [view for view in views_of(comparison.settings) if view in system.explained]

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
+from calipers.evaluate.order import MANY
 from calipers.report import legend
 from calipers.report.comparison.areas import AUC, Marked, with_areas
 from calipers.report.inference import mark_notes
 from calipers.report.shown import lead_columns, metric_of, reference_cell, sets_of
 from calipers.report.table import (
     BEST_STYLE,
+    OMITTED,
     REFERENCE,
     SYSTEM,
     Block,
@@ -47,6 +50,7 @@ from calipers.wording.numbers import (
 )
 from calipers.wording.words import named
 
+ELLIPSIS = "⋮"
 NARROW = 0.0025
 """Half of an interval below which values are written with a third decimal."""
 ROLES = {
@@ -66,20 +70,28 @@ def verdict_notes(verdict: Verdict) -> Iterator[Note]:
 
 
 def view_tables(
-    comparison: Comparison, metrics: Sequence[ShownScore], marks: Sequence[Sequence[str]]
+    comparison: Comparison,
+    metrics: Sequence[ShownScore],
+    marks: Sequence[Sequence[str]],
+    rows: Sequence[int] | None = None,
 ) -> Iterator[Table]:
-    """Give a table for each view."""
+    """Give a table for each view, with the systems of some `rows` or with all."""
     columns = with_areas(comparison, metrics, marks)
     shown = {metric.key for metric in metrics}
     for view in dict.fromkeys(metric.view for metric in metrics):
-        yield _view_table(comparison, view, [c for c in columns if c[0].view == view], shown)
+        marked = [column for column in columns if column[0].view == view]
+        table = _view_table(comparison, view, marked, shown)
+        yield table if rows is None else _with_rows(table, rows, len(comparison))
 
 
 def _view_table(
     comparison: Comparison, view: str, marked: Sequence[Marked], shown: set[str]
 ) -> Table:
-    """Lay out the scores by a view, and behind those that are `shown` the area of its tests."""
-    systems = comparison.systems
+    """Lay out the scores by a view, and behind those that are `shown` the area of its tests.
+
+    Of many systems a line each matters more than the intervals, where a line has no room for both.
+    """
+    systems, many = comparison.systems, len(comparison) > MANY
     references = [reference_cell(comparison, metric) for metric, _ in marked]
     with_reference = any(cell != Text() for cell in references)
     roles = {m.key: ROLES.get(m.base, "") for m, _ in marked if m.key in shown}
@@ -100,6 +112,7 @@ def _view_table(
             key=metric.key,
             meaning=metric.meaning,
             direction=metric.direction,
+            spare=2 * many,
         )
         if metric.key in shown
         else _area_column(comparison, metric, marks)
@@ -115,10 +128,42 @@ def _view_table(
     return Table(tuple(lead), singles(columns), kinds, id=f"view-{clean(view)}")
 
 
+def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
+    """Keep the rows of some of `count` systems, and say how many stand between them."""
+    if len(rows) == count:
+        return table
+    above = len(table.kinds) - count
+    places = [*range(above), *(above + row for row in rows)]
+    gaps = {
+        above + after: after - before - 1
+        for before, after in pairwise((-1, *rows, count))
+        if after - before > 1
+    }
+
+    def kept(column: Column, *, names: bool) -> Column:
+        cells: list[Cell] = []
+        for place in places:
+            if place in gaps:
+                cells.append(Text(f"{ELLIPSIS} {gaps[place]} more" if names else "", "dim"))
+            cells.append(column.cells[place])
+        return replace(column, cells=tuple(cells))
+
+    kinds: list[str] = []
+    for place in places:
+        kinds += [OMITTED] * (place in gaps) + [table.kinds[place]]
+    first, *others = table.lead
+    return replace(
+        table,
+        lead=(kept(first, names=True), *(kept(column, names=False) for column in others)),
+        runs=tuple(tuple(kept(column, names=False) for column in run) for run in table.runs),
+        kinds=tuple(kinds),
+    )
+
+
 def _area_column(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> Column:
     """Give how well a classifier separates a system from the reference, by the tests."""
     cells = tuple(_cells(comparison, metric, marks))
-    return Column("AUC", cells, align="inline", key=metric.key, spare=True)
+    return Column("AUC", cells, align="inline", key=metric.key, spare=1)
 
 
 def _above(column: Column, cell: Cell) -> Column:
@@ -162,7 +207,11 @@ def _interval(metric: ShownScore, score: Score | None, decimals: int) -> str:
 
 
 def how_to_read(
-    comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str], hidden: Iterable[str]
+    comparison: Comparison,
+    metrics: Sequence[ShownScore],
+    shown: set[str],
+    hidden: Iterable[str],
+    rows: Sequence[int] | None = None,
 ) -> tuple[Block, ...]:
     """Explain the marks, say what was compared, and where the rest is.
 
@@ -172,6 +221,8 @@ def how_to_read(
         The marks in the tables.
     hidden
         What --details would add, as words.
+    rows
+        The systems that are shown; None for all.
     """
     scores = [score for metric in metrics for score in scores_of(comparison, metric)]
     signs = list(mark_notes(comparison, shown, brief=True))
@@ -186,13 +237,17 @@ def how_to_read(
         for score in scores_of(comparison, metric_of(comparison, key))
     ]
     if any(bounds_of(score) for score in scores):
-        signs.append(Note("sign", f"[{percent(level_of(comparison))} interval]"))
+        room = " where there is room" if len(comparison) > MANY else ""
+        signs.append(Note("sign", f"[{percent(level_of(comparison))} interval]{room}"))
     if any(score and score.approximate and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
     if tested:
         signs.append(
             Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC")
         )
-    where = [Note("where", f"{', '.join(hidden)}: --details")]
+    left_out = 0 if rows is None else len(comparison) - len(rows)
+    where = [Note("where", f"{left_out} of {len(comparison)} systems left out: --all-systems")]
+    where = where if left_out else []
+    where += [Note("where", f"{', '.join(hidden)}: --details")]
     where.append(Note("where", "which topics? --explain, --html FILE"))
     return (Notes((*signs, Note("how", legend.foot(comparison)), *where)),)

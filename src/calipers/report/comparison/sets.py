@@ -21,8 +21,9 @@ from calipers.results.comparison import Comparison
 from calipers.results.ranking import best_of
 from calipers.results.system import SystemResult
 from calipers.score import Score
-from calipers.wording.names import clean, label, shorten
+from calipers.wording.names import clean, label
 from calipers.wording.numbers import MISSING, score_text, size_text, value_of
+from calipers.wording.short_names import short
 
 MOST = 50
 """Groups that are all shown; of more, only the worst."""
@@ -187,7 +188,7 @@ def _group_cell(score: Score | None, lowest: bool) -> ScoreCell:
 def _run_name(comparison: Comparison, system: SystemResult, view: str) -> str:
     """Name a run by what tells it apart: the system, the view, or both."""
     several = len(comparison) > 1
-    name = shorten(clean(system.name), 16) if several else ""
+    name = short(system.name, 16) if several else ""
     shown = clean(view) if len(views_of(comparison.settings)) > 1 or not several else ""
     return ", ".join(part for part in (name, shown) if part)
 
@@ -217,4 +218,4 @@ def _copies_cell(score: Score | None) -> ScoreCell:
 
 
 def _short(name: str) -> str:
-    return shorten(clean(name), WIDEST_LABEL)
+    return short(name, WIDEST_LABEL)

@@ -48,6 +48,8 @@ from calipers.wording.numbers import (
 from calipers.wording.words import Name, listed, named
 
 MOST_ADVICE = 40
+MOST_NAMED, FEW = 6, 3
+"""Systems that a finding names; of more it names only the first few."""
 ASKED = "distinguishable?"
 FIXED = "\N{NO-BREAK SPACE}"
 
@@ -59,7 +61,8 @@ def reference_table(comparison: Comparison) -> Table | None:
     tests = against_reference(comparison)
     if not tests:
         return None
-    names = list(dict.fromkeys(test.a for test in tests))
+    tested = {test.a for test in tests}
+    names = [system.name for system in comparison.systems if system.name in tested]
     lead = Column("system", tuple(Text(named(name)) for name in names), align="left")
     metrics = _by_view(
         [metric_of(comparison, key) for key in dict.fromkeys(t.score for t in tests)]
@@ -262,7 +265,10 @@ def _inside(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[N
             about.setdefault(words, []).append(named(system.name))
     for words, systems in about.items():
         more = f": within the noise floor by {words}"
-        yield Note("finding", (*listed(systems), more), about=tuple(map(str, systems)))
+        rest = len(systems) - MOST_NAMED
+        named_ones = listed(systems if rest <= 0 else systems[:FEW])
+        more = more if rest <= 0 else f" and {len(systems) - FEW} more{more}"
+        yield Note("finding", (*named_ones, more), about=tuple(map(str, systems)))
 
 
 def _floor_caption(comparison: Comparison, metrics: Sequence[ShownScore]) -> str:

@@ -14,7 +14,7 @@ from calipers.report.topics import outcome, ratio_words
 from calipers.results.comparison import Comparison
 from calipers.wording.names import VIEWS, clean, shorten
 from calipers.wording.numbers import defined, share
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""

@@ -18,6 +18,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from calipers.assets import PLOTLY
+from calipers.evaluate.order import arranged
 from calipers.report.comparison import document as compare
 from calipers.report.html.escaping import escaping_templates
 from calipers.report.html.islands import island, policy, visible
@@ -40,10 +41,12 @@ from calipers.report.html.tables import (
 from calipers.report.html.texts import TextView, fitting
 from calipers.report.html.wording import count
 from calipers.report.redacted import without_texts
+from calipers.report.shown import sets_of
 from calipers.report.table import ScoreCell
 from calipers.results.comparison import Comparison
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import defined, share
+from calipers.wording.short_names import among
 from calipers.wording.words import Name, Words, said
 
 PURPOSE = "the HTML report"
@@ -78,7 +81,7 @@ class Pictures:
         return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
 
 
-def html_page(comparison: Comparison, *, redact: bool = False) -> str:
+def html_page(comparison: Comparison, *, redact: bool = False, sort: str | None = None) -> str:
     """Write the report of a comparison as one HTML file that opens offline.
 
     Parameters
@@ -87,6 +90,8 @@ def html_page(comparison: Comparison, *, redact: bool = False) -> str:
         With its explanations and maps, as :meth:`Comparison.explained` gives it.
     redact
         Whether no text of a sample and no folder of a file gets into the page.
+    sort
+        In which order tables have the systems, as of :func:`calipers.evaluate.order.order`.
 
     Returns
     -------
@@ -99,12 +104,17 @@ def html_page(comparison: Comparison, *, redact: bool = False) -> str:
         If plotly's script is needed, and Calipers was built without it.
     """
     shown = without_texts(comparison) if redact else comparison
+    with among(samples.name for samples in sets_of(shown)):
+        return _written(shown, sort, redact=redact)
+
+
+def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
     pictures = Pictures(map_data(shown, redacted=redact), chart_data(shown))
     inlined = _inlined(pictures)
     explanations = [explanation for system in shown for explanation in system.explained.values()]
     environment = _environment(fitting(explanations, taken=inlined.size))
     page: str = environment.get_template("page.html").render(
-        **_about(shown),
+        **_about(arranged(shown, sort), shown),
         **inlined.placed,
         pictures=pictures.shown,
         systems=system_lists(shown),
@@ -151,8 +161,8 @@ def _inlined(pictures: Pictures) -> Inlined:
     )
 
 
-def _about(comparison: Comparison) -> dict[str, Any]:
-    """Gather what the page says of the comparison itself."""
+def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
+    """Gather what the page says of the comparison itself, whose systems were `given` otherwise."""
     document, heading = compare.full(comparison), title(comparison)
     return {
         "title": heading,
@@ -160,7 +170,7 @@ def _about(comparison: Comparison) -> dict[str, Any]:
         "about": document.title,
         "version": comparison.version,
         "verdict": comparison.verdict,
-        "scores": scores_of(document, comparison),
+        "scores": scores_of(document, comparison, given),
         "views": defaultdict(str, VIEWS),
         "places": places(comparison),
         "legend": document.of_kind("legend"),

@@ -22,11 +22,12 @@ from calipers.catalogue.estimation import DIVERGENCE
 from calipers.catalogue.shown import TEXT
 from calipers.evaluate.verdict import furthest_first
 from calipers.explain.model import Topic
+from calipers.report.scale import bulk
 from calipers.report.topics import ratio_words
 from calipers.results.comparison import Comparison
 from calipers.score import WIDTH
 from calipers.wording.names import MADE_BY, VIEWS, clean, shorten
-from calipers.wording.words import short
+from calipers.wording.short_names import short
 
 SCRIPTS = (
     "charts_kit.js",
@@ -156,7 +157,8 @@ def plane_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, A
     ``correlation`` of the errors, and ``beside``, the scores at the size of the noise floor; all
     but the values may be None, each error and each interval on its own. The ``floor`` of a plane
     is what two halves of the reference score, ``half`` is two standard deviations over the splits,
-    ``size`` the samples in a half.
+    ``size`` the samples in a half. ``bulk`` is how far the points go on each axis, without those
+    that lie far from the others, which stand at the border.
     """
     made = [_plane(comparison, views, view, pair) for view in views for pair in PAIRS]
     return [plane for plane in made if plane["points"]]
@@ -168,7 +170,9 @@ def _plane(
     keys = [prefix(views, view) + name for name in pair]
     points = [_point(comparison, row, keys) for row in range(len(comparison))]
     about = {"view": views.index(view), "across": pair[0], "up": pair[1]}
-    return {**about, "points": list(filter(None, points)), "floor": _floor(comparison, keys)}
+    known = [point for point in points if point is not None]
+    reach = [bulk(point[axis] for point in known) for axis in ("x", "y")]
+    return {**about, "points": known, "bulk": reach, "floor": _floor(comparison, keys)}
 
 
 def _point(comparison: Comparison, row: int, keys: Sequence[str]) -> dict[str, Any] | None:

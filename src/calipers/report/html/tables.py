@@ -9,21 +9,31 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import inf, isfinite
 from typing import Any
 
+from calipers.evaluate.alike import Groups
+from calipers.evaluate.order import MANY, alike_by_closeness
 from calipers.report.html.wording import listing
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import Measure, pieces
 from calipers.report.render.text import strip
+from calipers.report.scale import bulk
 from calipers.report.shown import sets_of
-from calipers.report.table import Cell, Column, Document, Note, ScoreCell, Table
+from calipers.report.table import Cell, Column, Document, Note, ScoreCell, Table, Text
 from calipers.results.comparison import Comparison
 from calipers.results.sets import SetSummary
+from calipers.results.significance import is_tested
 from calipers.score import Score
 from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, share, size_text, value_of, words_text
-from calipers.wording.words import Words, named, said, short
+from calipers.wording.short_names import short
+from calipers.wording.words import (
+    Words,
+    named,
+    said,
+)
 
 MARKS = {
     BEST: "best in its column",
@@ -32,6 +42,20 @@ MARKS = {
     OPEN: "undecided: differs from the best only without the correction for several tests",
     UNTESTED: "not tested against the best",
 }
+TONES = {BEST: "good", ALIKE: "good", EQUAL: "good", OPEN: "open"}
+"""What the mark of a value says of it, as the page colours it."""
+FILTERS = {
+    "closest": "closest, or tied with it",
+    "undecided": "undecided whether as close",
+    "lost": "lost diversity or collapsed",
+    "cautioned": "with a caution",
+}
+"""What rows can be found by, and what it is called."""
+GROUP = "group"
+LONGEST_NAME = 200
+"""Characters of a name in full."""
+FEW = 9
+"""Rows, with that of the reference, up to which nobody has to search."""
 PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "advice")
 """The tables below the scores, the most important first."""
 MOST_NAMED = 3
@@ -64,6 +88,19 @@ class MainTable:
         What explains its marks.
     reasons
         What explains its dashes.
+    places
+        For each row that of its system among those that were given, from 1, by which pictures
+        colour it; 0 for the reference.
+    full_names
+        Of its rows.
+    flags
+        What each row can be found by.
+    filters
+        Those of them that there are, and what each is called.
+    bars
+        For each column of scores how long the bar of each row is, in percent; None without one.
+    tested
+        Whether systems were tested against each other, so that one without a mark is worse.
     """
 
     table: Table
@@ -71,18 +108,114 @@ class MainTable:
     has_floor: bool
     how: tuple[str, ...]
     reasons: tuple[Note, ...]
+    places: tuple[int, ...]
+    full_names: tuple[str, ...]
+    flags: tuple[tuple[str, ...], ...]
+    filters: tuple[tuple[str, str], ...]
+    bars: tuple[tuple[int | None, ...], ...]
+    tested: bool
+
+    @property
+    def many(self) -> bool:
+        """Whether the table has a box of its own to scroll in."""
+        return len(self.names) > MANY
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether there are rows enough to search and filter."""
+        return len(self.names) > FEW
+
+    @property
+    def best(self) -> str:
+        """The marks of the best and what is tied with it, as far as there are any."""
+        marks = {_mark(cell) for column in self.table.scores for cell in column.cells}
+        return "".join(mark for mark, tone in TONES.items() if tone == "good" and mark in marks)
+
+    def tone(self, column: Column, place: int) -> str:
+        """Say how a value compares with the best: ``good``, ``open``, ``bad`` or nothing."""
+        cell = column.cells[place]
+        if not isinstance(cell, ScoreCell) or cell.number is None or not place:
+            return ""
+        if cell.mark:
+            return TONES.get(cell.mark, "")
+        return "bad" if self.tested and any(map(_mark, column.cells)) else ""
 
 
-def scores_of(document: Document, comparison: Comparison) -> MainTable:
-    """Give the main table of a comparison."""
+def scores_of(
+    document: Document, comparison: Comparison, given: Comparison | None = None
+) -> MainTable:
+    """Give the main table of a comparison; its systems may have been `given` in another order."""
     tables = {table.id: table for table in document.tables}
+    table, sets = tables["scores"], sets_of(comparison)
+    places = {system.name: place for place, system in enumerate(given or comparison, start=1)}
+    groups = alike_by_closeness(comparison)
+    flags = [(), *(tuple(_flags(comparison, row)) for row in range(len(comparison)))]
+    known = {flag for row in flags for flag in row}
+    if groups is not None:
+        table = _with_groups(table, groups[1])
     return MainTable(
-        tables["scores"],
-        tuple(short(samples.name) for samples in sets_of(comparison)),
+        table,
+        tuple(short(samples.name) for samples in sets),
         "floor" in tables,
         tuple(f"{n.sign} {n}" if n.sign else str(n) for n in document.of_kind("interval", "mark")),
         document.of_kind("missing"),
+        (0, *(places[system.name] for system in comparison)),
+        tuple(short(samples.name, LONGEST_NAME) for samples in sets),
+        tuple(flags),
+        tuple((flag, name) for flag, name in FILTERS.items() if flag in known),
+        tuple(tuple(_bars(comparison, column)) for column in table.scores),
+        is_tested(comparison),
     )
+
+
+def _mark(cell: Cell) -> str:
+    return cell.mark if isinstance(cell, ScoreCell) else ""
+
+
+def _with_groups(table: Table, groups: Groups) -> Table:
+    """Add the number of the group that each system is in, by closeness."""
+    of = {row: str(number) for number, group in enumerate(groups, start=1) for row in group}
+    count = len(table.kinds) - 1
+    cells = (Text(), *(Text(of.get(row, MISSING)) for row in range(count)))
+    first, *others = table.lead
+    return replace(table, lead=(first, Column(GROUP, cells, direction="lower"), *others))
+
+
+def _flags(comparison: Comparison, row: int) -> Iterator[str]:
+    """Give what a system can be found by."""
+    system, verdict = comparison.systems[row], comparison.verdict
+    for flag, names in {
+        "closest": verdict.closest,
+        "undecided": verdict.undecided,
+        "lost": (*verdict.collapsed, *verdict.lost),
+    }.items():
+        if system.name in names:
+            yield flag
+    if system.cautions or system.withheld:
+        yield "cautioned"
+
+
+def _bars(comparison: Comparison, column: Column) -> Iterator[int | None]:
+    """Give where the values of a column lie, from the worst that they can be to the best.
+
+    A score without ends lies between the worst and the best of the systems, but for those that are
+    far from all others.
+    """
+    numbers = [cell.number if isinstance(cell, ScoreCell) else None for cell in column.cells]
+    ranges = [
+        system.scores[column.key].range for system in comparison if column.key in system.scores
+    ]
+    known = [number for number in numbers[1:] if number is not None]
+    low, high = ranges[0] if ranges and column.direction != "closest" else (-inf, inf)
+    if not (isfinite(low) and isfinite(high)):
+        low, high = bulk(known) or (0.0, 0.0)
+        low = 0.0 if column.direction == "closest" else low
+    for place, number in enumerate(numbers):
+        if not place or number is None or not column.direction or high <= low:
+            yield None
+            continue
+        share = min(1.0, max(0.0, (number - low) / (high - low)))
+        yield round(100 * (share if column.direction == "higher" else 1 - share))
 
 
 def parts(document: Document) -> list[tuple[Table, tuple[Table, ...]]]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from calipers.errors import InputError, unknown_name
 from calipers.results.comparison import Comparison
 from calipers.score import Score
-from calipers.wording.names import WIDEST_NAME, clean, shorten
+from calipers.wording.names import WIDEST_NAME
+from calipers.wording.short_names import short
 
 HAIR_SPACE = "\N{HAIR SPACE}"
 LEVEL = 0.95
@@ -131,7 +132,7 @@ def drawable(text: object, width: int = WIDEST_NAME) -> str:
     >>> drawable("costs $5 or $6")
     'costs \\\\$5 or \\\\$6'
     """
-    shown = shorten(clean(text), width).replace("$", r"\$")
+    shown = short(text, width).replace("$", r"\$")
     # Legends leave out names that start with an underscore
     return HAIR_SPACE + shown if shown.startswith("_") else shown
 

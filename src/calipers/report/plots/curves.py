@@ -28,6 +28,7 @@ from calipers.report.plots.choosing import (
 from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
 from calipers.report.plots.style import MARKERS, SHADE, Look, colour, line
 from calipers.results.comparison import Comparison
+from calipers.wording.names import WIDEST_NAME
 
 Point = tuple[float, float]
 
@@ -224,7 +225,7 @@ def curve_legend(
     shown = [{drawn.index for drawn in curves[view] if drawn.known} for view in views]
     legend: list[Artist] = []
     for i, (name, gap) in enumerate(
-        zip(shown_names(comparison), gaps(comparison, views, shown), strict=True)
+        zip(shown_names(comparison, WIDEST_NAME), gaps(comparison, views, shown), strict=True)
     ):
         there = any(i in places for places in shown)
         area = f"  {areas[i]}" if areas and there else ""

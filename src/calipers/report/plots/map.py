@@ -28,6 +28,7 @@ from calipers.report.plots.choosing import (
 from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import COLOURS, GREY, Look, colour, marker
 from calipers.results.comparison import Comparison
+from calipers.wording.short_names import among
 
 Sets = Mapping[str | None, PlacedSet]
 Numbers = NDArray[np.float64]
@@ -75,7 +76,8 @@ def map_plot(comparison: Comparison, *, view: str | None = None, system: str | N
         panels = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
         for panel, name in zip(panels, names, strict=False):
             _draw(panel, comparison, sets, [name])
-            panel.set_title(drawable(name, LONGEST), loc="left", pad=14)
+            with among(names):
+                panel.set_title(drawable(name, LONGEST), loc="left", pad=14)
             _write_outside(panel, sets[name])
         for spare in panels[len(names) :]:
             spare.remove()

@@ -20,6 +20,7 @@ from calipers.report.plots.choosing import drawable, view_words
 from calipers.report.plots.style import FONT, Look, save_figure, styled
 from calipers.results.comparison import Comparison
 from calipers.wording.names import WIDEST_NAME
+from calipers.wording.short_names import among
 
 COLUMN, HEIGHT = 3.4, 3.52
 """Size of a view's panel in inches; a figure of one view is as wide as a column of a paper."""
@@ -73,14 +74,17 @@ class Plot:
         What draws the figure with all panels.
     panel
         What prepares one panel: the first, where a figure has several.
+    names
+        Names that are not to be shortened alike.
     """
 
     whole: Callable[[], Figure]
     panel: Callable[[], Panel]
+    names: tuple[str, ...] = ()
 
     def figure(self, path: str | Path | None = None) -> Figure:
         """Draw a figure with all panels; keep it as .png, .pdf or .svg where a file is named."""
-        with styled():
+        with styled(), among(self.names):
             figure = self.whole()
         if path is not None:
             save_figure(figure, path)
@@ -96,7 +100,7 @@ class Plot:
         legend
             Whether to add a legend, to the right of the axes.
         """
-        with styled():
+        with styled(), among(self.names):
             panel = self.panel()
             if axes is None:
                 width, height = panel.size
@@ -165,9 +169,10 @@ def _views_figure(
     return figure
 
 
-def shown_names(comparison: Comparison) -> list[str]:
-    """Give the names of the systems as legends below panels show them."""
-    names = [drawable(system.name, LONGEST) for system in comparison]
+def shown_names(comparison: Comparison, width: int = LONGEST) -> list[str]:
+    """Give the names of the systems as panels show them, and legends in a wider `width`."""
+    with among(system.name for system in comparison):
+        names = [drawable(system.name, width) for system in comparison]
     return [name if name.strip() else BLANK for name in names]
 
 

@@ -30,10 +30,11 @@ from calipers.report.plots.curves import GREY, deviations
 from calipers.report.plots.labels import label_points
 from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
 from calipers.report.plots.style import EDGE, Look, colour, marker
+from calipers.report.scale import bulk
 from calipers.results.comparison import Comparison
 from calipers.results.system import SystemResult
 from calipers.score import Score
-from calipers.wording.names import label
+from calipers.wording.names import WIDEST_NAME, label
 
 Families = str | Sequence[Sequence[str]]
 Span = tuple[float, float]
@@ -41,6 +42,7 @@ Ends = tuple[float | None, float | None]
 
 NAMED, SHORT = 12, 16
 TICKS = 6
+NOTE_SIZE = 7
 ROOM, LEAST, MARGIN = 0.08, 0.1, 0.025
 RIM, BETWEEN = 24, 12
 TELLS = {
@@ -177,6 +179,18 @@ class Scene:
     places: Sequence[Place]
     floors: Sequence[Floor]
 
+    def parted(self) -> tuple[list[Place], list[Place]]:
+        """Part the systems into those that set the scale and those that lie far from all others."""
+        spans = [bulk(at) for at in zip(*((p.x, p.y) for p in self.places), strict=True)]
+
+        def within(place: Place) -> bool:
+            ends = zip(spans, (place.x, place.y), strict=True)
+            return all(span is None or span[0] <= at <= span[1] for span, at in ends)
+
+        near = [place for place in self.places if within(place)]
+        far = [place for place in self.places if not within(place)]
+        return (near, far) if near else (far, near)
+
 
 def plane_plot(
     comparison: Comparison,
@@ -193,7 +207,8 @@ def plane_plot(
 
     Ellipses hold, at the confidence level of the run, both scores together; where the correlation
     of their errors is not known, crosses show their intervals. The legend names the systems whose
-    scores are undefined.
+    scores are undefined. A system that lies far from all others does not set the scale: it stands
+    hollow at the border, with its value, unless the `whole` scale is asked for.
 
     Parameters
     ----------
@@ -234,7 +249,9 @@ def planes(comparison: Comparison, view: str | None, plane: Plane) -> Plot:
 
     def draw(axes: Axes, view: str) -> None:
         """Draw the floor below, then lines, ellipses and points, names on top."""
-        scene, reach = scenes[view], deviations(level)
+        whole, reach = scenes[view], deviations(level)
+        near, far = (list(whole.places), []) if plane.whole else whole.parted()
+        scene = Scene(near, whole.floors)
         _limit(
             axes,
             plane,
@@ -251,19 +268,23 @@ def planes(comparison: Comparison, view: str | None, plane: Plane) -> Plot:
             axes.plot([p.x for p in line], [p.y for p in line], label="_family", **JOINED)
         for place in scene.places:
             _draw_place(axes, place, among=len(scene.places))
+        for place in far:
+            _draw_at_border(axes, place)
         if beside:
             _name_places(axes, scene.places, lines)
         axes.set_xlabel(plane.x_name or _axis_name(plane.x))
         axes.set_ylabel(plane.y_name or _axis_name(plane.y))
 
     def legend(views: Sequence[str]) -> list[Artist]:
-        """Name the systems that are missing somewhere, and all where none is named in panels."""
+        """Name the systems that are missing somewhere or cut, and all where panels name none."""
+        brief = shown_names(comparison)
         shown = [{place.index for place in scenes[view].places} for view in views]
-        named = enumerate(zip(shown_names(comparison), gaps(comparison, views, shown), strict=True))
+        whole = shown_names(comparison, WIDEST_NAME)
+        named = enumerate(zip(whole, gaps(comparison, views, shown), strict=True))
         systems: list[Artist] = [
             Line2D([], [], label=name + gap, **(_mark(i) if any(i in s for s in shown) else EMPTY))
             for i, (name, gap) in named
-            if gap or not beside
+            if gap or not beside or name != brief[i]
         ]
         return [*systems, *_marks(comparison, [scenes[view] for view in views], level)]
 
@@ -473,6 +494,30 @@ def _draw_place(axes: Axes, place: Place, *, among: int) -> None:
         for ends, bar in place.bars:
             axes.plot(*zip(*ends, strict=True), color=shade, label=f"_{bar}", **BAR)
     axes.plot([place.x], [place.y], label=place.name, **_mark(place.index))
+
+
+def _draw_at_border(axes: Axes, place: Place) -> None:
+    """Draw a system beyond the scale: a hollow mark at the border, its name and its value."""
+    limits = axes.get_xlim(), axes.get_ylim()
+    values = place.x, place.y
+    at = [min(high, max(low, v)) for (low, high), v in zip(limits, values, strict=True)]
+    beyond = [f"{v:.2f}" for v, edge in zip(values, at, strict=True) if v != edge]
+    text = beyond[0] if len(beyond) == 1 else f"({', '.join(beyond)})"
+    shade = colour(place.index)
+    look: Look = {**_mark(place.index), "markerfacecolor": "white", "markeredgecolor": shade}
+    axes.plot(*([value] for value in at), label="_beyond", **(look | {"clip_on": False}))
+    right, up = (at[axis] > (limits[axis][0] + limits[axis][1]) / 2 for axis in (0, 1))
+    axes.annotate(
+        f"{place.name} {text}",
+        (at[0], at[1]),
+        xytext=(-8 if right else 8, -6 if up else 6),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        va="top" if up else "bottom",
+        size=NOTE_SIZE,
+        color=GREY,
+        zorder=4,
+    )
 
 
 def _mark(index: int) -> Look:

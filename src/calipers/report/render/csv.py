@@ -18,6 +18,7 @@ from calipers.results.texts import TextComparison
 from calipers.score import Score
 from calipers.wording.names import clean
 from calipers.wording.numbers import defined
+from calipers.wording.short_names import among
 from calipers.wording.words import said
 
 COLUMNS = (
@@ -94,13 +95,14 @@ def tables_csv(document: Document) -> str:
     file = io.StringIO(newline="")
     lines = csv.writer(file)
     lines.writerow(SHOWN)
-    for table in document.tables:
-        for column in table.columns[1:]:
-            names = table.columns[0].cells
-            for name, shown in zip(names, column.cells, strict=True):
-                group, head = said(column.group), said(column.head)
-                about = (table.id, _text(name), group, head)
-                lines.writerow(map(cell, (*about, *_parts(shown))))
+    with among(document.names):
+        for table in document.tables:
+            for column in table.columns[1:]:
+                names = table.columns[0].cells
+                for name, shown in zip(names, column.cells, strict=True):
+                    group, head = said(column.group), said(column.head)
+                    about = (table.id, _text(name), group, head)
+                    lines.writerow(map(cell, (*about, *_parts(shown))))
     return file.getvalue()
 
 

@@ -36,6 +36,7 @@ from calipers.report.table import (
 from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
+from calipers.wording.short_names import among
 from calipers.wording.words import said
 
 LINE = "1px solid rgba(128, 128, 128, .45)"
@@ -54,7 +55,8 @@ def html(document: Document, *, figure: bytes = b"") -> str:
     the intervals small; what the marks mean stands below it; notes, warnings and further tables
     are folded.
     """
-    body = "\n".join(_parts(document, figure))
+    with among(document.names):
+        body = "\n".join(_parts(document, figure))
     return f'<div class="calipers mathjax_ignore tex2jax_ignore">\n{body}\n</div>'
 
 

@@ -33,6 +33,7 @@ from calipers.results.result import Result
 from calipers.wording.marks import BEST, FLOOR_MARK
 from calipers.wording.names import clean
 from calipers.wording.numbers import APPROXIMATE, MISSING
+from calipers.wording.short_names import among
 from calipers.wording.words import said
 
 MOST_FLOATS = 10
@@ -120,7 +121,13 @@ def latex(shown: Document | Result) -> str:
     one ``tabular``, with a rule over the columns of each view, or in several where it would be too
     wide. What is said beside tables stands below the last.
     """
-    document, floats = document_of(shown), list[str]()
+    document = document_of(shown)
+    with among(document.names):
+        return _latex(document)
+
+
+def _latex(document: Document) -> str:
+    floats = list[str]()
     for place, table in enumerate(_drawn(document), start=1):
         words = [_said(document)] if place == 1 else []
         words += [f"{escape(table.heading)}."] if table.heading else []

@@ -12,7 +12,11 @@ from itertools import groupby, pairwise
 
 from rich.cells import cell_len
 
-from calipers.wording.names import WIDEST_NAME, shorten_names
+from calipers.wording.names import (
+    WIDEST_NAME,
+    head_of,
+)
+from calipers.wording.short_names import among, short
 
 NARROWEST_NAME = 16
 TINY_NAME = 8
@@ -160,6 +164,17 @@ def explained(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
         yield from wrapped(meaning, width, "dim", first=padded(name, margin + 2))
 
 
+def in_full(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
+    """Set short forms of names on the left and the names in full, broken anywhere, on the right."""
+    margin = max((cell_len(form) for form, _ in pairs), default=0) + 2
+    for form, name in pairs:
+        beside, rest = padded(form, margin), name
+        while rest:
+            part = head_of(rest, width - margin)
+            yield ((beside, "dim"), (part, "dim"))
+            beside, rest = " " * margin, rest[len(part) :]
+
+
 def padded(text: str, width: int) -> str:
     """Fill a text up to a width."""
     return text + " " * (width - cell_len(text))
@@ -293,13 +308,9 @@ def _capped(columns: Sequence[Strip], cap: int, name: Strip) -> tuple[Strip, ...
 
 def _shortened(column: Strip, cap: int) -> Strip:
     cap = max(cap, cell_len(column.header))
-    names = shorten_names([cell.text for cell in column.cells], cap)
-    return replace(
-        column,
-        cells=tuple(
-            replace(cell, text=name) for cell, name in zip(column.cells, names, strict=True)
-        ),
-    )
+    with among(cell.text for cell in column.cells):
+        cells = tuple(replace(cell, text=short(cell.text, cap)) for cell in column.cells)
+    return replace(column, cells=cells)
 
 
 def _padded(text: str) -> str:

@@ -42,6 +42,7 @@ from calipers.results.result import Result
 from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
+from calipers.wording.short_names import among
 from calipers.wording.words import said
 
 WIDTH = 110
@@ -65,8 +66,9 @@ def markdown(shown: Document | Result) -> str:
     """
     document = document_of(shown)
     blocks = [escape(document.title)]
-    for block in document.blocks:
-        blocks += _notes(block.notes) if isinstance(block, Notes) else _table(block)
+    with among(document.names):
+        for block in document.blocks:
+            blocks += _notes(block.notes) if isinstance(block, Notes) else _table(block)
     return "\n\n".join(blocks) + "\n"
 
 

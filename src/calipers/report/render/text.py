@@ -26,6 +26,7 @@ from calipers.report.render.layout import (
     as_text,
     explained,
     flowing,
+    in_full,
     named_within,
     packed,
     padded,
@@ -50,7 +51,10 @@ from calipers.report.table import (
     Text,
 )
 from calipers.results.result import Result
-from calipers.wording.names import WIDEST_NAME, shorten, shorten_names
+from calipers.wording.names import (
+    WIDEST_NAME,
+)
+from calipers.wording.short_names import among, short
 from calipers.wording.words import Name, Words, said
 
 if TYPE_CHECKING:
@@ -62,6 +66,8 @@ Strips = tuple[Strip, ...]
 GAP = 2
 ZERO = re.compile(r"^0(?=\.\d)")
 INDENT = "  "
+LONGEST_NAME = 200
+"""Cells that a name in full may take; a longer one is none that a person reads."""
 WIDEST_HEADER = 16
 """Cells that a name may take above its column in a matrix; longer ones are numbered."""
 ROOM_FOR_NAME = 16
@@ -124,8 +130,22 @@ def plain(shown: Document | Result, *, width: int = 100) -> str:
 
 
 def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
-    """Yield the lines of a document, with a blank one between its blocks."""
+    """Yield the lines of a document, with a blank one between its blocks.
+
+    No two names are shortened to the same letters; those that are shortened stand below in full.
+    """
     width = max(width, NARROWEST)
+    with among(document.names) as peers:
+        lines = list(_blocks(document, width, plain=plain))
+        text = as_text(lines)
+        cut = {whole: form for form, whole in peers.whole.items() if form in text}
+        full = [(form, short(whole, LONGEST_NAME)) for whole, form in cut.items()]
+    yield from lines
+    yield from [()] if full else []
+    yield from in_full(full, width)
+
+
+def _blocks(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
     numbered = any(_is_numbered(table, width) for table in document.tables)
     title = list(wrapped(document.title, width, "bold"))
     yield from title
@@ -266,7 +286,7 @@ def _fit(text: str | Name | Words, width: int, left: int = WIDEST_NAME) -> str:
     if isinstance(text, str):
         return text
     if isinstance(text, Name):
-        return shorten(text.name, _cap(text, width, left))
+        return short(text.name, _cap(text, width, left))
     return "".join(_fit(part, width) for part in text)
 
 
@@ -361,15 +381,8 @@ def _shorter(column: Column, width: int, left: int = WIDEST_NAME) -> Column:
     head, arrow = column.head, column.arrow
     if isinstance(head, Name):
         head, arrow = _fit(replace(head, name=f"{head}{arrow}"), width, left), ""
-    names = [c.text for c in column.cells if isinstance(c, Text) and isinstance(c.text, Name)]
-    brief: dict[str, str] = {}
-    for cap in {_cap(name, width) for name in names}:
-        whole = [name.name for name in names if _cap(name, width) == cap]
-        brief |= dict(zip(whole, shorten_names(whole, cap), strict=True))
     cells = tuple(
-        replace(cell, text=brief[cell.text.name] if cell.text in names else _fit(cell.text, width))
-        if isinstance(cell, Text)
-        else cell
+        replace(cell, text=_fit(cell.text, width)) if isinstance(cell, Text) else cell
         for cell in column.cells
     )
     group = _fit(column.group, width, left)
@@ -443,14 +456,15 @@ def _runs(table: Table, width: int) -> list[Grid]:
 
 def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
     """Save space between and within columns, then spare intervals, then letters of names."""
-    bare = replace(table, runs=tuple(tuple(map(_without_spare, run)) for run in table.runs))
+    levels = {0, *(column.spare for column in table.scores)}
     rooms = []
-    for source in (table, bare):
+    for level in sorted(levels):
+        source = _without_spare(table, level)
         for tight in (False, True):
             columns = _strips(source, width, tight=tight)[1]
             whole = packed(lead, columns, width=width)
             if len(whole) == 1:
-                return whole
+                return _with_wider_names(whole[0], width) if level > 1 else whole
             cut = packed(named_within(lead, TINY_NAME), columns, width=width)
             if len(cut) == 1:
                 left = width - total_width((*cut[0].columns[1:],), cut[0].gap) - GAP
@@ -461,14 +475,22 @@ def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
     return packed(named_within(lead, room), columns, width=width)
 
 
-def _without_spare(column: Column) -> Column:
-    """Leave out the intervals of a column that may go."""
-    if not column.spare:
-        return column
-    cells = (
-        replace(cell, spread="") if isinstance(cell, ScoreCell) else cell for cell in column.cells
-    )
-    return replace(column, cells=tuple(cells))
+def _with_wider_names(grid: Grid, width: int) -> list[Grid]:
+    """Give the names the room that intervals have left."""
+    room = min(WIDEST_NAME, room_for_names(grid.columns, grid.gap, width))
+    return [replace(grid, columns=named_within(grid.columns, room))]
+
+
+def _without_spare(table: Table, level: int) -> Table:
+    """Leave out the intervals of those columns that may go first, up to a level."""
+
+    def bare(column: Column) -> Column:
+        if not 0 < column.spare <= level:
+            return column
+        cells = (replace(c, spread="") if isinstance(c, ScoreCell) else c for c in column.cells)
+        return replace(column, cells=tuple(cells))
+
+    return replace(table, runs=tuple(tuple(map(bare, run)) for run in table.runs))
 
 
 def _widest(grids: Sequence[Grid]) -> int:

@@ -26,7 +26,11 @@
   };
 
   function draw(plane, data, state, host) {
-    const points = plane.points.filter((point) => !state.hidden.has(point.system));
+    const visible = plane.points.filter((point) => !state.hidden.has(point.system));
+    const whole = state.picked[1] === 1;
+    const within = whole ? visible : visible.filter((point) => isWithin(point, plane));
+    const points = within.length ? within : visible;
+    const far = visible.filter((point) => !points.includes(point));
     const shapes = points.map((point) => around(point, data));
     const traces = [
       ...(state.hidden.has(FLOOR) ? [] : [...floor(plane), ...points.flatMap((point) => atFloor(point, plane))]),
@@ -34,9 +38,40 @@
       ...points.map((point) => mark(point, plane, data)),
     ];
     const box = state.hidden.has(FLOOR) ? null : plane.floor;
-    const ranges = [plane.across, plane.up].map((score, axis) => range(reach(points, shapes, box, data, axis), state.picked[1] === 1, score !== "density"));
+    const ranges = [plane.across, plane.up].map((score, axis) => range(reach(points, shapes, box, data, axis), whole, score !== "density"));
+    traces.push(...far.map((point) => atBorder(point, ranges, data, told(point, plane, data))));
     const across = { title: TITLES[plane.across], range: ranges[0] };
     return { traces, layout: kit.layout(host, across, { title: TITLES[plane.up], range: ranges[1] }) };
+  }
+
+  // Whether a point lies where most others do; the scale is not set by those that do not.
+  const isWithin = (point, plane) => plane.bulk.every((span, axis) => !span || (value(point, axis) >= span[0] && value(point, axis) <= span[1]));
+
+  // A point beyond the scale: a hollow mark at the border, with its name and its value.
+  function atBorder(point, ranges, data, text) {
+    const at = ranges.map((ends, axis) => Math.min(ends[1], Math.max(ends[0], value(point, axis))));
+    const beyond = [0, 1].filter((axis) => at[axis] !== value(point, axis));
+    const values = [0, 1].map((axis) => kit.number(value(point, axis), 2));
+    const right = at[0] > (ranges[0][0] + ranges[0][1]) / 2;
+    const above = at[1] <= ranges[1][0] ? "top" : at[1] >= ranges[1][1] ? "bottom" : "middle";
+    return {
+      type: "scatter",
+      mode: "markers+text",
+      x: [at[0]],
+      y: [at[1]],
+      cliponaxis: false,
+      marker: {
+        symbol: `${kit.SYMBOLS[point.system % kit.SYMBOLS.length]}-open`,
+        size: 12,
+        color: kit.colour(kit.seriesVariable(point.system)),
+        line: { width: 2 },
+      },
+      text: [`${kit.escape(data.systems[point.system])} ${beyond.length === 2 ? `(${values.join(", ")})` : values[beyond[0]]}`],
+      textposition: `${above} ${right ? "left" : "right"}`,
+      textfont: { size: 11, color: kit.colour(kit.variable("muted")) },
+      hovertext: [text],
+      hovertemplate: "%{hovertext}<extra></extra>",
+    };
   }
 
   // Points of the ellipse that holds the estimate at the level; null where there is none to draw.
@@ -165,10 +200,12 @@
     return [Math.max(ends[0], low - room), Math.min(ends[1], high + room)];
   }
 
-  function note(plane, data) {
+  function note(plane, data, state) {
     const level = kit.percent(data.level);
     const round = plane.points.map((point) => around(point, data) !== null);
     const parts = ["Up and to the right is better."];
+    const far = state && state.picked[1] === 1 ? [] : plane.points.filter((point) => !isWithin(point, plane));
+    if (far.length && far.length < plane.points.length) parts.push(`Hollow at the border, with the value: ${far.length === 1 ? "a system" : `${far.length} systems`} beyond the scale; From 0 to 1 shows all.`);
     if (round.includes(true)) parts.push(`Ellipses hold ${level} of the error of both scores together.`);
     const barred = (point) => [0, 1].some((axis) => ends(point, data, axis));
     if (plane.points.some((point, i) => !round[i] && barred(point))) parts.push(`Bars are ${level} intervals.`);

@@ -56,6 +56,53 @@
     body.append(...rows.map((each) => each.row));
   }
 
+  // --- finding: words of names, conditions on values, and what is marked ----------------------
+  const CONDITION = /([^\s<>=≤≥]+)\s*(<=|>=|≤|≥|<|>|=)\s*(-?[\d.]+)/g;
+  const HOLDS = { "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b, "<=": (a, b) => a <= b, ">=": (a, b) => a >= b };
+  const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+
+  function startFinding(form) {
+    const table = document.querySelector("table[data-sortable]");
+    const rows = all("tbody[data-sorted] tr", table);
+    const heads = all("th[data-direction]", table).map((head) => plain(head.textContent));
+    const { words, flag, count } = form.elements;
+    const show = () => {
+      const asked = conditions(words.value, heads);
+      rows.forEach((row) => { row.hidden = !fits(row, asked, flag ? flag.value : ""); });
+      const left = rows.filter((row) => !row.hidden).length;
+      const unknown = asked.unknown.length ? `; no column ${asked.unknown.join(", ")}` : "";
+      count.textContent = (left === rows.length ? `${left} systems` : `${left} of ${rows.length} systems`) + unknown;
+    };
+    form.addEventListener("input", show);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    show();
+  }
+
+  // "recall > 0.9 llama" as columns with their bounds, and the words that are left. A column is
+  // called by the beginning of its head; of several views the first has it.
+  function conditions(text, heads) {
+    const bounds = [];
+    const unknown = [];
+    const rest = text.replace(CONDITION, (_, name, sign, number) => {
+      const column = heads.findIndex((head, place) => place > 0 && head.startsWith(plain(name)));
+      const holds = HOLDS[sign.replace("≤", "<=").replace("≥", ">=")];
+      if (column > 0) bounds.push({ column, holds, number: Number.parseFloat(number) });
+      else unknown.push(name);
+      return " ";
+    });
+    return { bounds, unknown, words: rest.toLowerCase().split(/\s+/).filter(Boolean) };
+  }
+
+  function fits(row, asked, flag) {
+    const name = row.dataset.name.toLowerCase();
+    const within = ({ column, holds, number }) => {
+      const found = value(row, column);
+      return found !== null && holds(found, number);
+    };
+    return asked.words.every((word) => name.includes(word)) && asked.bounds.every(within) &&
+      (!flag || row.dataset.flags.split(" ").includes(flag));
+  }
+
   // --- signatures: the line behind a value ----------------------------------------------------
   function startSignatures() {
     const line = document.getElementById("signature");
@@ -235,6 +282,7 @@
     const box = document.getElementById("tabbed");
     const selectTab = box ? startTabs(box) : () => undefined;
     all("table[data-sortable]").forEach(startSorting);
+    all("#tools").forEach(startFinding);
     all("[data-copy]").forEach(startCopying);
     all(".text.folded").forEach(startFolding);
     startSignatures();
