@@ -103,7 +103,8 @@ def test_settings_are_no_samples(write: Write, key: str) -> None:
     path = write("a.json", json.dumps({"model": "m", key: ["\n", "</s>"], "answers_by_id": by_id}))
     assert refusal(path) == (
         f"does not say which of its fields holds the samples: {key!r} lists 2 strings; "
-        "'answers_by_id' holds 3 strings by name; choose one with --field (field= in Python)"
+        "'answers_by_id' holds 3 strings by name; choose one with --field (field= in Python), or "
+        "FILE@FIELD for one file alone"
     )
     assert list(read_samples(path, field="answers_by_id")) == TEXTS
     assert list(read_samples(path, field=key)) == ["\n", "</s>"]
@@ -176,7 +177,7 @@ def test_a_call_of_a_tool_has_its_arguments(write_rows: Write) -> None:
 def test_rows_without_a_usual_field_say_how_messages_are_named(write_rows: Write) -> None:
     row = {"id": "x", "source": "s", "conversations": SHAREGPT}
     path = write_rows("a.jsonl", [row])
-    end = "(field= in Python), such as 'conversations[-1].value' for the last message"
+    end = "for one file alone, such as 'conversations[-1].value' for the last message"
     assert refusal(path).endswith(end)
     pa = need("pyarrow")
     import pyarrow.parquet as pq
