@@ -132,7 +132,7 @@ def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
         more = f"; other fields: {names(others, limit=5)}" if others else ""
         write_error(
             f"{first_names(list(dict.fromkeys(sources)), 3)}: read from the field {field!r}{more} "
-            "(--field names another, FILE@FIELD that of one file)"
+            "(--field names another)"
         )
 
 

@@ -116,3 +116,21 @@ def test_it_is_kept_in_json(tmp_path):
     again = calipers.load(path)
     assert again["truth"].disagreements == found["truth"].disagreements
     assert str(again) == str(found)
+
+
+def test_rankings_of_older_versions_are_read(tmp_path):
+    """They lack what was added since: disagreements, and what stands for items in clusters."""
+    table = [
+        {"a": a, "b": b, "winner": f"definitely {winner}", "item": f"{a}{b}", "rater": rater}
+        for rater, winners in (("p", "ab"), ("q", "ba"), ("r", "ab"))
+        for (a, b), winner in zip((("s0", "s1"), ("s2", "s1")), winners, strict=True)
+    ]
+    data = calipers.rank(scores(), judgements=table).to_dict()
+    for truth in data["truths"].values():
+        del truth["disagreements"]
+        del truth["raters"]["texts"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(data))
+    (truth,) = calipers.load(path)
+    assert truth.disagreements == ()
+    assert truth.raters.texts == "item"

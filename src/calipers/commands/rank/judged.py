@@ -136,6 +136,8 @@ class Raters(Plain):
     effects: Mapping[str, RaterProfile] = field(default_factory=dict)
     texts: Texts = "item"
 
+    _optional = ("texts",)
+
 
 @dataclass(frozen=True)
 class RaterCeiling(Plain):
