@@ -20,7 +20,7 @@ Generated = Annotated[
     typer.Argument(
         metavar="GENERATED",
         help="One or more generated sets: FILE, or NAME=GLOB to name a system. Several files of "
-        "one name are the seeds of one system.",
+        "one name are the seeds of one system, unless their names say that they are shards.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -33,7 +33,7 @@ Reference = Annotated[
         metavar="FILE",
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
         "log of inspect (.eval, .json), a folder of .txt files, images or shards, or embeddings as "
-        ".npy, .npz or .safetensors. Also .gz files of texts, and folders that Hugging Face "
+        ".npy, .npz or .safetensors. Also compressed files, and folders that Hugging Face "
         "datasets saved; an address such as s3://bucket/human.parquet; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
