@@ -58,6 +58,18 @@ def json_file(folder: Path) -> Any:
     return folder / "a.json"
 
 
+def json_table(folder: Path) -> Any:
+    table = {"columns": list(ROWS[0]), "data": [list(row.values()) for row in ROWS]}
+    (folder / "a.json").write_text(json.dumps(table))
+    return folder / "a.json"
+
+
+def text_shards(folder: Path) -> Any:
+    for n, row in enumerate(ROWS):
+        lines(folder / f"train-0000{n}-of-00003.jsonl", [row])
+    return folder
+
+
 def csv_file(folder: Path) -> Any:
     (folder / "a.csv").write_text("text,prompt,n\n" + "".join(f"{t},p,1\n" for t in TEXTS))
     return folder / "a.csv"
@@ -114,14 +126,16 @@ def address(folder: Path) -> Any:
 FILES: dict[str, Callable[[Path], Any]] = {
     "`.txt`": text_file,
     "a folder of `.txt`": text_folder,
-    "`.jsonl`": lambda folder: lines(folder / "a.jsonl", ROWS),
+    "`.jsonl`, `.ndjson`": lambda folder: lines(folder / "a.ndjson", ROWS),
     "`.json`": json_file,
+    "a table in `.json`": json_table,
     "`.csv`, `.tsv`": csv_file,
     "`.parquet`": parquet,
     "`.arrow`, `.feather`": arrow,
     "saved `datasets`": saved_dataset,
     "`.npy`, `.npz`, `.safetensors`": array,
     "shards": shards,
+    "shards of texts": text_shards,
     "images": images,
     "standard input": lambda folder: "-",
     "an address": address,

@@ -22,8 +22,8 @@ Generated = Annotated[
     typer.Argument(
         metavar="GENERATED",
         help="One or more generated sets: FILE, or NAME=GLOB to name a system. Several files of "
-        "one name are the seeds of one system. FILE@FIELD names the field of the texts of one "
-        "file, as --field does that of all.",
+        "one name are the seeds of one system, unless their names say that they are shards. "
+        "FILE@FIELD names the field of the texts of one file, as --field does that of all.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -36,7 +36,7 @@ Reference = Annotated[
         metavar="FILE",
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
         "log of inspect (.eval, .json), a folder of .txt files, images or shards, or embeddings as "
-        ".npy, .npz or .safetensors. Also .gz files of texts, and folders that Hugging Face "
+        ".npy, .npz or .safetensors. Also compressed files, and folders that Hugging Face "
         "datasets saved; an address such as s3://bucket/human.parquet; - is standard input. "
         "NAME=FILE names it, FILE@FIELD the field of its texts.",
         rich_help_panel=INPUT,

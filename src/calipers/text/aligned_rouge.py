@@ -62,8 +62,8 @@ def rouge(
     texts
         n strings; a corpus gives its texts.
     references
-        One string for each text, or for each text a list of its references, equally many; of
-        several, the one with the best F-measure counts.
+        One string for each text, or for each text a list of its references; of several, the one
+        with the best F-measure counts.
     kind
         ``"rouge1"`` to ``"rouge9"``, ``"rougeL"`` or ``"rougeLsum"``, which takes lines for
         sentences.
