@@ -163,7 +163,7 @@ def _inlined(pictures: Pictures) -> Inlined:
 
 def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
     """Gather what the page says of the comparison itself, whose systems were `given` otherwise."""
-    document, heading = compare.full(comparison), title(comparison)
+    document, heading = compare.full(comparison), title(given)
     return {
         "title": heading,
         "tab": said(heading),
