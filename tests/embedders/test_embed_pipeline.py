@@ -3,7 +3,6 @@
 import errno
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from calipers.embedders import (
     Cache,
@@ -31,8 +30,9 @@ from calipers.embedders import (
     cache,
     embed,
     processes,
+    segments,
 )
-from calipers.embedders.cache import default_directory
+from calipers.embedders.cache import CachedVectors, default_directory
 from calipers.embedders.embedder import SampleError
 from calipers.embedders.minilm import find_model
 from calipers.embedders.pipeline import ahead
@@ -383,64 +383,86 @@ def test_stopping_while_a_file_is_written_leaves_nothing_half_done(
     assert files(tmp_path) == []
 
 
-def flip_a_byte(path, stub, samples):
+def flip_a_byte(path, stub, hashes):
     content = bytearray(path.read_bytes())
     content[-5] ^= 1
     path.write_bytes(content)
 
 
-def cut_short(path, stub, samples):
+def flip_a_hash(path, stub, hashes):
+    content = bytearray(path.read_bytes())
+    content[content.index(hashes[3])] ^= 1
+    path.write_bytes(content)
+
+
+def flip_the_header(path, stub, hashes):
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"shape": [1024', b'"shape": [1025', 1))
+
+
+def cut_short(path, stub, hashes):
     path.write_bytes(path.read_bytes()[:-100])
 
 
-def empty(path, stub, samples):
+def cut_in_the_columns(path, stub, hashes):
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def grown(path, stub, hashes):
+    path.write_bytes(path.read_bytes() + b"more")
+
+
+def empty(path, stub, hashes):
     path.write_bytes(b"")
 
 
-def other_bytes(path, stub, samples):
+def other_bytes(path, stub, hashes):
     path.write_bytes(b"no vectors" * 100)
 
 
-def no_metadata(path, stub, samples):
+def deep_json(path, stub, hashes):
+    path.write_bytes((100_000).to_bytes(8, "little") + b"[" * 100_000)
+
+
+def no_metadata(path, stub, hashes):
     save_file({"view.zeta": np.zeros((1024, 32), np.float32)}, path)
 
 
-def rows_missing(path, stub, samples):
-    """A whole file, with a right hash, of too few rows."""
-    owner = {"identity": "stub-1", "content": next(samples.chunks()).content_hash}
+def of_another_embedder(path, stub, hashes):
+    owner = {"identity": "stub-2", "kind": "texts"}
     path.unlink()
-    cache.write_chunk(path, stub().embed(["a", "b"]), owner)
+    segments.write_segment(path, hashes, stub().embed(["x"] * 1024), owner)
 
 
-def other_types(path, stub, samples):
-    owner = {"identity": "stub-1", "content": next(samples.chunks()).content_hash}
-    wide = {view: np.zeros((1024, 2)) for view in stub.views}
+def other_views(path, stub, hashes):
+    views = {"zeta": np.zeros((1024, 2), np.float32)}
     path.unlink()
-    cache.write_chunk(path, EncodedBatch(wide, np.zeros(1024, np.bool_)), owner)
-
-
-def of_other_texts(path, stub, samples):
-    second = list(samples.chunks())[1]
-    shutil.copy(Cache(path.parents[2]).path("stub-1", second.content_hash), path)
+    owner = {"identity": "stub-1", "kind": "texts"}
+    segments.write_segment(path, hashes, EncodedBatch(views, np.zeros(1024, np.bool_)), owner)
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         flip_a_byte,
+        flip_a_hash,
+        flip_the_header,
         cut_short,
+        cut_in_the_columns,
+        grown,
         empty,
         other_bytes,
+        deep_json,
         no_metadata,
-        rows_missing,
-        other_types,
-        of_other_texts,
+        of_another_embedder,
+        other_views,
     ],
 )
 def test_a_damaged_file_is_reported_and_made_again(tmp_path, stub, samples, damage):
     whole = embed(samples, stub(), cache=Cache(tmp_path))
-    first = Cache(tmp_path).path("stub-1", next(samples.chunks()).content_hash)
-    damage(first, stub, samples)
+    hashes = samples.row_hashes()[:1024]
+    (first,) = [path for path in files(tmp_path) if hashes[0] in path.read_bytes()]
+    damage(first, stub, hashes)
     again = stub()
     found = embed(samples, again, cache=Cache(tmp_path))
     assert equal(found, whole)
@@ -454,11 +476,11 @@ def test_a_damaged_file_is_reported_and_made_again(tmp_path, stub, samples, dama
 
 
 def test_a_full_disk_is_said_once_and_leaves_no_rest(tmp_path, stub, samples, monkeypatch):
-    def fill(path, batch, owner):
+    def fill(path, hashes, batch, owner):
         path.write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(cache, "write_chunk", fill)
+    monkeypatch.setattr(cache, "write_segment", fill)
     found = embed(samples, stub(), cache=Cache(tmp_path))
     assert found.notes == (
         f"embeddings were not kept, because the cache folder {tmp_path} cannot be written "
@@ -501,6 +523,227 @@ def test_several_jobs_may_share_a_folder(tmp_path, stub, samples):
         found = list(pool.map(job, range(8)))
     assert all(equal(found[0], each) and each.notes == () for each in found)
     assert len(files(tmp_path)) == 3
+
+
+def seen_by(stub, texts, folder, **others):
+    """Embed texts with a cache; give what the embedder had to embed, and the vectors."""
+    embedder = stub(**others)
+    found = embed(SampleSet.from_texts(texts, name="x"), embedder, cache=Cache(folder))
+    alone = embed(SampleSet.from_texts(texts, name="x"), stub(**others))
+    assert equal(found, alone)
+    assert np.array_equal(found.truncated, alone.truncated)
+    assert found.notes == alone.notes
+    return [text for call in embedder.calls for text in call]
+
+
+def test_what_another_set_held_is_not_embedded_again(tmp_path, stub, texts):
+    seen_by(stub, texts, tmp_path)
+    assert seen_by(stub, texts[:-3], tmp_path) == []
+    assert seen_by(stub, texts[::-1], tmp_path) == []
+    assert seen_by(stub, texts[5::7] * 2, tmp_path) == []
+    changed = [text if row % 5 else f"new {row}" for row, text in enumerate(texts[:250])]
+    assert seen_by(stub, changed, tmp_path) == [text for text in changed if text[:3] == "new"]
+    assert seen_by(stub, ["last", *texts], tmp_path) == ["last"]
+
+
+def test_equal_texts_are_embedded_once(tmp_path, stub, texts):
+    assert seen_by(stub, ["the same"] * 805, tmp_path / "a") == ["the same"]
+    mixed = [*texts[:1500], *texts[:1500], *texts[700:1600]]
+    assert seen_by(stub, mixed, tmp_path / "b") == texts[:1600]
+    without = stub()
+    watch = Watch()
+    found = embed(SampleSet.from_texts(mixed, name="x"), without, progress=watch)
+    assert [text for call in without.calls for text in call] == texts[:1600]
+    assert equal(found, stub().embed(mixed))
+    ((_, total, steps),) = watch.tasks
+    assert total == sum(steps) == len(mixed)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_text_is_embedded_twice_whatever_the_sets(tmp_path, stub, seed):
+    rng = np.random.default_rng(seed)
+    sets = [rng.integers(0, 40, rng.integers(1, 60)).astype(str).tolist() for _ in range(6)]
+    embedder = stub()
+    for texts in sets:
+        found = embed(SampleSet.from_texts(texts, name="x"), embedder, cache=Cache(tmp_path))
+        assert equal(found, stub().embed(texts))
+    seen = [text for call in embedder.calls for text in call]
+    assert sorted(seen) == sorted({text for texts in sets for text in texts})
+
+
+def test_token_ids_and_images_are_found_by_themselves(tmp_path):
+    class Sums(Embedder):
+        name, views, identity = "sums", ("meaning",), "sums"
+        signature = {"embedder": "sums"}  # noqa: RUF012
+        reads = frozenset({"tokens", "images", "texts"})
+        count = 0
+
+        def encode(self, prepared):
+            self.count += len(prepared)
+            rows = np.array([[np.sum(item)] for item in prepared], np.float32)
+            return EncodedBatch({"meaning": rows}, np.zeros(len(rows), np.bool_))
+
+    stack = np.random.default_rng(0).integers(0, 256, (40, 3, 4, 3), dtype=np.uint8)
+    rows = [5, 5, 39, 1, 30, 1, 0]
+    for whole, part in (
+        (SampleSet.from_images(stack, name="x"), SampleSet.from_images(stack[rows], name="x")),
+        (
+            SampleSet.from_tokens([[i, 7] for i in range(40)], name="x"),
+            SampleSet.from_tokens([[i, 7] for i in rows], name="x"),
+        ),
+    ):
+        first, again, fresh = Sums(), Sums(), Sums()
+        vectors = embed(whole, first, cache=Cache(tmp_path)).views["meaning"]
+        found = embed(part, again, cache=Cache(tmp_path)).views["meaning"]
+        assert (first.count, again.count) == (40, 0)
+        assert np.array_equal(found, vectors[rows])
+        assert np.array_equal(embed(part, fresh).views["meaning"], found)
+        assert fresh.count == 5
+
+
+def test_what_was_read_of_a_text_comes_back_with_it(tmp_path):
+    class Reader(Embedder):
+        name, views, identity = "reader", ("meaning",), "reader"
+        signature = {"embedder": "reader"}  # noqa: RUF012
+
+        def encode(self, prepared):
+            rows = np.array([[len(text)] for text in prepared], np.float32)
+            counts = ReadingCounts.of([(len(text), text.count("?")) for text in prepared])
+            return EncodedBatch({"meaning": rows}, rows[:, 0] > 3, counts)
+
+    texts = ["ab?", "?", "abcd", "?", "??x?x"]
+    embed(SampleSet.from_texts(texts, name="x"), Reader(), cache=Cache(tmp_path))
+    found = embed(SampleSet.from_texts(texts[::-1], name="x"), Reader(), cache=Cache(tmp_path))
+    assert found.reading.words.tolist() == [5, 1, 4, 1, 3]
+    assert found.reading.unread.tolist() == [3, 1, 0, 1, 1]
+    assert found.truncated.tolist() == [True, False, True, False, False]
+
+
+def test_any_reader_of_safetensors_reads_a_file_of_the_cache(tmp_path, stub, samples):
+    embed(samples, stub(), cache=Cache(tmp_path))
+    whole = stub().embed(list(samples)).views
+    for path in files(tmp_path):
+        arrays = load_file(path)
+        places = np.flatnonzero(np.isin(samples.row_hashes(), arrays["hashes"].view("S16")))
+        for at, view in ((0, "zeta"), (32, "alpha")):
+            stop = at + whole[view].shape[1]
+            assert np.array_equal(arrays["vectors"][:, at:stop], whole[view][places])
+
+
+def test_an_error_names_the_first_of_equal_samples_that_no_cache_holds(tmp_path):
+    ids = [[row % 500] for row in range(2_000)]
+    ids[700] = ids[1_900] = [1_000]
+
+    class Large(Picky):
+        def encode(self, samples):
+            return super().encode([sample // 100 for sample in samples])
+
+    embed(SampleSet.from_tokens(ids[100:350], name="x"), Large(), cache=Cache(tmp_path))
+    with pytest.raises(SampleError, match=r"^human: sample 701: found 10$"):
+        embed(SampleSet.from_tokens(ids, name="human"), Large(), cache=Cache(tmp_path))
+
+
+def test_a_file_that_vanishes_while_it_is_used_costs_nothing_but_time(tmp_path, stub, samples):
+    shared = Cache(tmp_path)
+    embed(samples, stub(), cache=shared)
+    for path in files(tmp_path)[:2]:
+        path.unlink()
+    again = stub()
+    found = embed(samples, again, cache=shared)
+    assert 0 < again.texts_seen < len(samples)
+    assert found.notes == ()
+    assert equal(found, embed(samples, stub()))
+
+
+def test_what_another_process_embeds_meanwhile_is_taken_over(tmp_path, stub, samples):
+    class Overtaken(stub):
+        def embed(self, texts):
+            if not self.calls:
+                embed(samples, stub(), cache=Cache(tmp_path))
+            return super().embed(texts)
+
+    overtaken = Overtaken()
+    found = embed(samples, overtaken, cache=Cache(tmp_path))
+    assert overtaken.texts_seen == 1024
+    assert equal(found, embed(samples, stub()))
+
+
+def test_small_files_are_merged_and_lose_nothing(tmp_path, stub):
+    texts = [f"text {row}" for row in range(3 * cache.MANY)]
+    shared = Cache(tmp_path)
+    for row in range(0, len(texts), 2):
+        embed(SampleSet.from_texts(texts[row : row + 2], name="x"), stub(), cache=shared)
+        assert len(files(tmp_path)) < cache.MANY
+    assert seen_by(stub, texts, tmp_path) == []
+
+
+def test_a_merge_leaves_out_what_is_damaged(tmp_path, stub, monkeypatch):
+    monkeypatch.setattr(cache, "MANY", 4)
+    shared = Cache(tmp_path)
+    for row in range(3):
+        embed(SampleSet.from_texts([f"text {row}"], name="x"), stub(), cache=shared)
+    flip_a_byte(files(tmp_path)[0], stub, None)
+    embed(SampleSet.from_texts(["text 3"], name="x"), stub(), cache=shared)
+    assert len(files(tmp_path)) == 1
+    assert len(seen_by(stub, [f"text {row}" for row in range(4)], tmp_path)) == 1
+
+
+def test_a_reader_finds_what_was_merged_under_its_feet(tmp_path, stub, monkeypatch):
+    texts = [f"text {row}" for row in range(6)]
+    reader = Cache(tmp_path)
+    for text in texts[:5]:
+        embed(SampleSet.from_texts([text], name="x"), stub(), cache=reader)
+    refresh = CachedVectors._refresh
+    merged = []
+
+    def overtaken(self):
+        refresh(self)
+        if not merged:
+            merged.append(True)
+            monkeypatch.setattr(cache, "MANY", 4)
+            embed(SampleSet.from_texts(texts[5:], name="x"), stub(), cache=Cache(tmp_path))
+            assert len(files(tmp_path)) == 1
+
+    monkeypatch.setattr(CachedVectors, "_refresh", overtaken)
+    late = stub()
+    found = embed(SampleSet.from_texts(texts[:5], name="x"), late, cache=reader)
+    assert late.calls == []
+    assert found.notes == ()
+    assert equal(found, stub().embed(texts[:5]))
+
+
+WRITER = """
+import sys
+from pathlib import Path
+import numpy as np
+from calipers.embedders import Cache, Embedder, EncodedBatch, embed
+
+class Lengths(Embedder):
+    name, views, identity = "lengths", ("meaning",), "lengths"
+    signature = {"embedder": "lengths"}
+
+    def encode(self, prepared):
+        rows = np.array([[float(text)] for text in prepared], np.float32)
+        return EncodedBatch({"meaning": rows}, np.zeros(len(rows), np.bool_))
+
+rng = np.random.default_rng(int(sys.argv[2]))
+cache = Cache(Path(sys.argv[1]))
+for _ in range(60):
+    numbers = rng.integers(0, 2000, rng.integers(1, 40))
+    found = embed(list(map(str, numbers)), Lengths(), cache=cache)
+    assert found.notes == (), found.notes
+    assert (found.views["meaning"][:, 0] == numbers).all()
+"""
+
+
+@pytest.mark.slow
+def test_many_processes_write_and_merge_at_once(tmp_path):
+    jobs = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(seed)])
+        for seed in range(4)
+    ]
+    assert [job.wait() for job in jobs] == [0] * 4
+    assert 0 < len(files(tmp_path)) < 2 * cache.MANY
 
 
 def test_the_folder_is_the_users_own_unless_named(monkeypatch, tmp_path):

@@ -17,7 +17,6 @@ from calipers.embedders import (
     embed,
     load_embedder,
 )
-from calipers.embedders.cache import DamagedChunkError, arrays_of, batch_of
 from calipers.embedders.embedder import as_embedder
 from calipers.embedders.processes import in_processes
 from calipers.embedders.reading import (
@@ -30,6 +29,8 @@ from calipers.embedders.reading import (
     word_count,
     word_spans,
 )
+from calipers.embedders.segments import DamagedSegmentError
+from calipers.engine.ray_vectors import arrays_of, batch_of
 from calipers.samples import SampleSet
 from extras import need
 
@@ -190,7 +191,7 @@ def test_a_batch_is_itself_again():
 )
 def test_counts_that_do_not_fit_are_damage(change):
     arrays = {**arrays_of(batch(reading=ReadingCounts.of([(3, 1), (2, 2)]))), **change}
-    with pytest.raises(DamagedChunkError, match="here: must hold"):
+    with pytest.raises(DamagedSegmentError, match="here: must hold"):
         batch_of({name: each for name, each in arrays.items() if each is not None}, "here")
 
 

@@ -19,12 +19,12 @@ from calipers.embedders import (
     EncodedBatch,
 )
 from calipers.embedders import embed as embed_samples
+from calipers.embedders.cache import CachedVectors
 from calipers.embedders.embedder import SampleError
-from calipers.embedders.pipeline import embed_chunk, embedding_on
+from calipers.embedders.pipeline import blocks_of, embed_block, embedding_on
 from calipers.embedders.reading import ReadingCounts
 from calipers.engine import ray_embedding
 from calipers.engine.ray_embedding import (
-    ChunkStore,
     EmbeddingActor,
     EmbeddingTask,
     RayEmbedding,
@@ -33,6 +33,7 @@ from calipers.engine.ray_embedding import (
     choice_for_actors,
     pool_size,
 )
+from calipers.engine.ray_vectors import VectorStore
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
 from calipers.samples import SampleSet
@@ -71,6 +72,10 @@ def samples():
     return SampleSet.from_texts(TEXTS, name="human")
 
 
+def all_blocks(samples):
+    return blocks_of(samples, np.arange(len(samples)), samples.row_hashes())
+
+
 def here(samples, embedder):
     return embed_samples(samples, embedder)
 
@@ -78,7 +83,7 @@ def here(samples, embedder):
 def task_of(folder, embedder, samples, shipped=None):
     work = WorkFolder(str(folder))
     shards = SampleShards(work, "samples-x", samples.name, samples.kind == "tokens")
-    store = ChunkStore(work, embedder.identity)
+    store = VectorStore(work, embedder.identity, samples.kind, embedder.views)
     return EmbeddingTask(
         shipped or embedder, embedder.identity, dict(embedder.signature), shards, store, 1
     )
@@ -184,20 +189,44 @@ def test_a_stopped_run_embeds_only_what_is_missing(samples, tmp_path, monkeypatc
 def test_what_a_killed_run_left_in_a_work_folder_is_not_made_again(samples, tmp_path, monkeypatch):
     need("pyarrow")
     model, cache, folder = Letters(tmp_path), Cache(tmp_path / "cache"), tmp_path / "work"
-    first = next(iter(samples.chunks()))
-    store = ChunkStore(WorkFolder(str(folder)), model.identity)
-    store.write(first.content_hash, embed_chunk(first, model, "human"))
+    first = next(all_blocks(samples))
+    store = VectorStore(WorkFolder(str(folder)), model.identity, "texts", model.views)
+    store.write(first.hashes, embed_block(first, model, "human"))
     embedded = []
-    whole = embed_chunk
+    whole = embed_block
 
-    def counting(chunk, embedder, name):
-        embedded.append(chunk.start)
-        return whole(chunk, embedder, name)
+    def counting(block, embedder, name):
+        embedded.append(block.rows[0])
+        return whole(block, embedder, name)
 
-    monkeypatch.setattr(ray_embedding, "embed_chunk", counting)
+    monkeypatch.setattr(ray_embedding, "embed_block", counting)
     found = embed_by(Pool(monkeypatch), folder, samples, model, cache)
     assert embedded == [1024, 2048]
     same(found, here(samples, model))
+
+
+@pytest.mark.parametrize("place", ["work", "memory://calipers-equal"])
+def test_equal_samples_and_those_of_other_sets_are_not_embedded_again(
+    samples, tmp_path, monkeypatch, place
+):
+    need("pyarrow")
+    need("fsspec")
+    model, cache = Letters(tmp_path), Cache(tmp_path / "cache")
+    folder = place if "://" in place else tmp_path / place
+    embed_samples(samples.take(np.arange(100, 1500)), model, cache=cache)
+    seen = []
+    encode = Letters.encode
+
+    def counting(self, items):
+        seen.extend(items)
+        return encode(self, items)
+
+    monkeypatch.setattr(Letters, "encode", counting)
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(len(samples)), 2))
+    twice = samples.take(rows)
+    found = embed_by(Pool(monkeypatch), folder, twice, model, cache)
+    assert sorted(seen) == sorted(TEXTS[:100] + TEXTS[1500:])
+    same(found, here(twice, model))
 
 
 def test_a_bad_sample_is_the_error_that_it_is_here(samples, tmp_path, monkeypatch):
@@ -235,7 +264,7 @@ def test_an_embedder_that_differs_on_a_node_is_refused(samples, tmp_path):
     model, other = Letters(tmp_path), Letters(tmp_path, identity="letters-2")
     other.signature = {"embedder": "letters", "device": "cuda"}
     task = task_of(tmp_path, model, samples, shipped=other)
-    name = task.shards.write(list(samples.chunks()))
+    name = task.shards.write(list(all_blocks(samples)))
     found = EmbeddingActor(task)({"name": np.array([name])})
     assert found["error"].tolist() == [
         "the embedder 'letters' of a Ray node would give other vectors than that of this machine "
@@ -245,7 +274,7 @@ def test_an_embedder_that_differs_on_a_node_is_refused(samples, tmp_path):
 
 def test_workers_that_die_over_the_same_samples_are_not_tried_for_ever(samples, tmp_path):
     task = task_of(tmp_path, Letters(tmp_path), samples)
-    name = task.shards.write(list(samples.chunks()))
+    name = task.shards.write(list(all_blocks(samples)))
     for _ in range(10):
         task.shards.begin(name)
     found = EmbeddingActor(task)({"name": np.array([name])})
@@ -256,12 +285,12 @@ def test_workers_that_die_over_the_same_samples_are_not_tried_for_ever(samples, 
 
 def test_a_full_disk_is_a_sentence(samples, tmp_path, monkeypatch):
     task = task_of(tmp_path, Letters(tmp_path), samples)
-    name = task.shards.write(list(samples.chunks()))
+    name = task.shards.write(list(all_blocks(samples)))
 
     def full(*given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Cache, "store", full)
+    monkeypatch.setattr(CachedVectors, "store", full)
     found = EmbeddingActor(task)({"name": np.array([name])})
     assert found["error"][0] == (
         f"{tmp_path}: cannot be written: No space left on device; what was finished is kept there"

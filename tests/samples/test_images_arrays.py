@@ -149,17 +149,24 @@ def test_content_hash_sees_pixels_shapes_and_order() -> None:
     assert len({images_of(array).content_hash for array in arrays}) == len(arrays)
 
 
-def test_chunks_decode_what_is_taken() -> None:
+def test_items_decode_what_is_taken() -> None:
     array = RNG.integers(0, 256, (CHUNK + 3, 2, 2), dtype=np.uint8)
     samples = images_of(array)
-    first, second = samples.chunks()
-    assert (first.start, len(first.items), second.start, len(second.items)) == (0, CHUNK, CHUNK, 3)
-    assert isinstance(second.items[1:], list)
-    np.testing.assert_array_equal(second.items[1:][0][..., 0], array[CHUNK + 1])
-    np.testing.assert_array_equal(np.stack(list(first.items))[..., 1], array[:CHUNK])
-    np.testing.assert_array_equal(first.items[-1][..., 1], array[CHUNK - 1])
-    part = samples.take(np.arange(CHUNK, CHUNK + 3))
-    assert next(part.chunks()).content_hash == second.content_hash
+    items = samples.items(np.arange(2, CHUNK + 3))
+    assert isinstance(items[1:3], list)
+    np.testing.assert_array_equal(items[1:3][0][..., 0], array[3])
+    np.testing.assert_array_equal(np.stack(list(items))[..., 1], array[2:])
+    scattered = samples.items(np.array([0, 5, CHUNK + 2]))
+    np.testing.assert_array_equal(np.stack(list(scattered))[..., 2], array[[0, 5, CHUNK + 2]])
+
+
+def test_each_image_has_a_hash_of_its_own() -> None:
+    array = RNG.integers(0, 256, (6, 4, 9), dtype=np.uint8)
+    hashes = images_of(array).row_hashes()
+    assert len(set(hashes.tolist())) == 6
+    np.testing.assert_array_equal(images_of(array[[4, 4, 0]]).row_hashes(), hashes[[4, 4, 0]])
+    turned = images_of(array.reshape(6, 9, 4, 1)).row_hashes()
+    assert not set(turned.tolist()) & set(hashes.tolist())
 
 
 def test_images_are_a_sequence() -> None:

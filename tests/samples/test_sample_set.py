@@ -123,17 +123,25 @@ def test_arrow_arrays_of_any_string_type_are_taken() -> None:
         assert as_sample_set(given_texts, name="a").content_hash == plain.content_hash
 
 
-def test_chunks_cover_the_set() -> None:
+def test_items_are_those_of_the_rows() -> None:
     samples = numbered(2 * CHUNK + 5)
-    chunks = list(samples.chunks())
-    assert [chunk.start for chunk in chunks] == [0, CHUNK, 2 * CHUNK]
-    assert [text for chunk in chunks for text in chunk.items] == list(samples)
-    assert len({chunk.content_hash for chunk in chunks}) == 3
+    texts = list(samples)
+    for rows in (range(len(texts)), range(1000, 1100), [0, 3, 4, 2 * CHUNK + 4]):
+        assert samples.items(np.array(rows)) == [texts[row] for row in rows]
 
 
-def test_chunk_hash_depends_on_its_texts_only() -> None:
-    first, second = numbered(2 * CHUNK), numbered(2 * CHUNK).take(np.arange(CHUNK, 2 * CHUNK))
-    assert list(first.chunks())[1].content_hash == next(second.chunks()).content_hash
+def test_row_hash_is_pinned() -> None:
+    # The cache of embeddings depends on it: it changes with its format only.
+    texts = ["a", "é", "", "a"]
+    expected = [hashlib.sha256(text.encode()).digest()[:16] for text in texts]
+    assert texts_of(*texts).row_hashes().tobytes() == b"".join(expected)
+
+
+def test_row_hash_depends_on_its_text_only() -> None:
+    samples = numbered(2 * CHUNK + 5)
+    rows = np.array([2 * CHUNK + 1, 3, 3, 1500])
+    np.testing.assert_array_equal(samples.take(rows).row_hashes(), samples.row_hashes()[rows])
+    assert len(set(samples.row_hashes().tolist())) == len(samples)
 
 
 def test_content_hash_is_pinned() -> None:

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples
-from calipers.samples.sample_set import CHUNK
 from extras import need
 
 Write = Callable[..., Path]
@@ -282,14 +281,20 @@ def test_take_is_that_of_a_list(lists: list[list[int]], data: st.DataObject) -> 
     assert taken.groups.tolist() == [str(row) for row in rows]
 
 
-def test_chunks_cover_the_set() -> None:
-    lists = [[i] * (i % 3) for i in range(2 * CHUNK + 5)]
+def test_items_are_those_of_the_rows() -> None:
+    lists = [[i] * (i % 3) for i in range(50)]
     samples = tokens_of(lists)
-    chunks = list(samples.chunks())
-    assert [chunk.start for chunk in chunks] == [0, CHUNK, 2 * CHUNK]
-    assert [ids.tolist() for chunk in chunks for ids in chunk.items] == lists
-    second = samples.take(np.arange(CHUNK, 2 * CHUNK))
-    assert next(second.chunks()).content_hash == chunks[1].content_hash
+    for rows in (range(50), range(7, 20), [0, 4, 5, 49]):
+        assert [ids.tolist() for ids in samples.items(np.array(rows))] == [lists[i] for i in rows]
+
+
+def test_each_list_has_a_hash_of_its_own() -> None:
+    lists = [[1, 2], [2, 1], [1], [], [258], [1, 2]]
+    hashes = tokens_of(lists).row_hashes()
+    assert hashes[0] == hashes[5]
+    assert len(set(hashes.tolist())) == 5
+    rows = np.array([4, 3, 1])
+    np.testing.assert_array_equal(tokens_of(lists).take(rows).row_hashes(), hashes[rows])
 
 
 def test_subsample_takes_the_rows_that_texts_would_lose_too() -> None:

@@ -1,8 +1,8 @@
-"""From a sample set to its vectors: chunk by chunk, from the cache where it has them.
+"""From a sample set to its vectors: from the cache where it has them, each different sample once.
 
-What an embedder can prepare without its model is prepared in a thread while the vectors of the
-samples before are computed. Trouble with the cache becomes a note, never an error. Other machines
-can fill the cache first (:func:`embedding_on`).
+What the cache lacks is embedded and kept block by block. What an embedder can prepare without its
+model is prepared in a thread while the vectors of the samples before are computed. Trouble with the
+cache becomes a note, never an error. Other machines can fill it first (:func:`embedding_on`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,27 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embedders.cache import Cache, DamagedChunkError
+from calipers.embedders.cache import Cache, CachedVectors, Rows, joined
 from calipers.embedders.catalogue import load_embedder
 from calipers.embedders.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.embedders.reading import ReadingCounts, unread_note
+from calipers.embedders.segments import RowHashes
 from calipers.errors import CalipersError, InputError
 from calipers.numeric.scratch import scratch
 from calipers.progress import Advance, Progress, Silent
+from calipers.samples.kinds import ROW_HASH
 
 if TYPE_CHECKING:
-    from calipers.samples import Chunk, SampleSet
+    from calipers.samples import SampleSet
 
+
+BLOCK = 1024
+"""Samples that are kept together: a run that is killed loses no more of them."""
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -58,20 +63,20 @@ class VectorRows:
         self.truncated = np.zeros(size, dtype=np.bool_)
         self._reading: ReadingCounts | None = ReadingCounts.of([(0, 0)] * size)
 
-    def put(self, start: int, batch: EncodedBatch) -> None:
-        """Fill the rows from `start` on; the first batch decides how wide each view is."""
+    def put(self, places: Rows, batch: EncodedBatch) -> None:
+        """Fill some rows; the first batch decides how wide each view is."""
         if not self.views:
             widths = {name: batch.views[name].shape[1] for name in self._names}
             shapes = {name: (len(self.truncated), width) for name, width in widths.items()}
             self.views = {name: scratch(shape, np.float32) for name, shape in shapes.items()}
-        rows = slice(start, start + len(batch.truncated))
+        rows = _slice_of(places)
         for name, view in self.views.items():
             vectors = batch.views[name]
             if vectors.shape[1] != view.shape[1]:
                 raise CalipersError(
                     f"vectors of one view must be equally long; those of {name!r} have "
                     f"{view.shape[1]} numbers at first, and {vectors.shape[1]} from row "
-                    f"{start + 1} on"
+                    f"{places[0] + 1} on"
                 )
             view[rows] = vectors
         self.truncated[rows] = batch.truncated
@@ -81,14 +86,20 @@ class VectorRows:
             self._reading.words[rows] = batch.reading.words
             self._reading.unread[rows] = batch.reading.unread
 
+    def repeat(self, places: Rows, sources: Rows) -> None:
+        """Fill some rows with what others hold, whose samples are equal."""
+        for first in range(0, len(places), BLOCK):
+            part = slice(first, first + BLOCK)
+            self.put(places[part], self.part(sources[part]))
+
     @property
     def reading(self) -> ReadingCounts | None:
         """What was read of each text; None where nothing is known of some of them."""
         return self._reading
 
-    def part(self, start: int, size: int) -> EncodedBatch:
-        """Return some rows as they are now, without a copy."""
-        rows = slice(start, start + size)
+    def part(self, places: Rows) -> EncodedBatch:
+        """Return some rows as they are now."""
+        rows = _slice_of(places)
         views = {name: view[rows] for name, view in self.views.items()}
         reading = None if self._reading is None else self._reading.take(rows)
         return EncodedBatch(views, self.truncated[rows], reading)
@@ -103,46 +114,66 @@ class VectorRows:
             yield unread_note(embedder.name, self._reading)
 
 
+def _slice_of(places: Rows) -> Rows | slice:
+    """Give consecutive rows as a slice, which is copied faster."""
+    first, last = int(places[0]), int(places[-1]) + 1
+    consecutive = last - first == len(places) and bool((np.diff(places) == 1).all())
+    return slice(first, last) if consecutive else places
+
+
 class Shelf:
     """What one run finds in the cache and adds to it, and what went wrong with it."""
 
-    def __init__(self, cache: Cache | None, embedder: Embedder) -> None:
-        self._cache = cache if embedder.kept else None
+    def __init__(self, cache: Cache | None, embedder: Embedder, kind: str) -> None:
+        self._cache: CachedVectors | None = None
+        if cache is not None and embedder.kept:
+            self._cache = cache.of(embedder.identity, kind, embedder.views)
+        self._directory = None if cache is None else cache.directory
         embedder.keep_in(None if cache is None else cache.directory)
-        self._identity = embedder.identity
-        self._views = embedder.views
-        self._damaged: list[str] = []
         self._refusal: str | None = None
+        self._damaged_before = 0 if self._cache is None else len(self._cache.damaged)
 
-    def find(self, chunk: Chunk) -> EncodedBatch | None:
-        """Return what the cache has of a chunk; note a damaged file and go on without it."""
+    def fill(self, rows: VectorRows, places: Rows, hashes: RowHashes, advance: Advance) -> Rows:
+        """Fill in what the cache has of some rows; return the others, ascending.
+
+        Parameters
+        ----------
+        rows
+            What is filled.
+        places
+            Which rows of it.
+        hashes
+            Those of their samples.
+        advance
+            Is told of each part.
+        """
         if self._cache is None:
-            return None
-        try:
-            return self._cache.load(
-                self._identity, chunk.content_hash, rows=len(chunk.items), views=self._views
-            )
-        except DamagedChunkError as error:
-            self._damaged.append(str(error))
-            return None
+            return places
+        lacking = np.ones(len(places), np.bool_)
+        for where, batch in self._cache.find(hashes):
+            rows.put(places[where], batch)
+            lacking[where] = False
+            advance(len(where))
+        return places[lacking]
 
-    def keep(self, chunk: Chunk, batch: EncodedBatch) -> None:
-        """Add a chunk to the cache, unless it has refused one before."""
+    def keep(self, hashes: RowHashes, batch: EncodedBatch) -> None:
+        """Add vectors to the cache, unless it has refused some before."""
         if self._cache is None or self._refusal:
             return
         try:
-            self._cache.store(self._identity, chunk.content_hash, batch)
+            self._cache.store(hashes, batch)
         except OSError as error:
             self._refusal = (
-                f"embeddings were not kept, because the cache folder {self._cache.directory} "
+                f"embeddings were not kept, because the cache folder {self._directory} "
                 f"cannot be written ({error.strerror or error})"
             )
 
     def notes(self) -> Iterator[str]:
         """Report what the user must know: damaged files, a cache that cannot be written."""
-        if files := len(self._damaged):
-            noun = "damaged cache files" if files > 1 else "damaged cache file"
-            yield f"{files} {noun}, embedded again; the first: {self._damaged[0]}"
+        damaged = [] if self._cache is None else self._cache.damaged[self._damaged_before :]
+        if damaged:
+            noun = "damaged cache files" if len(damaged) > 1 else "damaged cache file"
+            yield f"{len(damaged)} {noun}, embedded again; the first: {damaged[0]}"
         if self._refusal:
             yield self._refusal
 
@@ -194,8 +225,9 @@ def embed(
 ) -> Embeddings:
     """Embed every sample of a set.
 
-    Chunks that the cache holds are read from it; each further one is kept as soon as it is done,
-    so that a job that was stopped goes on there. Without a usable cache the result is the same.
+    Samples whose vectors the cache holds, from whatever set, are read from it. Of the others each
+    different one is embedded once, and blocks of 1,024 are kept as soon as they are done, so that a
+    job that was stopped goes on there. Without a usable cache the result is the same.
     What an embedder can prepare without its model (tokens, decoded images) is prepared beside the
     forward pass of the samples before.
 
@@ -245,15 +277,19 @@ def embed(
     progress, elsewhere = progress or Silent(), _elsewhere.get()
     if elsewhere is not None:
         cache = elsewhere.fill(samples, embedder, cache, progress)
-    shelf, rows = Shelf(cache, embedder), VectorRows(len(samples), embedder.views)
+    shelf = Shelf(cache, embedder, samples.kind)
+    rows = VectorRows(len(samples), embedder.views)
     with progress.task(f"Embedding {samples.name}", len(samples)) as advance:
-        pieces = _pieces(samples, embedder, shelf, rows, advance)
+        blocks, copies = _plan(samples, embedder, shelf, rows, advance)
+        pieces = (piece for block in blocks for piece in block.pieces(embedder.at_once))
         for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder, samples.name)):
-            batch = _encode(piece, prepared, embedder, samples.name)
-            rows.put(piece.chunk.start + piece.first, batch)
-            if piece.closes:
-                shelf.keep(piece.chunk, rows.part(piece.chunk.start, len(piece.chunk.items)))
+            rows.put(piece.rows, _encode(piece, prepared, embedder, samples.name))
+            if piece.closes and embedder.kept:
+                shelf.keep(piece.block.hashes, rows.part(piece.block.rows))
             advance(piece.size)
+        if len(copies.places):
+            rows.repeat(*copies)
+            advance(len(copies.places))
     notes = (*rows.notes(embedder), *embedder.told(), *shelf.notes())
     pooled = dict(embedder.view_signature)
     read = rows.reading and replace(rows.reading, left_out=embedder.leaves_out)
@@ -261,12 +297,40 @@ def embed(
     return Embeddings(rows.views, signature, notes, pooled, rows.truncated, read)
 
 
-def embed_chunk(chunk: Chunk, embedder: Embedder, name: str) -> EncodedBatch:
-    """Embed the samples of one chunk, with the vectors and the errors of :func:`embed`.
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Samples of a set that are kept together.
+
+    Attributes
+    ----------
+    rows
+        Their rows in the set, ascending.
+    items
+        They themselves, as an embedder takes them.
+    hashes
+        The hash of each.
+    """
+
+    rows: Rows
+    items: Sequence[Any]
+    hashes: RowHashes
+
+    def pieces(self, step: int) -> Iterator[_Piece]:
+        """Divide it for calls of an embedder."""
+        for first in range(0, len(self.rows), step):
+            yield _Piece(self, first, min(first + step, len(self.rows)))
+
+    def part(self, places: Rows) -> Block:
+        """Keep some of its samples."""
+        return Block(self.rows[places], [self.items[at] for at in places], self.hashes[places])
+
+
+def embed_block(block: Block, embedder: Embedder, name: str) -> EncodedBatch:
+    """Embed the samples of one block, with the vectors and the errors of :func:`embed`.
 
     Parameters
     ----------
-    chunk
+    block
         Which samples.
     embedder
         What embeds them.
@@ -278,11 +342,32 @@ def embed_chunk(chunk: Chunk, embedder: Embedder, name: str) -> EncodedBatch:
     SampleError
         If one cannot be read; counts from the beginning of the set.
     """
-    rows = VectorRows(len(chunk.items), embedder.views)
-    for piece in _divided(chunk, embedder.at_once):
-        prepared = _prepare(piece, embedder, name)
-        rows.put(piece.first, _encode(piece, prepared, embedder, name))
-    return rows.part(0, len(chunk.items))
+    pieces = block.pieces(embedder.at_once)
+    return joined(
+        [_encode(piece, _prepare(piece, embedder, name), embedder, name) for piece in pieces]
+    )
+
+
+class Copies(NamedTuple):
+    """Rows whose samples are equal to those of earlier rows."""
+
+    places: Rows
+    sources: Rows
+
+
+def first_of_each(rows: Rows, hashes: RowHashes) -> tuple[Rows, Copies]:
+    """Divide rows, ascending, into the first of each different sample and those that repeat one.
+
+    Examples
+    --------
+    >>> first, copies = first_of_each(np.array([3, 4, 7]), np.array([b"b", b"a", b"b"]))
+    >>> first.tolist(), copies.places.tolist(), copies.sources.tolist()
+    ([3, 4], [7], [3])
+    """
+    _, first, numbers = np.unique(hashes, return_index=True, return_inverse=True)
+    sources = first[numbers]
+    repeats = sources != np.arange(len(rows))
+    return rows[~repeats], Copies(rows[repeats], rows[sources[repeats]])
 
 
 def check_reads(samples: SampleSet, embedder: Embedder) -> None:
@@ -325,9 +410,9 @@ _INSTEAD = {
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """Some samples of a chunk, for one call of the embedder."""
+    """Some samples of a block, for one call of the embedder."""
 
-    chunk: Chunk
+    block: Block
     first: int
     last: int
 
@@ -336,28 +421,54 @@ class _Piece:
         return self.last - self.first
 
     @property
+    def rows(self) -> Rows:
+        return self.block.rows[self.first : self.last]
+
+    @property
     def closes(self) -> bool:
-        """Whether the chunk is done after it."""
-        return self.last == len(self.chunk.items)
+        """Whether the block is done after it."""
+        return self.last == len(self.block.rows)
 
 
-def _pieces(
+def _plan(
     samples: SampleSet, embedder: Embedder, shelf: Shelf, rows: VectorRows, advance: Advance
-) -> Iterator[_Piece]:
-    """Divide what is not in the cache into pieces; fill in what is."""
-    step = embedder.at_once
-    for chunk in samples.chunks():
-        vectors = shelf.find(chunk)
-        if vectors is not None:
-            rows.put(chunk.start, vectors)
-            advance(len(chunk.items))
-            continue
-        yield from _divided(chunk, step)
+) -> tuple[Iterator[Block], Copies]:
+    """Fill in what is in the cache; tell what must be embedded, and which rows repeat it.
+
+    Where embedding is as cheap as reading, samples are not even hashed.
+    """
+    places = np.arange(len(samples))
+    if not embedder.kept:
+        unhashed = np.broadcast_to(np.zeros((), ROW_HASH), len(samples))
+        return blocks_of(samples, places, unhashed), Copies(places[:0], places[:0])
+    hashes = samples.row_hashes()
+    places = shelf.fill(rows, places, hashes, advance)
+    fresh, copies = first_of_each(places, hashes[places])
+
+    def left() -> Iterator[Block]:
+        for first in range(0, len(fresh), BLOCK):
+            block = fresh[first : first + BLOCK]
+            # Another process may have embedded some of it meanwhile
+            yield from blocks_of(samples, shelf.fill(rows, block, hashes[block], advance), hashes)
+
+    return left(), copies
 
 
-def _divided(chunk: Chunk, step: int) -> Iterator[_Piece]:
-    for first in range(0, len(chunk.items), step):
-        yield _Piece(chunk, first, min(first + step, len(chunk.items)))
+def blocks_of(samples: SampleSet, rows: Rows, hashes: RowHashes) -> Iterator[Block]:
+    """Divide rows of a set, ascending, into blocks.
+
+    Parameters
+    ----------
+    samples
+        The set.
+    rows
+        Which rows.
+    hashes
+        Those of all samples of the set.
+    """
+    for first in range(0, len(rows), BLOCK):
+        part = rows[first : first + BLOCK]
+        yield Block(part, samples.items(part), hashes[part])
 
 
 def _encode(piece: _Piece, prepared: Any, embedder: Embedder, name: str) -> EncodedBatch:
@@ -376,7 +487,7 @@ def _encode(piece: _Piece, prepared: Any, embedder: Embedder, name: str) -> Enco
 def _prepare(piece: _Piece, embedder: Embedder, name: str) -> Any:
     from calipers.samples.images import Images
 
-    items = piece.chunk.items
+    items = piece.block.items
     # Images stay undecoded until the embedder goes through them
     part = items.part if isinstance(items, Images) else lambda *rows: items[slice(*rows)]
     with _named(piece, name):
@@ -389,4 +500,4 @@ def _named(piece: _Piece, name: str) -> Iterator[None]:
     try:
         yield
     except SampleError as error:
-        raise error.behind(piece.chunk.start + piece.first, name) from error
+        raise SampleError(int(piece.rows[error.row]), error.problem, name) from error

@@ -1,9 +1,9 @@
 """Embedding by Ray Data: actors read shards of samples, and write vectors where the cache has them.
 
-The samples that the cache lacks are written to the work folder, some chunks a file. Ray Data hands
-the names of these files to a pool of actors; each has loaded the embedder once, reads the samples
-of a file and writes the vectors of every chunk to a file of its own, at once and whole. So neither
-samples nor vectors pass through Ray, a run that was stopped goes on from the chunks that are there,
+The different samples that the cache lacks are written to the work folder, some blocks a file. Ray
+Data hands the names of these files to a pool of actors; each has loaded the embedder once, reads
+the samples of a file and writes the vectors of every block to a file of its own, at once and whole.
+So neither samples nor vectors pass through Ray, a run that was stopped goes on from what is there,
 and what was embedded on a cluster is found by every later run. The vectors are those of this
 machine: it reads them from the same files.
 """
@@ -13,24 +13,26 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from calipers.embedders import Cache, Embedder, EmbedderChoice, EncodedBatch
-from calipers.embedders.cache import DamagedChunkError, arrays_of, batch_of
-from calipers.embedders.pipeline import embed_chunk
+from calipers.embedders import Cache, Embedder, EmbedderChoice
+from calipers.embedders.cache import Rows
+from calipers.embedders.pipeline import BLOCK, Block, blocks_of, embed_block, first_of_each
 from calipers.embedders.processes import may_divide
+from calipers.embedders.segments import RowHashes
 from calipers.engine.ray_cluster import TRIES, RayCluster
+from calipers.engine.ray_vectors import VectorStore
 from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress
-from calipers.samples import Chunk, SampleSet
+from calipers.samples import SampleSet
 
 FEW_ROWS = 2048
 """Samples that are embedded sooner where they are than workers are started."""
@@ -41,83 +43,16 @@ MOST_THREADS = 8
 SHARDS_EACH = 8
 """Files of samples for each actor, where there are enough: the last ones leave few actors idle."""
 
-MOST_CHUNKS = 16
-"""Chunks in a file of samples."""
+MOST_BLOCKS = 16
+"""Blocks in a file of samples."""
 
 Shipped = Callable[[SampleSet, Embedder], Embedder | EmbedderChoice | None]
 """Tells what actors embed a set with: a choice, which they load, or the embedder itself."""
 
 
 @dataclass(frozen=True)
-class ChunkStore:
-    """Vectors of chunks in a work folder: under a path as the cache keeps them, else as ``.npz``.
-
-    Attributes
-    ----------
-    folder
-        What all machines see.
-    identity
-        That of the embedder.
-    """
-
-    folder: WorkFolder
-    identity: str
-
-    def has(self, content_hash: str) -> bool:
-        """Tell whether the vectors of a chunk are there."""
-        return self.folder.has(self._name(content_hash))
-
-    def write(self, content_hash: str, batch: EncodedBatch) -> None:
-        """Write the vectors of a chunk, at once and whole.
-
-        Raises
-        ------
-        OSError, InputError
-            If there is no room, or the folder cannot be written to.
-        """
-        if not self.folder.remote:
-            self._cache.store(self.identity, content_hash, batch)
-            return
-        self.folder.write_arrays(self._name(content_hash), arrays_of(batch))
-
-    def read(self, content_hash: str, rows: int, views: Sequence[str]) -> EncodedBatch | None:
-        """Read the vectors of a chunk; None where they are not there, or damaged."""
-        if not self.folder.remote:
-            try:
-                return self._cache.load(self.identity, content_hash, rows=rows, views=views)
-            except DamagedChunkError:
-                return None
-        arrays = self.folder.read_arrays(self._name(content_hash))
-        try:
-            batch = None if arrays is None else batch_of(arrays, self.folder.place)
-        except DamagedChunkError:
-            return None
-        if batch is None or batch.views.keys() != set(views) or len(batch.truncated) != rows:
-            return None
-        return batch
-
-    def discard(self, content_hash: str) -> None:
-        """Remove the vectors of a chunk, and the folders that held it where nothing else does."""
-        self.folder.discard(self._name(content_hash))
-        if not self.folder.remote:
-            path = self._cache.path(self.identity, content_hash)
-            for emptied in (path.parent, path.parent.parent):
-                with suppress(OSError):
-                    emptied.rmdir()
-
-    @property
-    def _cache(self) -> Cache:
-        return Cache(Path(self.folder.place))
-
-    def _name(self, content_hash: str) -> str:
-        path = self._cache.path(self.identity, content_hash)
-        path = path if not self.folder.remote else path.with_suffix(".npz")
-        return path.relative_to(self._cache.directory).as_posix()
-
-
-@dataclass(frozen=True)
 class SampleShards:
-    """Chunks of a set in files of a work folder.
+    """Blocks of a set in files of a work folder.
 
     Attributes
     ----------
@@ -134,9 +69,9 @@ class SampleShards:
     set_name: str
     tokens: bool
 
-    def write(self, chunks: Sequence[Chunk]) -> str:
-        """Write consecutive chunks; return the name of the file."""
-        items = [item for chunk in chunks for item in chunk.items]
+    def write(self, blocks: Sequence[Block]) -> str:
+        """Write consecutive blocks; return the name of the file."""
+        items = [item for block in blocks for item in block.items]
         if self.tokens:
             values = np.concatenate([np.asarray(ids, np.int32) for ids in items])
             lengths = list(map(len, items))
@@ -144,15 +79,15 @@ class SampleShards:
             encoded = [text.encode("utf-8", "surrogatepass") for text in items]
             values = np.frombuffer(b"".join(encoded), np.uint8)
             lengths = list(map(len, encoded))
-        name = f"{self.name}/{chunks[0].start}.npz"
+        name = f"{self.name}/{blocks[0].rows[0]}.npz"
         self.folder.write_arrays(
             name,
             {
                 "values": values,
                 "ends": np.cumsum([0, *lengths], dtype=np.int64),
-                "starts": np.array([chunk.start for chunk in chunks], np.int64),
-                "sizes": np.array([len(chunk.items) for chunk in chunks], np.int64),
-                "hashes": np.array([chunk.content_hash for chunk in chunks]),
+                "rows": np.concatenate([block.rows for block in blocks]).astype(np.int64),
+                "sizes": np.array([len(block.rows) for block in blocks], np.int64),
+                "hashes": np.concatenate([block.hashes for block in blocks]),
             },
         )
         return name
@@ -175,8 +110,8 @@ class SampleShards:
             )
         self.folder.write(mark, lambda file: None)
 
-    def read(self, name: str) -> Iterator[Chunk]:
-        """Read the chunks of a file.
+    def read(self, name: str) -> Iterator[Block]:
+        """Read the blocks of a file.
 
         Raises
         ------
@@ -187,19 +122,15 @@ class SampleShards:
         if arrays is None:
             raise InputError(f"{self.folder.place}: {name} is missing or damaged")
         values, ends, row = arrays["values"], arrays["ends"].tolist(), 0
-        for start, size, digest in zip(
-            arrays["starts"].tolist(),
-            arrays["sizes"].tolist(),
-            arrays["hashes"].tolist(),
-            strict=True,
-        ):
+        for size in arrays["sizes"].tolist():
             places = [(ends[at], ends[at + 1]) for at in range(row, row + size)]
             if self.tokens:
                 items: list[Any] = [values[first:last] for first, last in places]
             else:
                 parts = [values[first:last].tobytes() for first, last in places]
                 items = [part.decode("utf-8", "surrogatepass") for part in parts]
-            yield Chunk(start, items, digest)
+            part_of = slice(row, row + size)
+            yield Block(arrays["rows"][part_of], items, arrays["hashes"][part_of])
             row += size
 
 
@@ -225,7 +156,7 @@ class EmbeddingTask:
     identity: str
     signature: Mapping[str, str]
     shards: SampleShards
-    store: ChunkStore
+    store: VectorStore
     threads: int
 
     def load(self) -> Embedder:
@@ -250,7 +181,7 @@ class EmbeddingTask:
         return embedder
 
     def embed(self, name: str, embedder: Embedder) -> int:
-        """Embed a file of samples, but for the chunks that are there; return how many samples.
+        """Embed a file of samples, but for those that are there; return how many samples it has.
 
         Raises
         ------
@@ -261,11 +192,12 @@ class EmbeddingTask:
         """
         rows = 0
         self.shards.begin(name)
-        for chunk in self.shards.read(name):
-            if not self.store.has(chunk.content_hash):
-                batch = embed_chunk(chunk, embedder, self.shards.set_name)
-                self.store.write(chunk.content_hash, batch)
-            rows += len(chunk.items)
+        for block in self.shards.read(name):
+            missing = np.flatnonzero(self.store.missing(block.hashes))
+            if len(missing):
+                part = block.part(missing)
+                self.store.write(part.hashes, embed_block(part, embedder, self.shards.set_name))
+            rows += len(block.rows)
         return rows
 
 
@@ -301,19 +233,6 @@ class EmbeddingActor:
         return {"rows": np.array(rows), "error": np.array(errors, dtype=object)}
 
 
-class _Missing(NamedTuple):
-    """A chunk of a set whose vectors are not there, without its samples."""
-
-    start: int
-    rows: int
-    content_hash: str
-
-    def of(self, samples: SampleSet) -> Chunk:
-        """Give it with its samples."""
-        items = samples.data.items(self.start, self.start + self.rows)
-        return Chunk(self.start, items, self.content_hash)
-
-
 class RayEmbedding:
     """Embeds on a Ray cluster, by filling the cache.
 
@@ -344,16 +263,15 @@ class RayEmbedding:
         self._connect, self._folder, self._shipped = connect, folder, shipped
         self._few_rows = FEW_ROWS if few_rows is None else few_rows
         self._places = ExitStack()
-        self._unkept = list[tuple[ChunkStore, SampleSet]]()
+        self._unkept = list[tuple[VectorStore, RowHashes]]()
 
     def __enter__(self) -> RayEmbedding:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._places:
-            for store, samples in self._unkept if kind is None else ():
-                for chunk in samples.chunks():
-                    store.discard(chunk.content_hash)
+            for store, hashes in self._unkept if kind is None else ():
+                store.discard(hashes)
         self._folder.discard_copies()
 
     def fill(
@@ -375,16 +293,16 @@ class RayEmbedding:
         if shipped is None:
             return cache
         target = self._place() if cache is None else cache
-        home = ChunkStore(WorkFolder(str(target.directory)), embedder.identity)
+        home, store = (
+            VectorStore(folder, embedder.identity, samples.kind, tuple(embedder.views))
+            for folder in (WorkFolder(str(target.directory)), self._folder)
+        )
+        hashes = samples.row_hashes()
         if cache is None:
-            self._unkept.append((home, samples))
-        store = ChunkStore(self._folder, embedder.identity)
-        missing = [
-            _Missing(chunk.start, len(chunk.items), chunk.content_hash)
-            for chunk in samples.chunks()
-            if not home.has(chunk.content_hash)
-        ]
-        if sum(chunk.rows for chunk in missing) <= self._few_rows:
+            self._unkept.append((home, hashes))
+        lacking = np.flatnonzero(home.missing(hashes))
+        missing, _ = first_of_each(lacking, hashes[lacking])
+        if len(missing) <= self._few_rows:
             return target
         check_sendable(shipped)
         key = digest_of(embedder.identity, samples.content_hash)
@@ -396,9 +314,9 @@ class RayEmbedding:
         )
         with self._folder.claimed(shards.name):
             try:
-                self._run(task, samples, missing, progress)
+                self._run(task, samples, missing, hashes, progress)
                 if store.folder != home.folder:
-                    _move(store, home, missing, embedder.views)
+                    _move(store, home, missing, hashes)
             finally:
                 self._folder.discard(shards.name)
         return target
@@ -407,7 +325,8 @@ class RayEmbedding:
         self,
         task: EmbeddingTask,
         samples: SampleSet,
-        missing: Sequence[_Missing],
+        missing: Rows,
+        hashes: RowHashes,
         progress: Progress,
     ) -> None:
         """Write the samples, and have actors embed them."""
@@ -417,12 +336,12 @@ class RayEmbedding:
             self._connect()
         gpu = task.signature.get("device", "cpu").startswith("cuda")
         actors, threads = pool_size(_alive_nodes(), gpu=gpu)
-        per_shard = int(np.clip(len(missing) // (SHARDS_EACH * actors), 1, MOST_CHUNKS))
+        count = -(-len(missing) // BLOCK)
+        per_shard = BLOCK * int(np.clip(count // (SHARDS_EACH * actors), 1, MOST_BLOCKS))
         parts = [missing[at : at + per_shard] for at in range(0, len(missing), per_shard)]
-        names = [task.shards.write([chunk.of(samples) for chunk in part]) for part in parts]
-        total = sum(chunk.rows for chunk in missing)
+        names = [task.shards.write(list(blocks_of(samples, part, hashes))) for part in parts]
         task = replace(task, threads=threads)
-        with progress.task(f"Embedding {task.shards.set_name} on Ray", total) as advance:
+        with progress.task(f"Embedding {task.shards.set_name} on Ray", len(missing)) as advance:
             for rows in run_pool(task, names, actors=min(actors, len(names)), gpu=gpu):
                 advance(rows)
 
@@ -539,22 +458,21 @@ def choice_for_actors(choice: EmbedderChoice, embedder: Embedder) -> EmbedderCho
     return EmbedderChoice(choice.line, options)
 
 
-def _move(
-    store: ChunkStore, home: ChunkStore, chunks: Sequence[_Missing], views: Sequence[str]
-) -> None:
-    """Bring the vectors of chunks from the work folder to the cache."""
-    for chunk in chunks:
-        batch = store.read(chunk.content_hash, chunk.rows, views)
+def _move(store: VectorStore, home: VectorStore, rows: Rows, hashes: RowHashes) -> None:
+    """Bring the vectors of samples from the work folder to the cache, block by block."""
+    for first in range(0, len(rows), BLOCK):
+        block = hashes[rows[first : first + BLOCK]]
+        batch = store.read(block)
         if batch is None:
             continue  # it is embedded here
         try:
-            home.write(chunk.content_hash, batch)
+            home.write(block, batch)
         except OSError as error:
             raise InputError(
                 f"{home.folder.place}: cannot be written: {error.strerror or first_line(error)}; "
                 f"what was finished is kept in {store.folder.place}"
             ) from error
-        store.discard(chunk.content_hash)
+        store.discard(block)
 
 
 def _alive_nodes() -> list[Mapping[str, float]]:

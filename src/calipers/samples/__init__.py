@@ -1,6 +1,6 @@
 """Read samples from files, folders, lists, arrays and datasets into one form."""
 
 from calipers.samples.reading import System, as_sample_set, read_samples, read_systems
-from calipers.samples.sample_set import Chunk, SampleSet
+from calipers.samples.sample_set import SampleSet
 
-__all__ = ["Chunk", "SampleSet", "System", "as_sample_set", "read_samples", "read_systems"]
+__all__ = ["SampleSet", "System", "as_sample_set", "read_samples", "read_systems"]

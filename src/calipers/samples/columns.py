@@ -131,6 +131,12 @@ class StringColumn(Sequence[str]):
         for data, ends in self._parts:
             yield data[ends[0] : ends[-1]].data
 
+    def encoded(self) -> Iterator[memoryview]:
+        """Give the UTF-8 of each string, without copying it."""
+        for _, data, ends in self._blocks():
+            view = data.data
+            yield from (view[start:stop] for start, stop in pairwise(ends.tolist()))
+
     def blank_rows(self) -> NDArray[np.intp]:
         """Find the strings that are empty or hold white space only; rows counted from 0."""
         blank: list[int] = []

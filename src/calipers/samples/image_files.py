@@ -37,7 +37,7 @@ from calipers.samples.images import (
     mode_note,
     size_note,
 )
-from calipers.samples.kinds import SampleData, SampleKind, as_array, hash_images
+from calipers.samples.kinds import ROW_HASH, SampleData, SampleKind, as_array, hash_images
 from calipers.samples.wording import counted, describe
 
 MAX_BYTES = 2**30
@@ -273,6 +273,10 @@ class ImageFiles:
     def hash(self, start: int, stop: int) -> str:
         """Hash the files of some rows."""
         return hash_images(self.digests[start:stop].tobytes(), "image files")
+
+    def row_hashes(self) -> NDArray[np.bytes_]:
+        """Give the start of the SHA-256 of each file's bytes."""
+        return np.frombuffer(self.digests[:, :16].tobytes(), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:
         """Tell of different sizes and colours, and of frames that are not looked at."""

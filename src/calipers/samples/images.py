@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.samples.kinds import SampleKind, as_array, digest_pixels, hash_images, read_only
+from calipers.samples.kinds import (
+    ROW_HASH,
+    SampleKind,
+    as_array,
+    digest_pixels,
+    hash_images,
+    read_only,
+)
 from calipers.samples.wording import counted
 
 CHANNELS = (1, 3, 4)
@@ -181,6 +188,11 @@ class ImageArrays:
     def hash(self, start: int, stop: int) -> str:
         """Hash the shapes and pixels of some rows."""
         return hash_images(b"".join(map(digest_pixels, self.arrays[start:stop])), "pixels")
+
+    def row_hashes(self) -> NDArray[np.bytes_]:
+        """Hash the shape and the pixels of each image by itself."""
+        digests = [digest_pixels(array)[:16] for array in self.arrays]
+        return np.frombuffer(b"".join(digests), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:
         """Tell of different sizes and colours."""

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,16 @@ def hash_hashes(hashes: Iterable[str]) -> str:
     for chunk in hashes:
         digest.update(bytes.fromhex(chunk))
     return digest.hexdigest()
+
+
+ROW_HASH = "S16"
+"""The type of the hash of one sample: 16 bytes of its SHA-256."""
+
+
+def hash_each(samples: Iterable[bytes | memoryview]) -> NDArray[np.bytes_]:
+    """Hash each of some samples, as bytes, by itself."""
+    digests = [hashlib.sha256(sample).digest()[:16] for sample in samples]
+    return np.frombuffer(b"".join(digests), ROW_HASH)
 
 
 def checked_vectors(value: object, where: str) -> NDArray[Any]:
@@ -216,6 +226,15 @@ class SampleData(Protocol):
         ...
 
 
+@runtime_checkable
+class HasRowHashes(Protocol):
+    """Samples that an embedder could take."""
+
+    def row_hashes(self) -> NDArray[np.bytes_]:
+        """Hash each sample by itself: equal samples have equal hashes, in whatever set."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class TextData:
     """Texts in a column."""
@@ -238,6 +257,10 @@ class TextData:
     def hash(self, start: int, stop: int) -> str:
         """Hash the texts of some rows."""
         return hash_texts(self.column[start:stop])
+
+    def row_hashes(self) -> NDArray[np.bytes_]:
+        """Hash each text by itself."""
+        return hash_each(self.column.encoded())
 
     def notes(self) -> tuple[str, ...]:
         """Tell of empty texts."""
@@ -280,6 +303,11 @@ class TokenData:
         """Hash the ids of some rows."""
         ends = self.ends[start : stop + 1]
         return hash_tokens(self.ids[ends[0] : ends[-1]], ends - ends[0])
+
+    def row_hashes(self) -> NDArray[np.bytes_]:
+        """Hash each list of ids by itself."""
+        view = np.ascontiguousarray(self.ids, "<i4").view(np.uint8).data
+        return hash_each(view[a:b] for a, b in pairwise((4 * self.ends).tolist()))
 
     def notes(self) -> tuple[str, ...]:
         """Tell of lists without ids."""

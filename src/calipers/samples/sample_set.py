@@ -18,6 +18,7 @@ from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
 from calipers.samples.kinds import (
     EmbeddedData,
+    HasRowHashes,
     SampleData,
     SampleKind,
     TextData,
@@ -30,27 +31,7 @@ from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
 
 CHUNK = 1024
-"""Rows that are hashed, embedded and cached together."""
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Consecutive samples of a set, and the hash under which their embeddings are kept.
-
-    Attributes
-    ----------
-    start
-        Row of the first sample in the set, counted from 0.
-    items
-        At most `CHUNK` samples: a list of strings, a list of int32 arrays (token ids), or images,
-        which a slice of it decodes into uint8 arrays of shape (height, width, 3).
-    content_hash
-        Hex SHA-256 of these samples.
-    """
-
-    start: int
-    items: Sequence[Any]
-    content_hash: str
+"""Rows that are read as Python objects, and hashed, together."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -353,10 +334,24 @@ class SampleSet:
         where = self.place
         return replace(self, clusters=label_column("clusters", labels, len(self), where))
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Go through the samples, `CHUNK` at a time; embeddings have no chunks."""
-        for start, stop in self._spans() if self.vectors is None else ():
-            yield Chunk(start, self.data.items(start, stop), self.data.hash(start, stop))
+    def row_hashes(self) -> NDArray[np.bytes_]:
+        """Hash each sample by itself, 16 bytes each, shape (n,); embeddings have no such hashes."""
+        data: object = self.data
+        return data.row_hashes() if isinstance(data, HasRowHashes) else kinds.hash_each(())
+
+    def items(self, rows: NDArray[np.intp]) -> Sequence[Any]:
+        """Give the samples of some rows, ascending, as an embedder takes them.
+
+        Returns
+        -------
+        sequence
+            A list of strings, a list of int32 arrays (token ids), or images, which a slice of it
+            decodes into uint8 arrays of shape (height, width, 3).
+        """
+        first, last = int(rows[0]), int(rows[-1]) + 1
+        if last - first == len(rows):
+            return self.data.items(first, last)
+        return self.data.take(rows).items(0, len(rows))
 
     def word_counts(self) -> NDArray[np.int64] | None:
         """Count each text's words, separated by white space, shape (n,); None for other kinds."""
