@@ -153,7 +153,8 @@ def test_the_figure_shows_families_and_names_at_any_number(count):
     other = dict.fromkeys(others, values)
     homogeneity = replace(made.homogeneity, names=names, values=values, **other)
     figure = homogeneity_plot(replace(made, homogeneity=homogeneity)).figure()
-    tree, axes, _ = figure.axes
+    axes, _ = figure.axes
+    (tree,) = axes.child_axes
     shown = [label.get_text() for label in axes.get_yticklabels()]
     assert shown == list(homogeneity.families.order)
     assert len(axes.patches) == len(homogeneity.families.groups) > 0
