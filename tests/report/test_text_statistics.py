@@ -111,7 +111,7 @@ def test_no_line_is_wider_than_the_screen(width, count):
 
 
 def many(count=9, **more):
-    """Many systems; every second one lies below the reference, the first two within its interval."""
+    """Many systems; every second one lies below the reference, the first within its interval."""
     data = made([f"model-{i}" for i in range(count)], **more)
     data["reference"]["scores"]["mean_length"] |= {"interval": [97.0, 103.0], "level": 0.95}
     for place, system in enumerate(data["systems"]):
@@ -196,8 +196,8 @@ def test_over_used_phrases_come_first_with_who_and_how_often(count):
     table = next(place for place, line in enumerate(lines) if line.startswith("Over-used-3 phr"))
     assert table < next(place for place, line in enumerate(lines) if "reference  " in line)
     if count == 2:
-        assert lines[table + 2].split() == ["model-0", *"let me know if 30 1 < 0.001".split()]
-        assert lines[table + 3].split() == "in a word 12 2 0.010".split()
+        assert " ".join(lines[table + 2].split()) == "model-0 let me know if 30 1 < 0.001"
+        assert " ".join(lines[table + 3].split()) == "in a word 12 2 0.010"
     else:
         assert lines[table + 2].split()[:2] == ["model-0", "20"]
         assert "let me know if 30:1" in lines[table + 2]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 
 import pytest
 
@@ -50,3 +52,19 @@ def test_a_reference_is_what_systems_are_tested_against(files, calipers):
     page = calipers(*files, "--by-prompt", "question", "-r", "a.jsonl").stdout
     assert "and a reference on 5 prompts" in page
     assert "Distinguishable from the reference, given the prompt?" in page
+
+
+def test_the_page_has_the_verdict_the_figure_and_the_matrix(files, calipers, tmp_path):
+    result = calipers(
+        *files, "--by-prompt", "question", "-r", "a.jsonl", "--permutations", "99",
+        "--html", "p.html",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "p.html").read_text("utf-8")
+    source = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    figure = base64.b64decode(source[1]).decode()
+    assert "<svg" in figure
+    assert "Alike on the same prompt" in figure
+    assert "How alike the same prompts are answered" in page
+    assert page.index("distinguishable from the reference") < page.index("<img ")
+    assert "most alike: " in result.stdout.splitlines()[2]

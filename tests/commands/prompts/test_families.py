@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 import calipers
 from calipers.commands.prompts.families import families_of
 from calipers.commands.prompts.plot import homogeneity_plot
+from calipers.errors import InputError
 from calipers.report.render.text import plain
 from calipers.samples import SampleSet
 
@@ -153,7 +154,8 @@ def test_the_figure_shows_families_and_names_at_any_number(count):
     other = dict.fromkeys(others, values)
     homogeneity = replace(made.homogeneity, names=names, values=values, **other)
     figure = homogeneity_plot(replace(made, homogeneity=homogeneity)).figure()
-    tree, axes, _ = figure.axes
+    axes, _ = figure.axes
+    (tree,) = axes.child_axes
     shown = [label.get_text() for label in axes.get_yticklabels()]
     assert shown == list(homogeneity.families.order)
     assert len(axes.patches) == len(homogeneity.families.groups) > 0
@@ -181,6 +183,17 @@ def test_answers_without_a_direction_are_left_out_and_said():
     assert "question 24 about many things" not in found.prompts
     (note,) = [warning for warning in found.warnings if "all zero" in warning]
     assert note.endswith("1 sample of b, and with them 1 prompt, for every set")
+
+
+def test_a_set_without_most_directions_does_not_cost_the_others_their_prompts():
+    prompts = [f"question {i}" for i in range(25)]
+    answers = [f"an answer number {i} about some things and more" for i in range(25)]
+    sets = {
+        "a": SampleSet.from_texts(answers, name="a", prompts=prompts),
+        "b": SampleSet.from_texts([*answers[:5], *[""] * 20], name="b", prompts=prompts),
+    }
+    with pytest.raises(InputError, match=r"too few prompts are left .*: 20 samples of b have"):
+        calipers.prompts(None, sets, embedder="tfidf", **OPTIONS)
 
 
 def test_one_answer_to_all_prompts_can_be_saved_and_read(tmp_path):

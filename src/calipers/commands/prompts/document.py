@@ -329,8 +329,8 @@ def _least_p(answers: ByPrompt) -> float | None:
     permutations = answers.settings.get("permutations")
     if not permutations or not any(map(_is_area, tested)):
         return None
-    most = max(Counter((test.test, test.view) for test in tested).values())
-    least = min(1.0, most / (permutations + 1))
+    fewest = min(Counter((test.test, test.view) for test in tested).values())
+    least = min(1.0, fewest / (permutations + 1))
     return least if least > round(1 - answers.settings["level"], 12) else None
 
 

@@ -147,12 +147,13 @@ def _spans(families: Families) -> list[tuple[int, int]]:
 
 
 def _with_tree(answers: ByPrompt) -> Figure:
-    """The map, and on its left the tree that orders it."""
+    """The map, and on its right the tree that orders it, its leaves beside their rows."""
     count = len(answers.homogeneity.names)
     side = max(5.0, NAME * count)
     figure = Figure(figsize=(TREE + MARGIN + side + 0.9, side + MARGIN), layout="constrained")
-    tree, axes = figure.subplots(1, 2, width_ratios=[TREE, side + MARGIN])
+    axes = figure.add_subplot()
     _draw_many(axes, answers)
+    tree = axes.inset_axes((1.0, 0.0, TREE / side, 1.0))
     _draw_tree(tree, answers.homogeneity.families)
     tree.set_ylim(axes.get_ylim())
     _bar(figure, axes, extends=True)
@@ -160,7 +161,7 @@ def _with_tree(answers: ByPrompt) -> Figure:
 
 
 def _draw_tree(axes: Axes, families: Families) -> None:
-    """Draw which groups come together, the most alike on the right, beside the map."""
+    """Draw which groups come together, the most alike on the left, beside the map."""
     count = len(families.order)
     heights: list[float] = [float(place) for place in range(count)]
     ends = [max((m.likeness for m in families.merges), default=1.0)] * count
@@ -174,11 +175,14 @@ def _draw_tree(axes: Axes, families: Families) -> None:
     axes.add_collection(LineCollection(lines, colors=GREY, linewidths=0.8))
     edges = np.array([merge.likeness for merge in families.merges] or [0.0, 1.0])
     margin = 0.05 * (edges.max() - _least(edges))
-    axes.set_xlim(_least(edges) - margin, edges.max() + margin)
+    axes.set_xlim(edges.max() + margin, _least(edges) - margin)
     axes.set_xlabel("Mean cosine of a group")
     axes.tick_params(left=False, labelleft=False)
     axes.grid(False, axis="y")
-    axes.spines["left"].set_visible(False)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.spines[["left", "right", "bottom"]].set_visible(False)
+    axes.spines["top"].set_visible(True)
 
 
 def _bar(figure: Figure, axes: Axes, *, extends: bool) -> None:

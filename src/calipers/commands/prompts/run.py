@@ -40,6 +40,9 @@ NAMED = 3
 FEW = 20
 """Prompts below which an interval over prompts rests on little."""
 
+MOST_LOST = 0.5
+"""The share of the samples of a set that may be left out: their prompts are lost to all sets."""
+
 LONGEST = 60
 """Characters of a prompt that a message shows."""
 
@@ -291,8 +294,9 @@ def _with_directions(
     left = np.flatnonzero(np.all([answer.sizes > 0 for answer in seen], axis=0))
     whose = "; ".join(f"{counted(count, 'sample')} of {name}" for name, count in lost.items())
     why = "vectors that are all zero (empty texts, or words that the embedder does not know)"
-    if not len(left):
-        raise InputError(f"no prompt is left to compare by direction: {whose} have {why}")
+    most = max(lost[answer.name] / len(answer.vectors) for answer in answers if answer.name in lost)
+    if most > MOST_LOST or not len(left):
+        raise InputError(f"too few prompts are left to compare by direction: {whose} have {why}")
     gone = len(shared) - len(left)
     also = f", and with them {counted(gone, 'prompt')}, for every set" if gone else ""
     note = f"left out, since they have {why}: {whose}{also}"
