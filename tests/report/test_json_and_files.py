@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.report import json_text
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.comparison import Advice
+from calipers.results.tests import SignificanceTest
 from calipers.score import NoiseFloor, Score
 from calipers.whole_files import utf8, write_bytes_atomically, write_text_atomically
 

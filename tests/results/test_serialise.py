@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.report.html.tables import checks
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.comparison import Advice
 from calipers.results.system import check_confounders
+from calipers.results.tests import SignificanceTest
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import plain, read
 

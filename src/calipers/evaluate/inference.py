@@ -22,7 +22,8 @@ from calipers.options.measuring import Inference
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, Kind
-from calipers.results.comparison import REFERENCE, SignificanceTest, with_cautions
+from calipers.results.comparison import with_cautions
+from calipers.results.tests import REFERENCE, SignificanceTest
 from calipers.samples import SampleSet
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from calipers._version import __version__
@@ -14,6 +15,7 @@ from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
 from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
+from calipers.results.tests import IndexedTests, SignificanceTest
 from calipers.results.verdict import Verdict
 from calipers.score import Score
 from calipers.serialise import Plain, plain
@@ -25,70 +27,6 @@ if TYPE_CHECKING:
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
-
-REFERENCE = "reference"
-
-
-@dataclass(frozen=True)
-class SignificanceTest(Plain):
-    """Whether two systems differ by one score, or a system from the reference.
-
-    Attributes
-    ----------
-    a, b
-        Names of the systems; `b` is ``"reference"`` where the system is compared with that.
-    score
-        The key of the score, or of the statistic of a test against the reference.
-    difference
-        Score of `a` less score of `b`, or of their gaps to the reference where those rank them;
-        against the reference the gap itself: the area under the ROC curve, or MMD².
-    interval
-        Confidence interval of the difference, or None.
-    p_value
-        How often chance alone would show as much.
-    adjusted_p_value
-        The same over all tests of this family: between systems by step-down max-T, against the
-        reference by Holm.
-    paired
-        Whether row i of both systems answers the same prompt, and the test made use of that.
-    separating_n
-        Samples in every set with which a difference of this size would be found in four of five
-        runs, all tests allowed for; None where there is none, or it is found already.
-    reason
-        Why there is no p-value; None otherwise.
-    standard_error
-        Of the difference; None against the reference.
-    detectable
-        The smallest true difference that this test, adjusted over its family, would have found in
-        four of five runs; None against the reference.
-    at_limit
-        Whether `p_value` is the smallest that so many permutations can give, so that the true one
-        is at most this.
-    equivalence
-        p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
-        all pairs and scores; None where no margin was given.
-    signature
-        Against the reference one line that pins every choice behind the test, such as the prompts
-        that labels were permuted within.
-    """
-
-    a: str
-    b: str
-    score: str
-    difference: float
-    interval: tuple[float, float] | None
-    p_value: float
-    adjusted_p_value: float
-    paired: bool = False
-    separating_n: int | None = None
-    reason: str | None = None
-    standard_error: float | None = None
-    detectable: float | None = None
-    equivalence: float | None = None
-    at_limit: bool = False
-    signature: str = ""
-
-    _optional = ("standard_error", "detectable", "equivalence", "at_limit", "signature")
 
 
 @dataclass(frozen=True)
@@ -204,6 +142,11 @@ class Comparison(Result):
             if system.name == name:
                 return system
         raise unknown_name("system", name, [system.name for system in self.systems])
+
+    @cached_property
+    def indexed(self) -> IndexedTests:
+        """Its tests, found by the score and the systems that they are of."""
+        return IndexedTests(self.tests, [system.name for system in self.systems])
 
     @property
     def varied(self) -> Varied | None:

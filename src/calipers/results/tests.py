@@ -1,0 +1,150 @@
+"""Whether systems differ from each other and from the reference, score by score.
+
+The number of tests grows with the square of the number of systems, so whoever needs those of a
+score or of a pair finds them by it (:class:`IndexedTests`) and goes through none of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from calipers.serialise import Plain
+
+REFERENCE = "reference"
+
+AGAINST_REFERENCE = frozenset({"classifier_auc", "mmd"})
+"""Scores by which a system is tested against the reference."""
+
+SystemPair = tuple[str, str]
+"""The names of two systems, the first of a test before the second."""
+
+
+@dataclass(frozen=True)
+class SignificanceTest(Plain):
+    """Whether two systems differ by one score, or a system from the reference.
+
+    Attributes
+    ----------
+    a, b
+        Names of the systems; `b` is ``"reference"`` where the system is compared with that.
+    score
+        The key of the score, or of the statistic of a test against the reference.
+    difference
+        Score of `a` less score of `b`, or of their gaps to the reference where those rank them;
+        against the reference the gap itself: the area under the ROC curve, or MMD².
+    interval
+        Confidence interval of the difference, or None.
+    p_value
+        How often chance alone would show as much.
+    adjusted_p_value
+        The same over all tests of this family: between systems by step-down max-T, against the
+        reference by Holm.
+    paired
+        Whether row i of both systems answers the same prompt, and the test made use of that.
+    separating_n
+        Samples in every set with which a difference of this size would be found in four of five
+        runs, all tests allowed for; None where there is none, or it is found already.
+    reason
+        Why there is no p-value; None otherwise.
+    standard_error
+        Of the difference; None against the reference.
+    detectable
+        The smallest true difference that this test, adjusted over its family, would have found in
+        four of five runs; None against the reference.
+    at_limit
+        Whether `p_value` is the smallest that so many permutations can give, so that the true one
+        is at most this.
+    equivalence
+        p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
+        all pairs and scores; None where no margin was given.
+    signature
+        Against the reference one line that pins every choice behind the test, such as the prompts
+        that labels were permuted within.
+    """
+
+    a: str
+    b: str
+    score: str
+    difference: float
+    interval: tuple[float, float] | None
+    p_value: float
+    adjusted_p_value: float
+    paired: bool = False
+    separating_n: int | None = None
+    reason: str | None = None
+    standard_error: float | None = None
+    detectable: float | None = None
+    equivalence: float | None = None
+    at_limit: bool = False
+    signature: str = ""
+
+    _optional = ("standard_error", "detectable", "equivalence", "at_limit", "signature")
+
+
+class IndexedTests:
+    """The tests of a comparison by what they are of; an index is made in one pass when needed.
+
+    Parameters
+    ----------
+    tests
+        All of them.
+    systems
+        The names of the systems; one of them may be called as the reference is.
+    """
+
+    def __init__(self, tests: Sequence[SignificanceTest], systems: Sequence[str]) -> None:
+        self._tests = tests
+        self._names_reference = REFERENCE not in systems
+
+    def is_against_reference(self, test: SignificanceTest) -> bool:
+        """Tell a test against the reference from one against a system that is called so."""
+        if test.b != REFERENCE:
+            return False
+        if self._names_reference:
+            return True
+        score = test.score.partition(":")[0].rpartition(".")[2]
+        return score in AGAINST_REFERENCE and test.interval is None
+
+    @cached_property
+    def _sides(self) -> tuple[tuple[SignificanceTest, ...], tuple[SignificanceTest, ...]]:
+        between: list[SignificanceTest] = []
+        against: list[SignificanceTest] = []
+        for test in self._tests:
+            (against if self.is_against_reference(test) else between).append(test)
+        return tuple(between), tuple(against)
+
+    @property
+    def between(self) -> tuple[SignificanceTest, ...]:
+        """The tests of pairs of systems."""
+        return self._sides[0]
+
+    @property
+    def against(self) -> tuple[SignificanceTest, ...]:
+        """The tests of systems against the reference."""
+        return self._sides[1]
+
+    @cached_property
+    def by_score(self) -> Mapping[str, Mapping[SystemPair, SignificanceTest]]:
+        """The tests of pairs of systems, by score and pair."""
+        found: dict[str, dict[SystemPair, SignificanceTest]] = {}
+        for test in self.between:
+            found.setdefault(test.score, {})[test.a, test.b] = test
+        return found
+
+    @cached_property
+    def by_pair(self) -> Mapping[SystemPair, Mapping[str, SignificanceTest]]:
+        """The tests of pairs of systems, by pair and score, both in the order of the tests."""
+        found: dict[SystemPair, dict[str, SignificanceTest]] = {}
+        for test in self.between:
+            found.setdefault((test.a, test.b), {})[test.score] = test
+        return found
+
+    @cached_property
+    def against_by_score(self) -> Mapping[str, Mapping[str, SignificanceTest]]:
+        """The tests against the reference, by score and system, both in the order of the tests."""
+        found: dict[str, dict[str, SignificanceTest]] = {}
+        for test in self.against:
+            found.setdefault(test.score, {})[test.a] = test
+        return found
