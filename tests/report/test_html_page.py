@@ -568,14 +568,14 @@ def test_texts_of_cells_take_no_room() -> None:
 
 @pytest.mark.parametrize(("text", "folded"), [("x" * 421, True), ("x", False), ("\n" * 7, True)])
 def test_long_texts_are_folded(text: str, folded: bool) -> None:
-    assert TextView().shown(Sample(0, text)).folded is folded
+    assert TextView().shown(Sample(0, text), "generated").folded is folded
 
 
 def test_a_cut_text_tells_its_length() -> None:
-    shown = TextView(3).shown(Sample(2, "abcde"))
+    shown = TextView(3).shown(Sample(2, "abcde"), "generated")
     assert (shown.text, shown.cut) == ("abc", "first 3 of 5 characters")
-    assert TextView(3).shown(Sample(2, "abc")).cut == ""
-    assert TextView(3).shown(Sample(2, None)).text is None
+    assert TextView(3).shown(Sample(2, "abc"), "generated").cut == ""
+    assert TextView(3).shown(Sample(2, None), "generated").text is None
 
 
 @pytest.mark.parametrize(

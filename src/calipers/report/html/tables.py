@@ -6,7 +6,7 @@ The templates lay them out. A table scrolls within its box, so that only very wi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -85,10 +85,19 @@ def scores_of(document: Document, comparison: Comparison) -> MainTable:
     )
 
 
-def parts(document: Document) -> list[tuple[Table, tuple[Table, ...]]]:
-    """Give the further tables of a comparison, each with the pieces into which it is broken."""
+def parts(
+    document: Document, *, stored: Collection[str] = ()
+) -> list[tuple[Table, tuple[Table, ...]]]:
+    """Give the further tables of a comparison, each with the pieces into which it is broken.
+
+    Those that are `stored` have no pieces: a script writes down what a person asks for.
+    """
     tables = {table.id: table for table in document.tables}
-    return [(tables[name], tuple(_broken(tables[name]))) for name in PARTS if name in tables]
+    return [
+        (tables[name], () if name in stored else tuple(_broken(tables[name])))
+        for name in PARTS
+        if name in tables
+    ]
 
 
 def written(cell: Cell) -> str:
