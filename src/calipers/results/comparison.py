@@ -13,9 +13,10 @@ from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
+from calipers.results.shared_signatures import with_own_signatures, with_shared_signatures
 from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
-from calipers.results.tests import IndexedTests, SignificanceTest
+from calipers.results.tests import IndexedTests, SignificanceTest, columns_of, rows_of
 from calipers.results.verdict import Verdict
 from calipers.score import Score
 from calipers.serialise import Plain, plain
@@ -184,13 +185,15 @@ class Comparison(Result):
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
 
+        A signature that several systems share stands once, in ``signatures``.
+
         Parameters
         ----------
         per_sample
             Whether to include one value for each sample, where a metric has them, and where each
             sample lies (``neighbours``).
         """
-        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+        return with_shared_signatures(plain(self, per_sample=per_sample))
 
     def _outline(self) -> Mapping[str, Any]:
         return {
@@ -207,7 +210,10 @@ class Comparison(Result):
             "reference": {**with_warnings(self.reference), "scores": self.reference_scores},
             "train": None if self.train is None else with_warnings(self.train),
             "systems": self.systems,
-            "tests": self.tests,
+            "tests": {
+                "between_systems": columns_of(self.indexed.between),
+                "against_reference": columns_of(self.indexed.against),
+            },
             "advice": self.advice,
             "warnings": self.warnings,
             "cautions": self.cautions,
@@ -217,7 +223,13 @@ class Comparison(Result):
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         scores = data["reference"].get("scores", {})
         verdict = {"findings": data["findings"], "cautions": data["verdict"]["cautions"]}
-        return {**super()._restored(data), "reference_scores": scores, "verdict": verdict}
+        tests = data.get("tests") or {}
+        return {
+            **super()._restored(with_own_signatures(data)),
+            "reference_scores": scores,
+            "verdict": verdict,
+            "tests": [row for columns in tests.values() for row in rows_of(columns)],
+        }
 
     def _check(self) -> None:
         super()._check()

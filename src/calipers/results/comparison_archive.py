@@ -39,7 +39,7 @@ SPREADS = "spreads.json"
 
 def pack(comparison: Comparison, draft: Draft) -> None:
     """Write the parts of a comparison; its explanations and maps are made where they are not."""
-    draft.add_json("comparison.json", comparison.to_dict())
+    draft.add_json("comparison.json", comparison.to_dict(), readable=False)
     draft.add_samples("reference", comparison.reference_samples)
     draft.add_per_sample("reference", comparison.reference_scores)
     for place, system in enumerate(comparison.systems):

@@ -7,10 +7,11 @@ score or of a pair finds them by it (:class:`IndexedTests`) and goes through non
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
+from typing import Any
 
-from calipers.serialise import Plain
+from calipers.serialise import Plain, plain
 
 REFERENCE = "reference"
 
@@ -80,7 +81,10 @@ class SignificanceTest(Plain):
     at_limit: bool = False
     signature: str = ""
 
-    _optional = ("standard_error", "detectable", "equivalence", "at_limit", "signature")
+    _optional = (
+        *("paired", "separating_n", "reason", "standard_error", "detectable", "equivalence"),
+        *("at_limit", "signature"),
+    )
 
 
 class IndexedTests:
@@ -148,3 +152,78 @@ class IndexedTests:
         for test in self.against:
             found.setdefault(test.score, {})[test.a] = test
         return found
+
+
+# ------------------------------------------------------------------ as columns
+
+LENGTH = "difference"
+"""The column that is always a list, by which the number of tests is known."""
+
+
+def columns_of(tests: Sequence[SignificanceTest]) -> dict[str, Any]:
+    """Write tests as plain data, a column for each field, as short as can be.
+
+    A column is a list with a value for each test. Texts and flags are written once each, as
+    ``values``, with the place ``at`` which each test has its own; what all tests have in common is
+    written as it is; and a column without anything but the default is left out.
+
+    Examples
+    --------
+    >>> test = SignificanceTest("x", "y", "recall", 0.1, (0.0, 0.2), 0.04, 0.04)
+    >>> columns_of([test])["difference"], columns_of([test])["a"]
+    ([0.1], 'x')
+    """
+    if not tests:
+        return {}
+    columns = {}
+    for field in fields(SignificanceTest):
+        column = [plain(getattr(test, field.name)) for test in tests]
+        default = field.default
+        if default is MISSING or any(value != default for value in column):
+            columns[field.name] = column if field.name == LENGTH else _shortened(column)
+    return columns
+
+
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Bring columns back to a dict for each test.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a column has not a value for each test.
+    """
+    if not columns:
+        return []
+    size = len(_listed(LENGTH, columns.get(LENGTH)))
+    whole = {name: _whole(name, column, size) for name, column in columns.items()}
+    return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
+
+
+def _shortened(column: list[Any]) -> Any:
+    first = column[0]
+    if isinstance(first, int | str | None) and all(value == first for value in column):
+        return first
+    if not all(isinstance(value, bool | str | None) for value in column):
+        return column
+    values = {value: place for place, value in enumerate(dict.fromkeys(column))}
+    return {"values": list(values), "at": [values[value] for value in column]}
+
+
+def _whole(name: str, column: Any, size: int) -> list[Any]:
+    if isinstance(column, Mapping):
+        values, places = (_listed(name, column.get(part)) for part in ("values", "at"))
+        known = range(len(values))
+        if not all(isinstance(place, int) and place in known for place in places):
+            raise ValueError(f"the column {name} of the tests names values that are not there")
+        column = [values[place] for place in places]
+    elif not isinstance(column, list):
+        return [column] * size
+    if len(column) != size:
+        raise ValueError(f"the column {name} of the tests holds {len(column)} values for {size}")
+    return list(column)
+
+
+def _listed(name: str, column: Any) -> list[Any]:
+    if not isinstance(column, list):
+        raise TypeError(f"the column {name} of the tests is {column!r:.100}, not a list")
+    return column
