@@ -19,6 +19,7 @@ from calipers.explain.map import SampleMap
 from calipers.explain.model import Explanation
 from calipers.results.comparison import Comparison
 from calipers.results.sets import Samples
+from calipers.results.shared_signatures import with_own_signatures
 from calipers.results.system import Against, SystemResult
 from calipers.results.tests import SignificanceTest, columns_of, rows_of
 from calipers.serialise import read
@@ -97,6 +98,7 @@ def comparison_of(data: Data) -> Comparison:
 
 def comparison_data(data: Data) -> dict[str, Any]:
     """Give the JSON of a comparison with all that it must have."""
+    data = with_own_signatures(data)
     tests = [read(SignificanceTest, _test(test)) for test in tests_of(data)]
     return {
         "calipers": "0.1.0",

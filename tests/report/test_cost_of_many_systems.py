@@ -23,7 +23,7 @@ READ: Counter[str] = Counter()
 
 
 class Watched(SignificanceTest):
-    """A test that counts how often its second system is read: once each time that it is gone through."""
+    """A test that counts how often its second system is read, once each time it is gone through."""
 
     def __getattribute__(self, name: str) -> Any:
         if name == "b":
