@@ -16,7 +16,7 @@ from calipers.results.sets import Samples, SetSummary
 from calipers.results.shared_signatures import with_own_signatures, with_shared_signatures
 from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
-from calipers.results.tests import IndexedTests, SignificanceTest, columns_of, rows_of
+from calipers.results.tests import IndexedTests, SignificanceTest, columns_of, read_columns
 from calipers.results.verdict import Verdict
 from calipers.score import Score
 from calipers.serialise import Plain, plain
@@ -228,7 +228,7 @@ class Comparison(Result):
             **super()._restored(with_own_signatures(data)),
             "reference_scores": scores,
             "verdict": verdict,
-            "tests": [row for columns in tests.values() for row in rows_of(columns)],
+            "tests": [test for columns in tests.values() for test in read_columns(columns)],
         }
 
     def _check(self) -> None:

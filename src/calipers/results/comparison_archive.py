@@ -189,7 +189,8 @@ def _explanations(archive: Archive, folder: str, system: SystemResult) -> dict[s
         sizes = [len(samples.vectors[view]) for samples in sets]
         if (made.view, made.n, made.m) != (view, *sizes):
             raise ValueError(f"{name} is not of these samples")
-        made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
+        if any(samples.listed is None for samples in sets):
+            made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
         explanations[view] = made.with_texts(*(samples.listed for samples in sets))
     return explanations
 

@@ -6,12 +6,12 @@ score or of a pair finds them by it (:class:`IndexedTests`) and goes through non
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from calipers.serialise import Plain, plain
+from calipers.serialise import LARGEST, MOST, Plain, plain
 
 REFERENCE = "reference"
 
@@ -160,6 +160,10 @@ LENGTH = "difference"
 """The column that is always a list, by which the number of tests is known."""
 
 
+NEEDED = frozenset({"a", "b", "score", "difference", "interval", "p_value", "adjusted_p_value"})
+"""The columns that every test has."""
+
+
 def columns_of(tests: Sequence[SignificanceTest]) -> dict[str, Any]:
     """Write tests as plain data, a column for each field, as short as can be.
 
@@ -197,6 +201,58 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     size = len(_listed(LENGTH, columns.get(LENGTH)))
     whole = {name: _whole(name, column, size) for name, column in columns.items()}
     return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
+
+
+def read_columns(columns: Mapping[str, Any]) -> Sequence[SignificanceTest | dict[str, Any]]:
+    """Bring columns back to tests; to a dict for each where a value needs a closer look.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a column has not a value for each test.
+    """
+    rows = rows_of(columns)
+    known = {field.name for field in fields(SignificanceTest)}
+    if not rows or not NEEDED <= set(columns) <= known:
+        return rows
+    if not all(_PLAIN[name](row[name]) for row in rows for name in columns):
+        return rows
+    for row in rows:
+        row["interval"] = row["interval"] and tuple(row["interval"])
+    return [SignificanceTest(**row) for row in rows]
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float and abs(value) <= LARGEST
+
+
+def _is_bounds(value: Any) -> bool:
+    return value is None or (
+        type(value) is list and len(value) == 2 and _is_number(value[0]) and _is_number(value[1])
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+_PLAIN: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("a", "b", "score", "signature"), _is_text),
+    **dict.fromkeys(("difference", "p_value", "adjusted_p_value"), _is_number),
+    **dict.fromkeys(("paired", "at_limit"), _is_flag),
+    "interval": _is_bounds,
+    "reason": lambda value: value is None or type(value) is str,
+    "separating_n": lambda value: value is None or (type(value) is int and 0 <= value < MOST),
+    **dict.fromkeys(
+        ("standard_error", "detectable", "equivalence"),
+        lambda value: value is None or _is_number(value),
+    ),
+}
+"""What holds of a value that is the field as it stands, by field."""
 
 
 def _shortened(column: list[Any]) -> Any:
