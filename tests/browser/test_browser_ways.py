@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from hand_made import tests_of
+from hand_made import listed_tests
 
 pytestmark = pytest.mark.slow
 
@@ -242,7 +242,7 @@ def renamed(report, samples, names):
     kept = list(comparison["systems"])
     comparison["systems"] = [{**kept[place % 3], "name": name} for place, name in enumerate(names)]
     first = [
-        test for test in tests_of(comparison) if {test["a"], test["b"]} == {*samples.NAMES[:2]}
+        test for test in listed_tests(comparison) if {test["a"], test["b"]} == {*samples.NAMES[:2]}
     ]
     comparison["tests"] = [
         {**test, "a": a, "b": b} for a, b in combinations(names, 2) for test in first

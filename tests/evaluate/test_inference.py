@@ -30,7 +30,7 @@ from calipers.uncertainty.holm import holm
 from calipers.uncertainty.replicates import curve_variances, delete_blocks, spreads
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import Component, Spread
-from hand_made import tests_of
+from hand_made import listed_tests
 
 SHOWN = "precision recall coverage mauve_star"
 ALL = [choice.name for choice in choose(None, ("vectors",))]
@@ -110,7 +110,7 @@ def test_json_carries_all_of_it(found):
     assert score["interval"] == list(found["near"]["recall"].interval)
     assert (score["level"], score["approximate"]) == (0.95, False)
     assert set(score["sources"]) == {"reference", "generated"}
-    tests = tests_of(data)
+    tests = listed_tests(data)
     assert {(each["a"], each["b"]) for each in tests} == {
         ("near", "far"),
         ("near", "reference"),

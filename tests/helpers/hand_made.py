@@ -99,7 +99,7 @@ def comparison_of(data: Data) -> Comparison:
 def comparison_data(data: Data) -> dict[str, Any]:
     """Give the JSON of a comparison with all that it must have."""
     data = with_own_signatures(data)
-    tests = [read(SignificanceTest, _test(test)) for test in tests_of(data)]
+    tests = [read(SignificanceTest, _test(test)) for test in listed_tests(data)]
     return {
         "calipers": "0.1.0",
         "kind": "comparison",
@@ -113,7 +113,7 @@ def comparison_data(data: Data) -> dict[str, Any]:
     }
 
 
-def tests_of(data: Data) -> list[dict[str, Any]]:
+def listed_tests(data: Data) -> list[dict[str, Any]]:
     """Give the tests in the JSON of a comparison, or in data made by hand, one by one."""
     tests = data.get("tests") or ()
     if isinstance(tests, Mapping):

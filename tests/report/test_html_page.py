@@ -32,7 +32,7 @@ from calipers.report.redacted import file_names, without_texts
 from calipers.report.table import FLOOR
 from calipers.wording.numbers import defined, share
 from calipers.wording.words import named, said
-from hand_made import comparison_of, explanation_of, tests_of
+from hand_made import comparison_of, explanation_of, listed_tests
 
 Data = dict[str, Any]
 
@@ -367,7 +367,7 @@ def _everywhere(data: Data, text: str) -> Data:
         each["content_hash"] = text
         for one in each["scores"].values():
             one["signature"] = text
-    comparison["tests"] = tests_of(comparison)
+    comparison["tests"] = listed_tests(comparison)
     for test in comparison["tests"]:
         test["a"], test["b"] = names.get(test["a"], test["a"]), names.get(test["b"], test["b"])
     for advice in comparison.get("advice", ()):
@@ -598,7 +598,7 @@ def test_redacting_keeps_names_and_keys(four_sure: Data) -> None:
     four_sure["tests"][0]["a"] = "a/b"
     found = redacted(four_sure)
     assert found["systems"][0]["name"] == "a/b"
-    assert tests_of(found)[0]["a"] == "a/b"
+    assert listed_tests(found)[0]["a"] == "a/b"
     whole = comparison_of(four_sure).to_dict()
     assert found["systems"][1]["scores"] == whole["systems"][1]["scores"]
 

@@ -244,11 +244,12 @@ class Archive:
 
     @cached_property
     def _folders(self) -> Mapping[str, Sequence[str]]:
-        """The parts by the folder that they are right in, its name with a slash at the end."""
+        """The parts by each folder that they are in, its name with a slash at the end."""
         folders: dict[str, list[str]] = {}
         for name in self.zip.namelist():
-            folder, slash, _ = name.rpartition("/")
-            folders.setdefault(folder + slash, []).append(name)
+            for place, letter in enumerate(name, start=1):
+                if letter == "/":
+                    folders.setdefault(name[:place], []).append(name)
         return folders
 
     def check_arrays(self, data: Mapping[str, Any]) -> None:
@@ -324,7 +325,7 @@ class Archive:
             return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
     def arrays(self, folder: str) -> dict[str, NDArray[Any]]:
-        """Read the arrays right in a folder, by their names without its path."""
+        """Read the arrays in a folder, by their names without its path."""
         return {
             name[len(folder) : -4]: self.array(name)
             for name in self._folders.get(folder, ())
@@ -336,7 +337,7 @@ class Archive:
         return {
             unquote(name[len(folder) : -len(suffix)]): name
             for name in self._folders.get(folder, ())
-            if name.endswith(suffix)
+            if name.endswith(suffix) and "/" not in name[len(folder) :]
         }
 
     def texts(self, name: str) -> Iterator[Any]:
