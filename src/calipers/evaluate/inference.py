@@ -263,12 +263,12 @@ def _significance_test(
     first, second = (comparison.systems[place] for place in (test.first, test.second))
     size = min(first.summary.n, second.summary.n)
     defined, significant = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
-    low, high = (_rounded(end, DIGITS + 2 * (not test.standard_error)) for end in test.interval)
+    low, high = (_rounded(end, 2 * (not test.standard_error)) for end in test.interval)
     return SignificanceTest(
         first.name,
         second.name,
         test.score,
-        _rounded(test.value, DIGITS + 2),
+        _rounded(test.value, 2),
         (low, high),
         _rounded(test.p_value),
         _rounded(test.adjusted_p_value),
@@ -285,6 +285,6 @@ def _significance_test(
     )
 
 
-def _rounded(value: float, digits: int = DIGITS) -> float:
+def _rounded(value: float, more: int = 0) -> float:
     """Keep some significant digits: thousands of tests are written, and none is better known."""
-    return float(f"{value:.{digits}g}")
+    return float(f"{value:.{DIGITS + more}g}")
