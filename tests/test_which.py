@@ -25,10 +25,10 @@ def test_the_modules_are_those_of_the_source():
     ],
 )
 def test_the_tests_of_a_module_are_found(module, test, way):
-    files, through = which.tests_of(module)
+    files, through = which.listed_tests(module)
     assert test in files
     assert through == way
 
 
 def test_no_module_is_without_tests():
-    assert [module for module in MODULES if not which.tests_of(module)[0]] == []
+    assert [module for module in MODULES if not which.listed_tests(module)[0]] == []

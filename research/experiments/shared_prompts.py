@@ -37,7 +37,7 @@ from calipers.evaluate.shared_prompts import SharedPrompts
 from calipers.evaluate.spaces import pair_of
 from calipers.report import plain
 from calipers.results import Comparison
-from calipers.results.comparison import REFERENCE as AGAINST
+from calipers.results.tests import REFERENCE as AGAINST
 from calipers.samples import SampleSet
 from calipers.uncertainty.replicates import spreads
 

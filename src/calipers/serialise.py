@@ -338,6 +338,8 @@ def _converter() -> Any:
         fill: Any = make_dict_structure_fn(kind, made, **left_out)
 
         def structure(data: Any, _: Any) -> Any:
+            if type(data) is kind:  # read already by the class that holds it
+                return data
             try:
                 fields = _restored(kind, _object(data))
             except KeyError as error:

@@ -7,6 +7,8 @@ from itertools import combinations
 
 import pytest
 
+from hand_made import listed_tests
+
 pytestmark = pytest.mark.slow
 
 PICTURES = ("plane", "curves", "frontiers", "map", "topics")
@@ -230,23 +232,26 @@ CLIPPED = """() => Array.from(document.body.querySelectorAll("*")).filter((each)
 @pytest.fixture(scope="session")
 def six(report, samples):
     """Six systems with long names, of the three that were compared."""
+    return renamed(report, samples, LONG_NAMES)
+
+
+def renamed(report, samples, names):
+    """The page of so many systems, made of the three that were compared."""
     data = samples.report_data(report.made)
     comparison = data["comparison"]
     kept = list(comparison["systems"])
-    comparison["systems"] = [
-        {**kept[place % 3], "name": name} for place, name in enumerate(LONG_NAMES)
+    comparison["systems"] = [{**kept[place % 3], "name": name} for place, name in enumerate(names)]
+    first = [
+        test for test in listed_tests(comparison) if {test["a"], test["b"]} == {*samples.NAMES[:2]}
     ]
-    first = [test for test in comparison["tests"] if {test["a"], test["b"]} == {*samples.NAMES[:2]}]
     comparison["tests"] = [
-        {**test, "a": a, "b": b} for a, b in combinations(LONG_NAMES, 2) for test in first
+        {**test, "a": a, "b": b} for a, b in combinations(names, 2) for test in first
     ]
     for part in ("curves", "curve_errors", "correlations", "explanations"):
-        data[part] = {
-            name: data[part][kept[place % 3]["name"]] for place, name in enumerate(LONG_NAMES)
-        }
-    data["map"] = {view: samples.map_of(view, LONG_NAMES) for view in samples.VIEWS}
+        data[part] = {name: data[part][kept[place % 3]["name"]] for place, name in enumerate(names)}
+    data["map"] = {view: samples.map_of(view, names) for view in samples.VIEWS}
     reference, *others = data["excerpts"]
-    data["excerpts"] = [reference, *(others[place % 3] for place in range(len(LONG_NAMES)))]
+    data["excerpts"] = [reference, *(others[place % 3] for place in range(len(names)))]
     return report.render(data)
 
 
@@ -463,3 +468,32 @@ def test_a_share_is_never_rounded_to_an_end(window, light):
         *("0.0 %", "< 0.01 %", "0.04 %", "5.0 %", "12 %", "95 %"),
         *("99.9 %", "> 99.99 %", "100 %"),
     ]
+
+
+def test_of_many_systems_a_script_writes_what_is_asked_for(window, report, samples):
+    names = [f"model {place}" for place in range(1, 15)]
+    page = window.open(renamed(report, samples, names))
+    page.locator(".tabs").wait_for()
+    page.locator("[role=tab]", has_text=names[4]).first.click()
+    panel = page.locator("#system-5")
+    assert panel.is_visible()
+    assert panel.locator(".text").count() > 0
+    assert all(text.strip() for text in panel.locator(".text").all_text_contents())
+    assert panel.locator(".unfold").count() == panel.locator(".text.folded").count()
+    written = "(all) => all.filter((each) => each.querySelector('.of-view')).length"
+    assert page.locator(".system").evaluate_all(written) <= 2  # the first, and the one asked for
+
+    page.evaluate("document.getElementById('pairs').open = true")
+    rows = page.locator("[data-pairs] tbody tr")
+    rows.first.wait_for()
+    assert rows.count() == 13
+    page.locator("[data-pairs] select").select_option(label=names[6])
+    assert all(names[6] in row for row in rows.locator("th").all_text_contents())
+    assert rows.count() == 13
+
+    page.locator("tr[data-system='3'] a.value").first.click()
+    line = page.locator("#signature code").text_content()
+    assert line.startswith("metric:")
+    page.evaluate("window.location.hash = 'system-3-view-1-worst'")
+    page.locator("#system-3-view-1-worst").wait_for()
+    assert page.locator("#system-3").is_visible()

@@ -16,6 +16,7 @@ from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
+from calipers.evaluate import inference
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inference import adjusted, are_paired, prompts_of
 from calipers.evaluate.inputs import InputSet, InputSystem
@@ -30,6 +31,7 @@ from calipers.uncertainty.holm import holm
 from calipers.uncertainty.replicates import curve_variances, delete_blocks, spreads
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import Component, Spread
+from hand_made import listed_tests
 
 SHOWN = "precision recall coverage mauve_star"
 ALL = [choice.name for choice in choose(None, ("vectors",))]
@@ -109,7 +111,7 @@ def test_json_carries_all_of_it(found):
     assert score["interval"] == list(found["near"]["recall"].interval)
     assert (score["level"], score["approximate"]) == (0.95, False)
     assert set(score["sources"]) == {"reference", "generated"}
-    tests = data["tests"]
+    tests = listed_tests(data)
     assert {(each["a"], each["b"]) for each in tests} == {
         ("near", "far"),
         ("near", "reference"),
@@ -151,7 +153,18 @@ def test_tests_say_what_they_would_have_found(found):
 def three():
     systems = {"near": NEAR, "again": drawn(210, 0.2, seed=5), "far": FAR}
     options = {"generated": systems, "metrics": "precision recall density", "normalise": "l2"}
-    return compare(**options), compare(**options, margin=0.05)
+    with pytest.MonkeyPatch.context() as patch:  # what is computed from tests needs all digits
+        patch.setattr(inference, "DIGITS", 15)
+        return compare(**options), compare(**options, margin=0.05)
+
+
+def test_tests_have_as_many_digits_as_are_written(found, three):
+    for rounded in pair_tests(found):
+        numbers = (*rounded.interval, rounded.p_value, rounded.standard_error, rounded.detectable)
+        assert all(number == float(f"{number:.5g}") for number in numbers)
+        assert rounded.difference == float(f"{rounded.difference:.7g}")
+    exact = pair_tests(three[0])
+    assert any(test.p_value != float(f"{test.p_value:.5g}") for test in exact)
 
 
 @pytest.mark.slow

@@ -19,7 +19,10 @@ from calipers.explain.map import SampleMap
 from calipers.explain.model import Explanation
 from calipers.results.comparison import Comparison
 from calipers.results.sets import Samples
+from calipers.results.shared_signatures import with_own_signatures
 from calipers.results.system import Against, SystemResult
+from calipers.results.tests import SignificanceTest, columns_of, rows_of
+from calipers.serialise import read
 
 Data = Mapping[str, Any]
 
@@ -95,7 +98,8 @@ def comparison_of(data: Data) -> Comparison:
 
 def comparison_data(data: Data) -> dict[str, Any]:
     """Give the JSON of a comparison with all that it must have."""
-    tests = [_test(test) for test in data.get("tests") or ()]
+    data = with_own_signatures(data)
+    tests = [read(SignificanceTest, _test(test)) for test in listed_tests(data)]
     return {
         "calipers": "0.1.0",
         "kind": "comparison",
@@ -105,8 +109,16 @@ def comparison_data(data: Data) -> dict[str, Any]:
         "settings": {"views": ["meaning"], **data["settings"]},
         "reference": _set({"name": "human", **data.get("reference", {})}),
         "systems": [_set(system) for system in data["systems"]],
-        "tests": tests,
+        "tests": {"all": columns_of(tests)},
     }
+
+
+def listed_tests(data: Data) -> list[dict[str, Any]]:
+    """Give the tests in the JSON of a comparison, or in data made by hand, one by one."""
+    tests = data.get("tests") or ()
+    if isinstance(tests, Mapping):
+        return [row for columns in tests.values() for row in rows_of(columns)]
+    return list(tests)
 
 
 def score_data(score: Data | float) -> dict[str, Any]:

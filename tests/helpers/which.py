@@ -113,7 +113,7 @@ def of_command(name: str) -> list[Path]:
     ]
 
 
-def tests_of(module: str) -> tuple[list[str], str | None]:
+def listed_tests(module: str) -> tuple[list[str], str | None]:
     """The test files that hold a module, and by way of which other module, if none imports it."""
     room = module.split(".")[1:2]
     seen, front = {module}, [module]
@@ -142,7 +142,7 @@ def modules() -> list[str]:
 
 def line_of(module: str) -> str:
     """One line on a module: its test files."""
-    files, way = tests_of(module)
+    files, way = listed_tests(module)
     more = f" and {len(files) - MOST} more" if len(files) > MOST else ""
     through = f" (by way of {way})" if way else ""
     return f"{module}: {', '.join(files[:MOST]) or 'none'}{more}{through}"

@@ -14,10 +14,11 @@ from calipers.evaluate.verdict import verdict
 from calipers.report.comparison import document as compare
 from calipers.report.inference import mark_notes
 from calipers.report.render.text import plain
-from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.comparison import Comparison
 from calipers.results.sets import SetSummary
 from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
+from calipers.results.tests import SignificanceTest
 from calipers.score import Score
 from calipers.wording.numbers import about, below_value, beside_value, half_text, p_text, signed
 from hand_made import comparison_of

@@ -9,6 +9,7 @@ import re
 import stat
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,10 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.report import json_text
+from calipers.report.render.json import LINE, LONG
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.comparison import Advice
+from calipers.results.tests import SignificanceTest
 from calipers.score import NoiseFloor, Score
 from calipers.whole_files import utf8, write_bytes_atomically, write_text_atomically
 
@@ -47,9 +50,12 @@ def test_numbers_that_json_lacks_are_refused(value, wrap):
 
 
 def test_keys_keep_their_order_and_numbers_share_a_line():
-    assert json_text({"b": [1, 2.5, None], "a": {"ä": []}}) == (
-        '{\n  "b": [1, 2.5, null],\n  "a": {\n    "ä": []\n  }\n}\n'
+    assert json_text({"b": [1, 2.5, None], "a": {"ä": [], "c": [[1, None], None]}}) == (
+        '{\n  "b": [1, 2.5, null],\n  "a": {"ä": [], "c": [[1, null], null]}\n}\n'
     )
+    assert json_text({"a": {"b": {"c": 1}}}) == '{\n  "a": {\n    "b": {"c": 1}\n  }\n}\n'
+    assert json_text({"a": {"b": "x" * LINE}}).count("\n") == 5
+    assert ", " not in json_text([0] * LONG)
 
 
 def test_characters_that_utf8_cannot_hold_are_escaped():
@@ -150,7 +156,8 @@ def test_every_key_of_a_comparison_is_documented_and_none_else(data):
     assert set(data["train"]) < documented("Sets")
     assert documented("Scores") == set(score)
     assert documented("Noise floor") == set(score["floor"])
-    assert documented("Tests") == set(data["tests"][0])
+    assert documented("Tests") == {field.name for field in fields(SignificanceTest)}
+    assert set(data["tests"]) == {"between_systems", "against_reference"}
     assert documented("Advice") == set(data["advice"][0])
 
 

@@ -32,9 +32,10 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.results import Comparison, Result, SetSummary, SystemResult, load
 from calipers.results.archive import ABOUT
 from calipers.results.caution import Caution
-from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.comparison import Advice
 from calipers.results.rows import sample_rows, score_rows
 from calipers.results.sets import Samples
+from calipers.results.tests import SignificanceTest
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import plain, read

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.report.html.tables import checks
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.comparison import Advice
 from calipers.results.system import check_confounders
+from calipers.results.tests import SignificanceTest
 from calipers.score import NoiseFloor, Score
 from calipers.serialise import plain, read
 
@@ -153,6 +154,10 @@ def _score(data):
     return data["systems"][0]["scores"]["recall"]
 
 
+def _tests(data):
+    return data["tests"]["between_systems"]
+
+
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
@@ -169,10 +174,14 @@ def _score(data):
         (lambda d: _score(d).update(approximate="no"), "approximate is 'no', neither true nor"),
         (lambda d: _score(d)["floor"].pop("value"), "recall.floor lacks 'value'"),
         (lambda d: _score(d)["floor"].update(size=1.5), "floor.size is 1.5, not a whole number"),
-        (lambda d: d["tests"][0].update(p_value=[]), r"p_value is \[\], not a number"),
-        (lambda d: d["tests"][0].update(a=None), "a is None, not a text"),
-        (lambda d: d["tests"][0].update(separating_n="many"), "separating_n is 'many'"),
-        (lambda d: d["tests"].append(3), "is damaged"),
+        (lambda d: _tests(d).update(p_value=[[]]), r"tests\[0\]\.p_value is \[\], not a number"),
+        (lambda d: _tests(d).update(a=None), "a is None, not a text"),
+        (lambda d: _tests(d).update(separating_n="many"), "separating_n is 'many'"),
+        (lambda d: _tests(d).update(p_value=[0.1, 0.2]), "p_value of the tests holds 2 values for"),
+        (lambda d: _tests(d).update(difference=0.1), "column difference of the tests is 0.1"),
+        (lambda d: _tests(d).update(a={"values": ["a"], "at": [1]}), "values that are not there"),
+        (lambda d: _tests(d).update(a={"at": [0]}), "column a of the tests is None, not a list"),
+        (lambda d: d.update(tests=[3]), "is damaged"),
         (lambda d: d.update(tests={"a": 1}), "is damaged"),
         (lambda d: d.update(advice=[{"system": "a"}]), r"advice\[0\] lacks 'score'"),
         (lambda d: d["systems"][0].update(confounders=[1]), r"confounders are \[1\], not an obj"),

@@ -22,7 +22,8 @@ from calipers.options.measuring import Inference
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, Kind
-from calipers.results.comparison import REFERENCE, SignificanceTest, with_cautions
+from calipers.results.comparison import with_cautions
+from calipers.results.tests import REFERENCE, SignificanceTest
 from calipers.samples import SampleSet
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences
@@ -44,6 +45,9 @@ NEARLY_ALL = 0.99
 
 WHOLE = 10_000
 """Words of a prompt that are compared; there are hardly longer ones."""
+
+DIGITS = 5
+"""Significant digits of the numbers of a test between systems; a difference has two more."""
 
 ROUNDING = 1e-9
 """What a p-value times the number it was divided by may be off by."""
@@ -259,18 +263,19 @@ def _significance_test(
     first, second = (comparison.systems[place] for place in (test.first, test.second))
     size = min(first.summary.n, second.summary.n)
     defined, significant = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
+    low, high = (_rounded(end, 2 * (not test.standard_error)) for end in test.interval)
     return SignificanceTest(
         first.name,
         second.name,
         test.score,
-        test.value,
-        test.interval,
-        test.p_value,
-        test.adjusted_p_value,
+        _rounded(test.value, 2),
+        (low, high),
+        _rounded(test.p_value),
+        _rounded(test.adjusted_p_value),
         paired=test.paired,
-        standard_error=test.standard_error,
-        detectable=test.detectable if np.isfinite(test.detectable) else None,
-        equivalence=equivalence,
+        standard_error=_rounded(test.standard_error),
+        detectable=_rounded(test.detectable) if np.isfinite(test.detectable) else None,
+        equivalence=None if equivalence is None else _rounded(equivalence),
         separating_n=(
             None
             if significant
@@ -278,3 +283,8 @@ def _significance_test(
         ),
         reason=None if defined else MOVELESS,
     )
+
+
+def _rounded(value: float, more: int = 0) -> float:
+    """Keep some significant digits: thousands of tests are written, and none is better known."""
+    return float(f"{value:.{DIGITS + more}g}")

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.comparison import Comparison
 from calipers.results.ranking import best_of, leaders_of, scores_of
 from calipers.results.shown import ShownScore
-from calipers.results.significance import alpha_of, between_systems, is_significant, is_tested
+from calipers.results.significance import alpha_of, is_significant, is_tested
+from calipers.results.tests import SignificanceTest, SystemPair
 from calipers.score import Score
 from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
 from calipers.wording.numbers import bounds_of, defined, gap_of, value_of
 
-Tested = Mapping[frozenset[str], SignificanceTest]
+Tested = Mapping[SystemPair, SignificanceTest]
 """The tests by one score, by the names of both systems."""
 
 
@@ -91,9 +92,7 @@ def all_marks(comparison: Comparison, metrics: Sequence[ShownScore]) -> list[tup
     if not is_tested(comparison):
         return [_best_only(comparison, metric) for metric in metrics]
     names, alpha = [system.name for system in comparison.systems], alpha_of(comparison)
-    by_score: dict[str, dict[frozenset[str], SignificanceTest]] = {}
-    for test in between_systems(comparison):
-        by_score.setdefault(test.score, {})[frozenset((test.a, test.b))] = test
+    by_score = comparison.indexed.by_score
     return [
         _column(comparison, metric, names, by_score.get(metric.key, {}), alpha)
         for metric in metrics
@@ -119,12 +118,17 @@ def _column(
         return ("",) * len(scores)
     best = scores[leaders[0]]
     marks = [
-        _mark(score, best, tested.get(frozenset((names[row], names[leaders[0]]))), alpha)
+        _mark(score, best, _between(tested, names[row], names[leaders[0]]), alpha)
         for row, score in enumerate(scores)
     ]
     for row in leaders:
         marks[row] = BEST if len(leaders) == 1 else ALIKE
     return tuple(marks)
+
+
+def _between(tested: Tested, first: str, second: str) -> SignificanceTest | None:
+    """The test of two systems, whichever of them it names first."""
+    return tested.get((second, first)) or tested.get((first, second))
 
 
 def _mark(

@@ -27,11 +27,12 @@ from calipers.evaluate.alike import alike
 from calipers.evaluate.shown import with_shown
 from calipers.evaluate.standing import Standing, standing
 from calipers.results.caution import Caution
-from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.comparison import Comparison
 from calipers.results.ranking import scores_of
 from calipers.results.reading import REMEDY
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, alpha_of, is_significant, is_tested
+from calipers.results.tests import SignificanceTest
 from calipers.results.verdict import BriefCaution, Finding, Verdict
 from calipers.score import Score
 from calipers.wording.names import clean

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from calipers.report.shown import metric_of, spoken
 from calipers.report.table import Note, ScoreCell
-from calipers.results.comparison import Comparison, SignificanceTest
+from calipers.results.comparison import Comparison
 from calipers.results.ranking import scores_of
 from calipers.results.shown import ShownScore
-from calipers.results.significance import between_systems, is_against_reference, level_of
+from calipers.results.significance import between_systems, level_of
+from calipers.results.tests import SignificanceTest
 from calipers.score import Score
 from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
 from calipers.wording.names import clean
@@ -127,6 +128,6 @@ def _how(comparison: Comparison) -> str:
 
 
 def _sides(comparison: Comparison, test: SignificanceTest) -> Words:
-    if is_against_reference(comparison, test):
+    if comparison.indexed.is_against_reference(test):
         return (named(test.a),)
     return pair_name((test.a, test.b))

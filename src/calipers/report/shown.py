@@ -131,9 +131,9 @@ def as_scores(comparison: Comparison, key: str, value: float | None) -> str:
 
 def _is_share(comparison: Comparison, key: str) -> bool:
     """Tell whether the values of a score are shares, in [0, 1]."""
-    scores = [system.scores[key] for system in comparison.systems if key in system.scores]
-    if scores:
-        return is_share(scores[0])
+    scores = (system.scores[key] for system in comparison.systems if key in system.scores)
+    if (score := next(scores, None)) is not None:
+        return is_share(score)
     return key.endswith(("classifier_auc", "classifier_accuracy"))
 
 

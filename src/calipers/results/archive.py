@@ -18,9 +18,10 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import quote, unquote
@@ -42,6 +43,12 @@ from calipers.serialise import parsed_json
 from calipers.whole_files import replacing
 
 ABOUT = "calipers.json"
+SMALL = 2**20
+"""Bytes of an array up to which it is read at once."""
+
+FIRST_VERSION = b"\x93NUMPY\x01\x00"
+"""How an array of the first version of .npy begins, which is the one that is written."""
+
 FORMAT = 2
 """Of the zips that are written."""
 
@@ -230,6 +237,21 @@ class Archive:
     zip: zipfile.ZipFile
     kind: str
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """What its parts are called."""
+        return frozenset(self.zip.namelist())
+
+    @cached_property
+    def _folders(self) -> Mapping[str, Sequence[str]]:
+        """The parts by each folder that they are in, its name with a slash at the end."""
+        folders: dict[str, list[str]] = {}
+        for name in self.zip.namelist():
+            for place, letter in enumerate(name, start=1):
+                if letter == "/":
+                    folders.setdefault(name[:place], []).append(name)
+        return folders
+
     def check_arrays(self, data: Mapping[str, Any]) -> None:
         """Refuse arrays that cannot be of this result by their size, before any is unpacked.
 
@@ -291,6 +313,10 @@ class Archive:
         ValueError
             If it is something else.
         """
+        if self.zip.getinfo(name).file_size <= SMALL:
+            small = _small_array(self.zip.read(name))
+            if small is not None:
+                return small
         with self.zip.open(name) as file:
             try:
                 check_header(cast(BinaryIO, file), self.zip.getinfo(name).file_size)
@@ -299,21 +325,20 @@ class Archive:
             return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
     def arrays(self, folder: str) -> dict[str, NDArray[Any]]:
-        """Read the arrays of a folder, by their names without its path."""
+        """Read the arrays in a folder, by their names without its path."""
         return {
             name[len(folder) : -4]: self.array(name)
-            for name in self.zip.namelist()
-            if name.startswith(folder) and name.endswith(".npy")
+            for name in self._folders.get(folder, ())
+            if name.endswith(".npy")
         }
 
     def named(self, folder: str, suffix: str) -> Mapping[str, str]:
         """The parts right in a folder, by what they are called."""
-        inside = {
-            name[len(folder) : -len(suffix)]: name
-            for name in self.zip.namelist()
-            if name.startswith(folder) and name.endswith(suffix)
+        return {
+            unquote(name[len(folder) : -len(suffix)]): name
+            for name in self._folders.get(folder, ())
+            if name.endswith(suffix) and "/" not in name[len(folder) :]
         }
-        return {unquote(stem): name for stem, name in inside.items() if "/" not in stem}
 
     def texts(self, name: str) -> Iterator[Any]:
         """Read texts, a JSON value a line.
@@ -336,9 +361,9 @@ class Archive:
         """Read the texts, vectors, clusters and ids of a set; None where there are none."""
         vectors = self.arrays(f"{folder}/vectors/")
         name = f"{folder}/texts.jsonl"
-        texts = list(self.texts(name)) if name in self.zip.namelist() else None
+        texts = list(self.texts(name)) if name in self._names else None
         place = f"{folder}/clusters.npy"
-        clusters = self.array(place) if place in self.zip.namelist() else None
+        clusters = self.array(place) if place in self._names else None
         if not vectors and texts is None:
             return None
         return Samples(texts, vectors, clusters, self._log_ids(folder))
@@ -352,7 +377,7 @@ class Archive:
             If an id is not a text, or an epoch is not a whole number from 1 on.
         """
         name, place = f"{folder}/{IDS}", f"{folder}/{EPOCHS}"
-        if not {name, place} <= set(self.zip.namelist()):
+        if not {name, place} <= self._names:
             return None
         ids, epochs = list(self.texts(name)), self.array(place)
         check_array(f"epochs in {folder}", epochs, "iu", 1)
@@ -419,14 +444,42 @@ def _json(archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    start = file.read(len(FIRST_VERSION) + 2)
+    if start.startswith(FIRST_VERSION):
+        shape, _, dtype = _parsed(start + file.read(int.from_bytes(start[-2:], "little")))
+        return shape, dtype
+    file.seek(0)
     version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    elif version == (2, 0):
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    else:
+    if version != (2, 0):
         raise ValueError(f"the version {version} of .npy is not read")
+    shape, _, dtype = np.lib.format.read_array_header_2_0(file)
     return shape, dtype
+
+
+@lru_cache(maxsize=256)
+def _parsed(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read a header of the first version; most arrays of a result have one of a few."""
+    stream = io.BytesIO(header)
+    np.lib.format.read_magic(stream)
+    return np.lib.format.read_array_header_1_0(stream)
+
+
+def _small_array(content: bytes) -> NDArray[Any] | None:
+    """Read an array of plain numbers from its bytes; None for what has to be looked at closely."""
+    start = len(FIRST_VERSION) + 2
+    if not content.startswith(FIRST_VERSION) or len(content) < start:
+        return None
+    end = start + int.from_bytes(content[start - 2 : start], "little")
+    try:
+        shape, in_columns, dtype = _parsed(content[:end])
+    except Exception:  # a damaged header can lead to nearly any error
+        return None
+    counts = all(type(axis) is int and axis >= 0 for axis in shape)
+    size = math.prod(shape) * dtype.itemsize
+    if dtype.hasobject or not counts or not size or size != len(content) - end:
+        return None
+    array: NDArray[Any] = np.frombuffer(content, dtype, offset=end).copy()
+    return array.reshape(shape, order="F" if in_columns else "C")
 
 
 def _refusal(archive: zipfile.ZipFile) -> Any:

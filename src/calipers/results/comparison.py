@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from calipers._version import __version__
@@ -13,8 +14,10 @@ from calipers.results.by_name import ByName
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
+from calipers.results.shared_signatures import with_own_signatures, with_shared_signatures
 from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
+from calipers.results.tests import IndexedTests, SignificanceTest, columns_of, read_columns
 from calipers.results.verdict import Verdict
 from calipers.score import Score
 from calipers.serialise import Plain, plain
@@ -26,70 +29,6 @@ if TYPE_CHECKING:
     from calipers.results.archive import Archive, Draft
     from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
-
-REFERENCE = "reference"
-
-
-@dataclass(frozen=True)
-class SignificanceTest(Plain):
-    """Whether two systems differ by one score, or a system from the reference.
-
-    Attributes
-    ----------
-    a, b
-        Names of the systems; `b` is ``"reference"`` where the system is compared with that.
-    score
-        The key of the score, or of the statistic of a test against the reference.
-    difference
-        Score of `a` less score of `b`, or of their gaps to the reference where those rank them;
-        against the reference the gap itself: the area under the ROC curve, or MMD².
-    interval
-        Confidence interval of the difference, or None.
-    p_value
-        How often chance alone would show as much.
-    adjusted_p_value
-        The same over all tests of this family: between systems by step-down max-T, against the
-        reference by Holm.
-    paired
-        Whether row i of both systems answers the same prompt, and the test made use of that.
-    separating_n
-        Samples in every set with which a difference of this size would be found in four of five
-        runs, all tests allowed for; None where there is none, or it is found already.
-    reason
-        Why there is no p-value; None otherwise.
-    standard_error
-        Of the difference; None against the reference.
-    detectable
-        The smallest true difference that this test, adjusted over its family, would have found in
-        four of five runs; None against the reference.
-    at_limit
-        Whether `p_value` is the smallest that so many permutations can give, so that the true one
-        is at most this.
-    equivalence
-        p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
-        all pairs and scores; None where no margin was given.
-    signature
-        Against the reference one line that pins every choice behind the test, such as the prompts
-        that labels were permuted within.
-    """
-
-    a: str
-    b: str
-    score: str
-    difference: float
-    interval: tuple[float, float] | None
-    p_value: float
-    adjusted_p_value: float
-    paired: bool = False
-    separating_n: int | None = None
-    reason: str | None = None
-    standard_error: float | None = None
-    detectable: float | None = None
-    equivalence: float | None = None
-    at_limit: bool = False
-    signature: str = ""
-
-    _optional = ("standard_error", "detectable", "equivalence", "at_limit", "signature")
 
 
 @dataclass(frozen=True)
@@ -205,6 +144,11 @@ class Comparison(ByName[SystemResult], Result):
     def _parts(self) -> Mapping[str, SystemResult]:
         return {system.name: system for system in self.systems}
 
+    @cached_property
+    def indexed(self) -> IndexedTests:
+        """Its tests, found by the score and the systems that they are of."""
+        return IndexedTests(self.tests, [system.name for system in self.systems])
+
     @property
     def varied(self) -> Varied | None:
         """What its systems differ in by design; None where that is not known."""
@@ -232,13 +176,15 @@ class Comparison(ByName[SystemResult], Result):
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
 
+        A signature that several systems share stands once, in ``signatures``.
+
         Parameters
         ----------
         per_sample
             Whether to include one value for each sample, where a metric has them, and where each
             sample lies (``neighbours``).
         """
-        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+        return with_shared_signatures(plain(self, per_sample=per_sample))
 
     def _outline(self) -> Mapping[str, Any]:
         return {
@@ -255,7 +201,10 @@ class Comparison(ByName[SystemResult], Result):
             "reference": {**with_warnings(self.reference), "scores": self.reference_scores},
             "train": None if self.train is None else with_warnings(self.train),
             "systems": self.systems,
-            "tests": self.tests,
+            "tests": {
+                "between_systems": columns_of(self.indexed.between),
+                "against_reference": columns_of(self.indexed.against),
+            },
             "advice": self.advice,
             "warnings": self.warnings,
             "cautions": self.cautions,
@@ -265,7 +214,13 @@ class Comparison(ByName[SystemResult], Result):
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         scores = data["reference"].get("scores", {})
         verdict = {"findings": data["findings"], "cautions": data["verdict"]["cautions"]}
-        return {**super()._restored(data), "reference_scores": scores, "verdict": verdict}
+        tests = data.get("tests") or {}
+        return {
+            **super()._restored(with_own_signatures(data)),
+            "reference_scores": scores,
+            "verdict": verdict,
+            "tests": [test for columns in tests.values() for test in read_columns(columns)],
+        }
 
     def _check(self) -> None:
         super()._check()

@@ -39,7 +39,7 @@ SPREADS = "spreads.json"
 
 def pack(comparison: Comparison, draft: Draft) -> None:
     """Write the parts of a comparison; its explanations and maps are made where they are not."""
-    draft.add_json("comparison.json", comparison.to_dict())
+    draft.add_json("comparison.json", comparison.to_dict(), readable=False)
     draft.add_samples("reference", comparison.reference_samples)
     draft.add_per_sample("reference", comparison.reference_scores)
     for place, system in enumerate(comparison.systems):
@@ -189,7 +189,8 @@ def _explanations(archive: Archive, folder: str, system: SystemResult) -> dict[s
         sizes = [len(samples.vectors[view]) for samples in sets]
         if (made.view, made.n, made.m) != (view, *sizes):
             raise ValueError(f"{name} is not of these samples")
-        made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
+        if any(samples.listed is None for samples in sets):
+            made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
         explanations[view] = made.with_texts(*(samples.listed for samples in sets))
     return explanations
 

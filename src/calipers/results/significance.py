@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from calipers.results.comparison import REFERENCE, Comparison, SignificanceTest
+from collections.abc import Sequence
+
+from calipers.results.comparison import Comparison
+from calipers.results.tests import SignificanceTest
 from calipers.wording.numbers import defined
 
-AGAINST_REFERENCE = frozenset({"classifier_auc", "mmd"})
-"""Scores by which a system is tested against the reference."""
 USUAL_LEVEL = 0.95
 
 
@@ -22,29 +23,19 @@ def alpha_of(comparison: Comparison) -> float:
     return round(1 - level_of(comparison), 12)
 
 
-def between_systems(comparison: Comparison) -> list[SignificanceTest]:
+def between_systems(comparison: Comparison) -> Sequence[SignificanceTest]:
     """Give the tests of pairs of systems."""
-    return [test for test in comparison.tests if not is_against_reference(comparison, test)]
+    return comparison.indexed.between
 
 
 def is_tested(comparison: Comparison) -> bool:
     """Tell whether systems were tested against each other."""
-    return bool(between_systems(comparison))
+    return bool(comparison.indexed.between)
 
 
-def against_reference(comparison: Comparison) -> list[SignificanceTest]:
+def against_reference(comparison: Comparison) -> Sequence[SignificanceTest]:
     """Give the tests of systems against the reference."""
-    return [test for test in comparison.tests if is_against_reference(comparison, test)]
-
-
-def is_against_reference(comparison: Comparison, test: SignificanceTest) -> bool:
-    """Tell a test against the reference from one against a system that is called so."""
-    if test.b != REFERENCE:
-        return False
-    if all(system.name != REFERENCE for system in comparison.systems):
-        return True
-    score = test.score.partition(":")[0].rpartition(".")[2]
-    return score in AGAINST_REFERENCE and test.interval is None
+    return comparison.indexed.against
 
 
 def is_significant(test: SignificanceTest, alpha: float) -> bool:

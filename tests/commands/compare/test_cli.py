@@ -13,6 +13,7 @@ import pytest
 from calipers.errors import InputError
 from calipers.options.comparison import CompareOptions
 from calipers.progress import Silent
+from hand_made import listed_tests
 
 JOB = ("compare", "--reference", "human.jsonl", "a.jsonl", "b=runs/b-*.jsonl")
 
@@ -146,7 +147,7 @@ def test_results_are_shown_even_if_a_file_cannot_be_written(calipers, calls, mon
     assert "model_a" in result.stdout
     assert Path("scores.json").exists()
     assert result.stderr == (
-        "wrote scores.json, 6 kB\n"
+        "wrote scores.json, 5 kB\n"
         "calipers: --save run.zip: cannot be written: No space left on device\n"
     )
 
@@ -277,14 +278,14 @@ def test_a_run_from_files(calipers, vectors, tmp_path):
     recall = found["systems"][1]["scores"]["recall"]
     assert recall["level"] == found["settings"]["level"] == 0.9
     assert recall["interval"][0] <= recall["value"] <= recall["interval"][1]
-    between = [test for test in found["tests"] if test["b"] == "b"]
+    between = [test for test in listed_tests(found) if test["b"] == "b"]
     assert [test["score"] for test in between] == ["recall", "density"]
 
 
 def test_a_run_with_a_margin(calipers, vectors, tmp_path):
     found = written(calipers, tmp_path, *vectors, "--margin", "0.9", "--metrics", "recall density")
     assert found["settings"]["margin"] == 0.9
-    near = {test["score"]: test["equivalence"] for test in found["tests"] if test["b"] == "b"}
+    near = {test["score"]: test["equivalence"] for test in listed_tests(found) if test["b"] == "b"}
     assert near["recall"] < 0.05
     assert near["density"] is None
 
@@ -297,7 +298,7 @@ def test_a_margin_without_intervals_is_refused(calipers, vectors):
 
 def test_a_run_without_intervals(calipers, vectors, tmp_path):
     found = written(calipers, tmp_path, *vectors, "--no-intervals", "--metrics", "recall")
-    assert found["tests"] == []
+    assert listed_tests(found) == []
     assert found["systems"][0]["scores"]["recall"]["interval"] is None
     assert found["settings"]["level"] is None
 

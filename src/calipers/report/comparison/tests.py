@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -21,7 +21,7 @@ from calipers.report.table import (
     by_group,
     texts,
 )
-from calipers.results.comparison import Advice, Comparison, SignificanceTest
+from calipers.results.comparison import Advice, Comparison
 from calipers.results.ranking import scores_of
 from calipers.results.shown import ShownScore
 from calipers.results.significance import (
@@ -32,6 +32,7 @@ from calipers.results.significance import (
     level_of,
 )
 from calipers.results.system import SystemResult
+from calipers.results.tests import SignificanceTest, SystemPair
 from calipers.score import WIDTH, NoiseFloor, Score
 from calipers.wording.marks import FLOOR_MARK
 from calipers.wording.names import clean
@@ -52,8 +53,6 @@ MOST_NAMED, FEW = 6, 3
 """Systems that a finding names; of more it names only the first few."""
 ASKED = "distinguishable?"
 FIXED = "\N{NO-BREAK SPACE}"
-
-Pair = tuple[str, str]
 
 
 def reference_table(comparison: Comparison) -> Table | None:
@@ -110,9 +109,8 @@ def pairs_table(comparison: Comparison, metrics: Sequence[ShownScore]) -> Table 
     tests = between_systems(comparison)
     if not tests:
         return None
-    pairs = list(dict.fromkeys((test.a, test.b) for test in tests))
-    keys = {test.score for test in tests}
-    shown = [metric for metric in metrics if metric.key in keys]
+    pairs = list(comparison.indexed.by_pair)
+    shown = [metric for metric in metrics if metric.key in comparison.indexed.by_score]
     tells = (*_separating(comparison, shown, pairs), *_missed(comparison, shown))
     heading = "Differences between systems"
     if not shown:
@@ -196,7 +194,7 @@ def _verdicts(
     comparison: Comparison, metric: ShownScore, names: Sequence[str]
 ) -> tuple[Column, Column]:
     """Give the column of a statistic, and the one that says whether it tells."""
-    by_system = {t.a: t for t in against_reference(comparison) if t.score == metric.key}
+    by_system = comparison.indexed.against_by_score[metric.key]
     tests = [by_system.get(name) for name in names]
     values = [
         as_scores(comparison, metric.key, test.difference if test else None) or MISSING
@@ -291,14 +289,16 @@ def _reach(floors: Sequence[NoiseFloor]) -> str:
     return f"within {WIDTH:g} standard deviations of the floor"
 
 
-def _differences(comparison: Comparison, metric: ShownScore, pairs: Sequence[Pair]) -> Column:
+def _differences(comparison: Comparison, metric: ShownScore, pairs: Sequence[SystemPair]) -> Column:
     """Give the differences by one score with their p."""
-    by_pair = {(t.a, t.b): t for t in between_systems(comparison) if t.score == metric.key}
-    cells = tuple(_difference(comparison, metric.key, by_pair.get(pair)) for pair in pairs)
+    by_pair, alpha = comparison.indexed.by_score[metric.key], alpha_of(comparison)
+    cells = tuple(_difference(comparison, metric.key, by_pair.get(pair), alpha) for pair in pairs)
     return Column(metric.label, cells, group=clean(metric.view), key=metric.key)
 
 
-def _difference(comparison: Comparison, key: str, test: SignificanceTest | None) -> Cell:
+def _difference(
+    comparison: Comparison, key: str, test: SignificanceTest | None, alpha: float
+) -> Cell:
     if test is None or defined(test.difference) is None:
         return ScoreCell(MISSING)
     text, p = as_scores(comparison, key, test.difference), defined(test.adjusted_p_value)
@@ -306,17 +306,18 @@ def _difference(comparison: Comparison, key: str, test: SignificanceTest | None)
     return ScoreCell(
         signed(text),
         interval_of(difference, text.lstrip("-")),
-        aside=p_text(p, alpha_of(comparison)),
-        style=BEST_STYLE if is_significant(test, alpha_of(comparison)) else "",
+        aside=p_text(p, alpha),
+        style=BEST_STYLE if is_significant(test, alpha) else "",
         number=test.difference,
     )
 
 
 def _separating(
-    comparison: Comparison, metrics: Sequence[ShownScore], pairs: Sequence[Pair]
+    comparison: Comparison, metrics: Sequence[ShownScore], pairs: Sequence[SystemPair]
 ) -> Iterator[Note]:
     """Say of the two closest systems how many samples would distinguish them."""
-    cheapest = [(_cheapest(comparison, metrics, pair), pair) for pair in pairs]
+    by_pair, alpha = comparison.indexed.by_pair, alpha_of(comparison)
+    cheapest = [(_cheapest(by_pair[pair], metrics, alpha), pair) for pair in pairs]
     known = [(size, pair) for size, pair in cheapest if size is not None]
     if known:
         (n, metric), (a, b) = max(known, key=lambda pair: pair[0][0])
@@ -334,9 +335,8 @@ def _missed(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[N
     for metric in metrics:
         missed = [
             detectable
-            for test in between_systems(comparison)
-            if test.score == metric.key
-            and (detectable := defined(test.detectable))
+            for test in comparison.indexed.by_score[metric.key].values()
+            if (detectable := defined(test.detectable))
             and defined(test.adjusted_p_value) is not None
             and not is_significant(test, alpha)
         ]
@@ -352,11 +352,10 @@ def _missed(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[N
 
 
 def _cheapest(
-    comparison: Comparison, metrics: Sequence[ShownScore], pair: Pair
+    tests: Mapping[str, SignificanceTest], metrics: Sequence[ShownScore], alpha: float
 ) -> tuple[int, ShownScore] | None:
     """The score that would distinguish a pair with the fewest samples; None where one does so."""
-    tests = {t.score: t for t in between_systems(comparison) if (t.a, t.b) == pair}
-    if any(is_significant(test, alpha_of(comparison)) for test in tests.values()):
+    if any(is_significant(test, alpha) for test in tests.values()):
         return None
     sizes = [(tests[metric.key].separating_n, metric) for metric in metrics if metric.key in tests]
     return min(((n, metric) for n, metric in sizes if n), key=lambda size: size[0], default=None)

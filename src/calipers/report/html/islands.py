@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import Any
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"
-_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+_ESCAPED = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _UNHOLDABLE = re.compile("[\ud800-\udfff]")
 _UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 _PILED = re.compile(r"[^\w\s\x00-\x7f]{17,}")
@@ -38,8 +38,22 @@ def island(data: Any) -> str:
     >>> island({"text": "</script>"})
     '{"text":"\\\\u003c/script\\\\u003e"}'
     """
+    text = data_text(data)
+    for character, spelt in _ESCAPED.items():
+        text = text.replace(character, spelt)
+    return text
+
+
+def data_text(data: Any) -> str:
+    """Write data as compact JSON without what UTF-8 and HTML cannot hold: U+FFFD stands for it.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+    """
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    text = _UNHOLDABLE.sub(REPLACED, text.translate(_ESCAPED))
+    text = _UNHOLDABLE.sub(REPLACED, text)
     return _ESCAPE.sub(_without_nul, text) if _NUL in text else text
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.report.html.pictures import described, number, reference_name, shown_names
+from calipers.report.html.texts import text_key
 from calipers.report.placed import PlacedSet, excerpts_of, placed_sets
 from calipers.results.comparison import Comparison
 
@@ -24,7 +25,9 @@ ROOM = 5_000_000
 Numbers = list[int | None]
 
 
-def map_data(comparison: Comparison, *, redacted: bool = False) -> dict[str, Any]:
+def map_data(
+    comparison: Comparison, *, redacted: bool = False, stored: Collection[str] = ()
+) -> dict[str, Any]:
     """Give the map of all samples as plain data: whole coordinates, excerpts once for all views.
 
     Parameters
@@ -33,6 +36,9 @@ def map_data(comparison: Comparison, *, redacted: bool = False) -> dict[str, Any
         With its maps.
     redacted
         Whether the excerpts are left out.
+    stored
+        Texts that the page stores for its lists, by their keys (:func:`.texts.text_key`): instead
+        of their excerpts there is 0.
 
     Returns
     -------
@@ -55,7 +61,7 @@ def map_data(comparison: Comparison, *, redacted: bool = False) -> dict[str, Any
         "redacted": redacted,
         "longest": longest,
         "sets": [
-            _set(comparison, one, texts, longest)
+            _set(comparison, one, texts, longest, stored)
             for one, texts in zip(first, excerpts, strict=True)
         ],
         "views": [
@@ -78,9 +84,15 @@ def _size(text: str) -> int:
 
 
 def _set(
-    comparison: Comparison, one: PlacedSet, texts: list[str] | None, longest: int
+    comparison: Comparison,
+    one: PlacedSet,
+    texts: list[str] | None,
+    longest: int,
+    stored: Collection[str],
 ) -> dict[str, Any]:
     names, size = shown_names(comparison), len(one.rows)
+    place = 0 if one.system is None else one.system + 1
+    keys = [text_key(place, one.role, row) for row in one.rows.tolist()] if stored else []
     counts = bool((one.rows == np.arange(size)).all())
     return {
         "name": reference_name(comparison) if one.system is None else names[one.system],
@@ -88,7 +100,10 @@ def _set(
         "series": one.system,
         "size": size,
         "rows": None if counts else one.rows.tolist(),
-        "excerpts": texts and [text[:longest] for text in texts],
+        "excerpts": texts
+        and [
+            0 if keys and keys[nth] in stored else text[:longest] for nth, text in enumerate(texts)
+        ],
     }
 
 

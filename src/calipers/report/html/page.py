@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -21,10 +21,11 @@ from calipers.assets import PLOTLY
 from calipers.evaluate.order import arranged
 from calipers.report.comparison import document as compare
 from calipers.report.html.escaping import escaping_templates
-from calipers.report.html.islands import island, policy, visible
+from calipers.report.html.islands import data_text, island, policy, visible
 from calipers.report.html.lists import FIRST, beside, keywords, system_lists
 from calipers.report.html.map import map_data
 from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
+from calipers.report.html.stored import is_stored, packed, stored_pairs, stored_parts
 from calipers.report.html.tables import (
     MARKS,
     checks,
@@ -38,7 +39,7 @@ from calipers.report.html.tables import (
     title,
     written,
 )
-from calipers.report.html.texts import TextView, fitting
+from calipers.report.html.texts import StoredTexts, TextView, fitting, fitting_stored, listed_keys
 from calipers.report.html.wording import count
 from calipers.report.redacted import without_texts
 from calipers.report.shown import sets_of
@@ -52,11 +53,12 @@ from calipers.wording.words import Name, Words, said
 PURPOSE = "the HTML report"
 SCRIPT = "plotly.min.js"
 OWN_STYLES = ("style.css",)
-OWN_SCRIPTS = ("page.js",)
-ISLANDS = ("data-map", "data-charts")
+OWN_SCRIPTS = ("packed.js", "page.js")
 SEPARATED = re.compile(r"(?<=[_./-])(?=[^_./-])")
 """Where a name may be broken: behind the signs that separate its parts."""
 CHARTS = ("planes", "curves", "frontiers", "topics")
+PARTS = "data-parts"
+"""The id of what is stored of many systems."""
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,31 @@ def html_page(comparison: Comparison, *, redact: bool = False, sort: str | None 
 
 
 def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
-    pictures = Pictures(map_data(shown, redacted=redact), chart_data(shown))
-    inlined = _inlined(pictures)
-    explanations = [explanation for system in shown for explanation in system.explained.values()]
-    environment = _environment(fitting(explanations, taken=inlined.size))
+    placed = arranged(shown, sort)
+    explanations = [
+        (place, explanation)
+        for place, system in enumerate(shown, start=1)
+        for explanation in system.explained.values()
+    ]
+    keys = listed_keys(explanations) if is_stored(shown) else ()
+    pictures = Pictures(map_data(shown, redacted=redact, stored=keys), chart_data(shown))
+    inlined = _inlined(pictures, packing=is_stored(shown))
+    if is_stored(shown):
+        texts: TextView = fitting_stored(explanations, taken=inlined.size)
+    else:
+        texts = fitting((explanation for _, explanation in explanations), taken=inlined.size)
+    environment, about, systems = _environment(texts), _about(placed, shown), system_lists(shown)
+    if isinstance(texts, StoredTexts):
+        parts = stored_parts(environment, systems, about["signatures"], texts=texts, first=FIRST)
+        parts["pairs"] = stored_pairs(placed, [table for table, _ in about["parts"]])
+        inlined = replace(inlined, islands={**inlined.islands, PARTS: packed(data_text(parts))})
     page: str = environment.get_template("page.html").render(
-        **_about(arranged(shown, sort), shown),
+        **about,
         **inlined.placed,
         pictures=pictures.shown,
-        systems=system_lists(shown),
+        systems=systems,
+        stored=is_stored(shown),
+        views_listed=list(dict.fromkeys(v.view for system in systems for v in system.views)),
         command=shown.settings.get("command"),
         redacted=redact,
         first=FIRST,
@@ -127,37 +145,52 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
 
 @dataclass(frozen=True)
 class Inlined:
-    """What the page contains as it is: styles, scripts and data."""
+    """What the page contains as it is: styles, scripts and data.
+
+    Attributes
+    ----------
+    styles, scripts
+        As they stand in the page.
+    plotly, run
+        Plotly's script as it stands there, which may be packed, and as it runs; empty without a
+        chart.
+    islands
+        Data by the id of their element.
+    """
 
     styles: Sequence[str]
     scripts: Sequence[str]
     plotly: str
-    islands: Sequence[str]
+    run: str
+    islands: Mapping[str, str]
 
     @property
     def size(self) -> int:
         """How many bytes they take."""
-        parts = (*self.scripts, *self.styles, self.plotly, *self.islands)
+        parts = (*self.scripts, *self.styles, self.plotly, *self.islands.values())
         return sum(len(part.encode("utf-8")) for part in parts)
 
     @property
     def placed(self) -> dict[str, Any]:
         """What the template puts into the page as it is, and the policy for it."""
         return {
-            "policy": policy([*self.scripts, *([self.plotly] if self.plotly else [])]),
+            "policy": policy([*self.scripts, *([self.run] if self.run else [])]),
             "styles": list(map(Markup, self.styles)),
             "scripts": list(map(Markup, self.scripts)),
             "plotly": Markup(self.plotly),
-            "islands": zip(ISLANDS, map(Markup, self.islands), strict=True),
+            "islands": [(name, Markup(data)) for name, data in self.islands.items()],
         }
 
 
-def _inlined(pictures: Pictures) -> Inlined:
+def _inlined(pictures: Pictures, *, packing: bool) -> Inlined:
+    """Gather it; of many systems plotly's script and the data are packed."""
+    pack, data = (packed, data_text) if packing else (str, island)
     return Inlined(
         [_static(name) for name in (*OWN_STYLES, *STYLES)],
         [_static(name) for name in (*OWN_SCRIPTS, *SCRIPTS)],
+        pack(pictures.plotly) if pictures.plotly else "",
         pictures.plotly,
-        [island(pictures.map), island(pictures.charts)],
+        {"data-map": pack(data(pictures.map)), "data-charts": pack(data(pictures.charts))},
     )
 
 
@@ -177,7 +210,7 @@ def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
         "warnings": document.warnings,
         "remarks": document.of_kind("note", "detail"),
         "checks": checks(comparison),
-        "parts": parts(document),
+        "parts": parts(document, stored=("pairs",) if is_stored(comparison) else ()),
         "sets": list(set_rows(comparison)),
         "settings": list(settings_of(comparison)),
         "signatures": list(signatures(comparison)),
@@ -211,7 +244,8 @@ def _environment(texts: TextView) -> Environment:
         "meaning": MARKS.get,
         "named": lambda words: Markup("").join(_with_names(words)),
         "share": lambda value: share(defined(value)),
-        "shown": texts.shown,
+        "sample": texts.written,
+        "samples": texts.all_written,
         "written": written,
     }
     environment.tests["scored"] = lambda cell: isinstance(cell, ScoreCell)

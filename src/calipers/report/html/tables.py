@@ -6,7 +6,7 @@ The templates lay them out. A table scrolls within its box, so that only very wi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import inf, isfinite
@@ -218,10 +218,19 @@ def _bars(comparison: Comparison, column: Column) -> Iterator[int | None]:
         yield round(100 * (share if column.direction == "higher" else 1 - share))
 
 
-def parts(document: Document) -> list[tuple[Table, tuple[Table, ...]]]:
-    """Give the further tables of a comparison, each with the pieces into which it is broken."""
+def parts(
+    document: Document, *, stored: Collection[str] = ()
+) -> list[tuple[Table, tuple[Table, ...]]]:
+    """Give the further tables of a comparison, each with the pieces into which it is broken.
+
+    Those that are `stored` have no pieces: a script writes down what a person asks for.
+    """
     tables = {table.id: table for table in document.tables}
-    return [(tables[name], tuple(_broken(tables[name]))) for name in PARTS if name in tables]
+    return [
+        (tables[name], () if name in stored else tuple(_broken(tables[name])))
+        for name in PARTS
+        if name in tables
+    ]
 
 
 def written(cell: Cell) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from rich.cells import cell_len
@@ -29,6 +30,9 @@ Span = tuple[str, str]
 
 Line = tuple[Span, ...]
 
+Place = tuple[int, int, bool]
+"""Of a column: the space before it, its width, and whether its cells stand on the right."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -48,7 +52,7 @@ class Strip:
     group: str = ""
     right: bool = True
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Give the cells of a terminal that the widest entry takes."""
         texts = [self.header, *(part for cell in self.cells for part in (cell.text, cell.under))]
@@ -71,13 +75,14 @@ def total_width(columns: Sequence[Strip], gap: int) -> int:
 def rows(grid: Grid, *, rule: str) -> Iterator[Line]:
     """Lay the columns out as lines; `rule` is the character that spans a group."""
     columns, gap = grid.columns, grid.gap
+    places = _places(columns, gap)
     if any(column.group for column in columns):
         yield _group_line(columns, gap, rule)
-    yield _row(columns, [Written(column.header, "bold") for column in columns], gap)
+    yield _row(places, [Written(column.header, "bold") for column in columns])
     for row in zip(*(column.cells for column in columns), strict=True):
-        yield _row(columns, row, gap)
+        yield _row(places, row)
         if any(cell.under for cell in row):
-            yield _row(columns, [Written(cell.under, "dim") for cell in row], gap)
+            yield _row(places, [Written(cell.under, "dim") for cell in row])
 
 
 def stacked(
@@ -205,12 +210,17 @@ def _gaps(columns: Sequence[Strip], gap: int) -> list[int]:
     return [0, *between]
 
 
-def _row(columns: Sequence[Strip], cells: Sequence[Written], gap: int) -> Line:
+def _places(columns: Sequence[Strip], gap: int) -> list[Place]:
+    """Give where every column stands, which is the same in all lines of a grid."""
+    layout = zip(_layout(columns, gap), _gaps(columns, gap), strict=True)
+    return [(space, width, column.right) for (column, width), space in layout]
+
+
+def _row(places: Sequence[Place], cells: Sequence[Written]) -> Line:
     spans: list[Span] = []
-    layout = zip(_layout(columns, gap), _gaps(columns, gap), cells, strict=True)
-    for (column, width), space, cell in layout:
+    for (space, width, right), cell in zip(places, cells, strict=True):
         pad = " " * (width - cell_len(cell.text))
-        before, after = (pad, "") if column.right else ("", pad)
+        before, after = (pad, "") if right else ("", pad)
         spans += [(" " * space + before, ""), (cell.text, cell.style), (after, "")]
     return _stripped(spans)
 

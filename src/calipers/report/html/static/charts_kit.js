@@ -30,8 +30,9 @@
   };
 
   kit.ready = function (start) {
-    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-    else setTimeout(start, 0);
+    const unpacked = () => (window.calipersUnpacked || ((act) => act()))(start);
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", unpacked);
+    else setTimeout(unpacked, 0);
   };
 
   // Do something once, when an element comes near the window or the page is about to be printed.

@@ -26,8 +26,17 @@
   map.excerpt = function (points, i) {
     const s = points.owner[i];
     const texts = points.data.sets[s].excerpts;
-    return texts ? texts[i - points.starts[s]] : null;
+    if (!texts) return null;
+    const text = texts[i - points.starts[s]];
+    return text === 0 ? beginning(points, s, i) : text;
   };
+
+  // Of a text that the page stores for its lists as well: never half of a character.
+  function beginning(points, s, i) {
+    const { series } = points.data.sets[s];
+    const whole = (window.calipersTexts || {})[`${series === null ? 0 : series + 1}:${map.row(points, i)}`] || "";
+    return whole.slice(0, points.data.longest).replace(/[\ud800-\udbff]$/, "");
+  }
 
   // The number of a row of a set, -1 where it is not on the map.
   map.find = function (points, set, row) {

@@ -107,12 +107,12 @@
   function startSignatures() {
     const line = document.getElementById("signature");
     all("a.value").forEach((link) => link.addEventListener("click", (event) => {
-      const found = document.getElementById(link.hash.slice(1));
-      if (!found || !line) return;
+      const entry = found(link.hash.slice(1));
+      if (!entry || !line) return;
       event.preventDefault();
       all("a.value[aria-current]").forEach((each) => each.removeAttribute("aria-current"));
       link.setAttribute("aria-current", "true");
-      line.querySelector("code").textContent = found.querySelector("dd").textContent;
+      line.querySelector("code").textContent = entry.querySelector("dd").textContent;
       line.hidden = false;
     }));
     if (line) line.setAttribute("aria-live", "polite");
@@ -160,6 +160,105 @@
     text.after(button);
   }
 
+  // --- of many systems lists, signatures and differences are stored, and written when asked for --
+  let stored = null;
+
+  function startStored() {
+    const holder = document.getElementById("data-parts");
+    if (!holder) return;
+    stored = JSON.parse(holder.textContent);
+    window.calipersTexts = stored.texts; // the map shows their beginnings
+    holder.remove();
+    all("[data-signatures]").forEach((list) => list.addEventListener("toggle", () => list.open && writeSignatures(list)));
+    all("[data-pairs]").forEach(startPairs);
+  }
+
+  function writeSignatures(list) {
+    const place = list.dataset.signatures;
+    if (!stored || place === undefined) return;
+    list.removeAttribute("data-signatures");
+    list.querySelector("dl").innerHTML = stored.signatures[place]; // as the template wrote it, every value escaped
+  }
+
+  // Write the lists of a system, as the template wrote them, and its texts, as texts.
+  function writeLists(panel) {
+    const place = panel.id.replace("system-", "");
+    if (!stored || !(place in stored.systems)) return;
+    const lists = document.createElement("template");
+    lists.innerHTML = stored.systems[place];
+    all("[data-text]", lists.content).forEach((text) => { text.textContent = stored.texts[text.dataset.text]; });
+    delete stored.systems[place];
+    panel.append(lists.content);
+    all(".text.folded", panel).forEach(startFolding);
+    showView(viewShown);
+  }
+
+  // What a link names may not be written yet.
+  function found(id) {
+    const [, kind, place] = /^(system|signature)-(\d+)-/.exec(id) || [];
+    if (kind === "system") all(`#system-${place}`).forEach(writeLists);
+    if (kind === "signature") all(`[data-signatures="${place - 1}"]`).forEach(writeSignatures);
+    return document.getElementById(id);
+  }
+
+  // The differences of one system from all others; of all pairs at once they would be a table of thousands of rows.
+  function startPairs(box) {
+    const { names, a, b, lead, columns } = stored.pairs;
+    const label = document.createElement("label");
+    const choice = document.createElement("select");
+    const table = document.createElement("table");
+    const scroll = document.createElement("div");
+    choice.append(...names.map((name, place) => new Option(name, place)));
+    label.append("Differences of ", choice);
+    label.className = "pairs-of";
+    table.className = "grid";
+    scroll.className = "scroll";
+    scroll.tabIndex = 0;
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", "Differences between systems");
+    scroll.append(table);
+    const groups = columns.reduce((runs, { group }) => {
+      if (runs.length && runs[runs.length - 1].group === group) runs[runs.length - 1].width += 1;
+      else runs.push({ group, width: 1 });
+      return runs;
+    }, []);
+    const write = () => {
+      const chosen = Number(choice.value);
+      table.replaceChildren();
+      const head = table.createTHead();
+      if (groups.length > 1) head.insertRow().append(cell("td", ""), ...groups.map(({ group, width }) => spanning(group, width)));
+      head.insertRow().append(cell("th", lead), ...columns.map((column) => cell("th", column.head, "num")));
+      all("th", head).forEach((each) => { each.scope = each.colSpan > 1 ? "colgroup" : "col"; });
+      const body = table.createTBody();
+      a.forEach((first, row) => {
+        if (first !== chosen && b[row] !== chosen) return;
+        const name = cell("th", `${names[first]} - ${names[b[row]]}`);
+        name.scope = "row";
+        body.insertRow().append(name, ...columns.map((column) => cell("td", column.cells[row], column.strong[row] === "1" ? "num bold" : "num")));
+      });
+    };
+    choice.addEventListener("change", write);
+    const part = box.closest("details");
+    if (part && !part.open) part.addEventListener("toggle", write, { once: true });
+    else write();
+    box.append(label, scroll);
+  }
+
+  function cell(tag, text, className = "") {
+    const made = document.createElement(tag);
+    const word = document.createElement("bdi");
+    word.textContent = text;
+    if (className) made.className = className;
+    made.append(word);
+    return made;
+  }
+
+  function spanning(group, width) {
+    const made = cell("th", group, "view");
+    made.colSpan = width;
+    return made;
+  }
+
   // --- systems as tabs, views as a choice above them ------------------------------------------
   function startTabs(box) {
     const panels = all(":scope > .system", box);
@@ -175,6 +274,7 @@
         each.tabIndex = i === j ? 0 : -1;
         panels[j].hidden = i !== j;
       });
+      writeLists(panels[i]);
       if (focus) tabs[i].focus();
       if (link) remember(panels[i].id);
     };
@@ -219,10 +319,11 @@
   }
 
   let showView = () => undefined;
+  let viewShown = null;
 
   function viewChoice(box) {
-    const parts = all(".of-view", box);
-    const names = [...new Set(parts.map((part) => part.dataset.name))];
+    const parts = () => all(".of-view", box);
+    const names = box.dataset.views ? JSON.parse(box.dataset.views) : [...new Set(parts().map((part) => part.dataset.name))];
     if (names.length < 2) return [];
     const group = document.createElement("div");
     group.setAttribute("role", "group");
@@ -230,7 +331,8 @@
     group.className = "segments";
     const buttons = names.map((name) => viewButton(name));
     showView = (name) => {
-      parts.forEach((part) => { part.hidden = part.dataset.name !== name; });
+      viewShown = name;
+      parts().forEach((part) => { part.hidden = part.dataset.name !== name; });
       buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(names[i] === name)));
     };
     group.append(...buttons);
@@ -254,7 +356,7 @@
   }
 
   function follow(selectTab) {
-    const target = document.getElementById(window.location.hash.slice(1));
+    const target = found(window.location.hash.slice(1));
     if (!target) return;
     selectTab(target);
     const part = target.closest(".of-view");
@@ -279,6 +381,7 @@
   }
 
   function start() {
+    startStored();
     const box = document.getElementById("tabbed");
     const selectTab = box ? startTabs(box) : () => undefined;
     all("table[data-sortable]").forEach(startSorting);
@@ -287,10 +390,10 @@
     all(".text.folded").forEach(startFolding);
     startSignatures();
     startPlotly();
-    startTheme();
     window.addEventListener("hashchange", () => follow(selectTab));
     follow(selectTab);
   }
 
-  start();
+  startTheme();
+  window.calipersUnpacked(start);
 })();
