@@ -159,7 +159,7 @@ def test_too_little_memory_names_the_file_and_its_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suffix", "place"),
     [
-        (".jsonl", "calipers.samples.readers.text_files.read_rows"),
+        (".jsonl", "calipers.samples.readers.json_files.read_rows"),
         (".npy", "numpy.load"),
         (".npz", "numpy.load"),
         (".parquet", "pyarrow.parquet.ParquetFile"),

@@ -683,14 +683,18 @@ def test_markdown_shows_the_names_and_nothing_else(hostile):
         markdown_table(hostile)
     )  # fmt: skip
     cells = Cells(html)
-    assert squeezed(cells.first[1 : 1 + len(HOSTILE)]) == squeezed(map(clean, HOSTILE))
+    assert sorted(squeezed(cells.first[1 : 1 + len(HOSTILE)])) == sorted(
+        squeezed(map(clean, HOSTILE))
+    )
     assert cells.tags == {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "ul", "li"}
     assert not re.search(r"\{\{|\{%", markdown_table(hostile))
 
 
 def test_notebook_shows_the_names_and_nothing_else(hostile):
     cells = Cells(notebook_html(hostile))
-    assert squeezed(cells.first[2 : 2 + len(HOSTILE)]) == squeezed(map(clean, HOSTILE))
+    assert sorted(squeezed(cells.first[2 : 2 + len(HOSTILE)])) == sorted(
+        squeezed(map(clean, HOSTILE))
+    )
     assert not cells.tags & {"script", "img", "a", "style", "input", "iframe"}
 
 

@@ -175,6 +175,7 @@ RESERVED = frozenset(
     (
         *("item", "a", "b", "first", "system", "rater", "rater_kind", "repeat", "seconds", "time"),
         *("flags", "checks", "context", "text", "text_a", "text_b", "contexts", "texts"),
+        *("prompt", "share"),
     )
 )
 """Columns of the tables of judgements, which no question may be called."""
