@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 import json
 import math
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
