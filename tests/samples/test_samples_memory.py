@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
@@ -20,7 +21,7 @@ import pytest
 import calipers
 from calipers import memory
 from calipers.errors import InputError
-from calipers.memory import Budget, budget, memory_limit, parse_size, reading
+from calipers.memory import Budget, budget, memory_limit, parse_size, reading, uncollected
 from calipers.samples import SampleSet, as_sample_set, read_samples
 
 LINE = "a line of some text that stands here many times over\n"
@@ -380,3 +381,20 @@ def test_the_limit_holds_for_comparisons(tmp_path: Path) -> None:
         pytest.raises(InputError, match=r"100\.0 kB .*--max-memory"),
     ):
         calipers.measure_texts(str(tmp_path / "a.txt"))
+
+
+def test_the_search_for_cycles_rests_and_goes_on_whatever_happens() -> None:
+    assert gc.isenabled()
+    with uncollected(), uncollected():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(KeyError), uncollected():
+        raise KeyError
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()  # as it was
+    finally:
+        gc.enable()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write, write_error
 from calipers.errors import InputError
+from calipers.memory import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +95,8 @@ def deliver(
         return comparison.explained(map_method=outputs.layout, progress=outputs.progress())
 
     def show() -> None:
-        show_document(document())
+        with uncollected():
+            show_document(document())
         if outputs.explain and comparison is not None:
             write("")
             show_document(_explanation(comparison, outputs))

@@ -10,6 +10,7 @@ from calipers._version import __version__
 from calipers.command import Command, kinds
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
+from calipers.memory import uncollected
 from calipers.results.sets import SetSummary
 from calipers.results.settings import check_settings
 from calipers.serialise import Plain, parsed_json, read
@@ -153,7 +154,7 @@ class Result(Plain):
         """
         from calipers.results.archive import opened
 
-        with opened(Path(path), getattr(cls, "kind", None)) as archive:
+        with uncollected(), opened(Path(path), getattr(cls, "kind", None)) as archive:
             return cast(Self, class_of(archive.kind)._unpacked(archive))
 
     def _rows(self) -> Iterable[Row]:
