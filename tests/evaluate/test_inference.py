@@ -16,6 +16,7 @@ from calipers.catalogue.settings import Settings
 from calipers.embedders import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
+from calipers.estimate.knn.passes import LocalPasses
 from calipers.evaluate import inference
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inference import adjusted, are_paired, prompts_of
@@ -727,3 +728,24 @@ def test_a_p_value_that_no_permutation_reached_is_at_its_limit(rng):
     between = [test for test in found.tests if test.b != "reference"]
     assert between
     assert not any(test.at_limit for test in between)
+
+
+@pytest.mark.parametrize("prompts", [False, True])
+def test_without_intervals_no_more_neighbours_are_found_than_scores_need(rng, monkeypatch, prompts):
+    asked = []
+    nearest = LocalPasses.nearest
+
+    def noted(self, points, k):
+        asked.append(k)
+        return nearest(self, points, k)
+
+    monkeypatch.setattr(LocalPasses, "nearest", noted)
+    sets = rng.normal(size=(2, 400, 8))
+    options = {"metrics": ["precision", "recall", "mauve"], "floor": False, "paired": prompts}
+    scores = []
+    for level in (0.95, None):
+        asked.clear()
+        found = calipers.compare(sets[0], {"x": sets[1]}, level=level, **options)["x"]
+        assert max(asked) <= 5 if level is None else min(asked) > 20
+        scores.append([found[key].value for key in ("precision", "recall", "mauve")])
+    assert scores[0] == scores[1]

@@ -210,7 +210,8 @@ def score_view(
     With `given` prompts scores are those of answers to other prompts, less what their own prompt
     leads to expect; tests are of the answers as they are.
     """
-    space, views = space or PairSpace(reference), tuple(reference.views)
+    space = space or PairSpace(reference, replicates=level is not None)
+    views = tuple(reference.views)
     needs = needs_of(choice.metric for choice in choices)
     tested = pair = space.pair(view, generated, settings, needs, clusters)
     if shared is not None:
@@ -273,8 +274,14 @@ def _given_prompts(pair: Pair, given: GivenPrompts, sides: Sides, space: Space) 
     """
     together = pair.clusters or given.clusters
     if given.expected:
-        settings = given.settings(pair.settings)
-        return pair_of(*sides, settings, pair.needs, clusters=together, strata=given.strata)
+        return pair_of(
+            *sides,
+            given.settings(pair.settings),
+            pair.needs,
+            clusters=together,
+            strata=given.strata,
+            replicates=not isinstance(space, PairSpace) or space.replicates,
+        )
     if isinstance(space, PairSpace):
         return replace(pair, clusters=together, strata=given.strata)
     return replace(pair, strata=given.strata)  # the cells of a run are counted by its own blocks

@@ -72,10 +72,14 @@ class Space(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PairSpace:
-    """Every pair is projected and quantised on its own: a system never changes another's score."""
+    """Every pair is projected and quantised on its own: a system never changes another's score.
+
+    Without `replicates` pairs keep none, and no more neighbours than scores need.
+    """
 
     reference: Embeddings
     scope: str = "pair"
+    replicates: bool = True
 
     def pair(
         self,
@@ -87,7 +91,7 @@ class PairSpace:
     ) -> Pair:
         """Compare the two sets alone."""
         given = self.reference.views[view], generated.views[view]
-        return pair_of(*given, settings, needs, clusters=clusters)
+        return pair_of(*given, settings, needs, clusters=clusters, replicates=self.replicates)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
         """Nothing: the rows are made again where they are needed."""

@@ -136,7 +136,8 @@ class Run:
     def space(self) -> Space:
         """Where pairs are compared."""
         if not self.options.shared:
-            return PairSpace(self.embedded.reference)
+            replicates = self.options.level is not None
+            return PairSpace(self.embedded.reference, replicates=replicates)
         hashes = [
             "+".join(file.samples.content_hash for file in system.files)
             for system in self.inputs.systems
