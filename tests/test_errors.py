@@ -20,6 +20,11 @@ def test_a_person_can_catch_all_errors_as_one_or_as_pythons_own() -> None:
     assert issubclass(MissingExtraError, ImportError)
 
 
+def test_a_name_of_two_tables_is_suggested_once() -> None:
+    told = str(unknown_name("key", "--save", ["mauve", "closeness", "mauve"]))
+    assert told.endswith("did you mean 'mauve'?")
+
+
 def test_require_gives_the_module() -> None:
     assert require("json", extra="text", purpose="the test").dumps([1]) == "[1]"
 

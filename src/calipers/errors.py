@@ -143,7 +143,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 def hint_of_names(name: str, known: Iterable[str]) -> str:
     """Ask for the nearest of the known names, or list them all."""
-    names = sorted(known)
+    names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return did_you_mean(near) if near else f"known: {', '.join(names)}"
 
