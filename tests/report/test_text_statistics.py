@@ -363,3 +363,15 @@ def test_the_reference_is_called_what_the_table_calls_it():
     text = text_table(data)
     assert "warning: reference: is odd" in text
     assert "note: reference, Self-BLEU-4: it is so" in text
+
+
+def test_long_phrases_are_no_names_that_stand_below_in_full():
+    name = "a-model-with-a-name-that-is-too-long-for-a-line"
+    data = with_phrases(made([name, *(f"model-{i}" for i in range(8))]))
+    long = "} } param } }" * 6
+    data["systems"][0]["scores"]["overused_phrases"]["details"][0]["phrase"] = long
+    lines = text_table(data, width=80).splitlines()
+    assert not any(long in line for line in lines)  # it was cut
+    below = lines[max(place for place, line in enumerate(lines) if not line) + 1 :]
+    assert below[0].split()[1] in name
+    assert "param" not in "".join(below)

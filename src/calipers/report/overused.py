@@ -13,7 +13,7 @@ from calipers.report.table import SYSTEM, Column, ScoreCell, Table, Text, single
 from calipers.results.texts import TextComparison, TextResult
 from calipers.wording.names import clean, shorten, text_label
 from calipers.wording.numbers import MISSING, p_text, share, value_of
-from calipers.wording.words import Name, Words, joined, listed, named
+from calipers.wording.words import Passage, Words, joined, listed, named
 
 METRIC = "overused_phrases"
 
@@ -76,7 +76,7 @@ def _brief(key: str, rows: Sequence[tuple[TextResult, list[Row]]], heading: str,
     columns = [Column("texts", tuple(_share(system, key) for system, _ in rows))]
     for place in range(BESIDE):
         cells = tuple(
-            Text(Name(_counted(phrases[place]), 3, 60) if place < len(phrases) else "")
+            Text(Passage(_counted(phrases[place]), 3, 60) if place < len(phrases) else "")
             for _, phrases in rows
         )
         columns.append(Column("" if place else "phrases", cells, align="left"))
@@ -98,7 +98,7 @@ def _long(key: str, rows: Sequence[tuple[TextResult, list[Row]]], heading: str, 
         ),
         Column(
             "phrase",
-            tuple(Text(Name(clean(p["phrase"]), 2, 60)) for _, p, _ in lines),
+            tuple(Text(Passage(clean(p["phrase"]), 2, 60)) for _, p, _ in lines),
             align="left",
         ),
     )

@@ -35,6 +35,11 @@ class Name(Plain):
         return self.name if self.most is None else short(self.name, self.most)
 
 
+@dataclass(frozen=True)
+class Passage(Name):
+    """A piece of a text that a narrow line may shorten; no name that is to stand in full too."""
+
+
 Words = tuple[str | Name, ...]
 """A sentence with names in it."""
 
@@ -60,10 +65,9 @@ def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
 
 def names_in(text: str | Name | Words) -> Iterator[str]:
     """Give the names in a sentence, in full."""
-    if isinstance(text, Name):
-        yield text.name
-    elif isinstance(text, tuple):
-        yield from (part.name for part in text if isinstance(part, Name))
+    for part in text if isinstance(text, tuple) else (text,):
+        if isinstance(part, Name) and not isinstance(part, Passage):
+            yield part.name
 
 
 def joined(*parts: Words) -> Words:

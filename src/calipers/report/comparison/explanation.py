@@ -18,9 +18,7 @@ from calipers.results.system import SystemResult
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, defined, percent, share
 from calipers.wording.short_names import among, short
-from calipers.wording.words import (
-    Name,
-)
+from calipers.wording.words import Passage
 
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36
@@ -86,7 +84,7 @@ def _chosen(explanation: Explanation, most: int) -> list[Topic]:
 def _table(
     topics: Sequence[Topic], heading: str, explanation: Explanation, below: tuple[Note, ...]
 ) -> Table:
-    names = [Name(_keywords(topic), 0) for topic in topics]
+    names = [Passage(_keywords(topic), 0) for topic in topics]
     level = percent(explanation.level)
     columns = (
         ("generated", [share(topic.generated_share) for topic in topics]),

@@ -138,7 +138,8 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
     with among(document.names) as peers:
         lines = list(_blocks(document, width, plain=plain))
         text = as_text(lines)
-        cut = {whole: form for form, whole in peers.whole.items() if form in text}
+        names = {*peers.names}  # what else is cut, such as a phrase, is no name
+        cut = {w: form for form, w in peers.whole.items() if w in names and form in text}
         full = [(form, short(whole, LONGEST_NAME)) for whole, form in cut.items()]
     yield from lines
     yield from [()] if full else []
