@@ -374,7 +374,7 @@ def test_a_grid_is_saved_shown_and_drawn(calipers):
     shown = calipers("show", "run.zip")
     table = [line.split()[0] for line in shown.stdout.splitlines() if line.startswith("tem")]
     briefs = [name for name in table if name.count("=") == 2]
-    assert len(set(briefs)) >= 4  # none is cut so that it reads like another
+    assert len(set(briefs)) >= 4  # none is cut so that it reads like another, values are whole
     assert calipers("plot", "parameter", "run.zip", "-o", "p.svg").exit_code == 0
     figure = Path("p.svg").read_text("utf-8")
     assert ">top_p<" in figure

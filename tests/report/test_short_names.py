@@ -114,3 +114,23 @@ def test_no_format_writes_two_long_names_alike(make: dict[str, Any], form: str) 
     forms = set(re.findall(r"a+[xy]?…[…xy]*b+|a+…[xy]…?b+", text))
     assert forms
     assert all(("x" in short_form) != ("y" in short_form) for short_form in forms)
+
+
+def test_values_of_parameters_stay_whole_beside_other_names() -> None:
+    grid = [f"temperature={t},top_p={p}" for t in (0.5, 1) for p in (0.8, 1)]
+    others = ["reference", "a sentence that is long and no name of a system", ", ".join(grid)]
+    forms = short_forms([*grid, *others], 20)
+    assert [forms[name] for name in grid] == [
+        f"temper={t},top_p={p}" for t in (0.5, 1) for p in (0.8, 1)
+    ]
+    assert len({*forms.values()}) == len(forms)
+
+
+def test_a_short_form_is_no_name_beside_the_one_that_it_stands_for() -> None:
+    grid = [f"temperature={t},top_p={p}" for t in (0.5, 1) for p in (0.8, 1)]
+    with among(grid):
+        once = [short(name, 20) for name in grid]
+        with among(once):
+            assert [short(form, 20) for form in once] == once
+            assert [short(name, 20) for name in grid] == once
+            assert short(once[0], 40) == grid[0]

@@ -59,7 +59,8 @@ _peers: ContextVar[Peers | None] = ContextVar("peers", default=None)
 def among(names: Iterable[object]) -> Iterator[Peers]:
     """Let :func:`short` tell a name from these, which stand in the same document."""
     outer = _peers.get() or Peers()
-    peers = Peers(tuple(dict.fromkeys((*outer.names, *map(clean, names)))), outer.whole)
+    full = (outer.whole.get(name, name) for name in map(clean, names))  # no short form is a name
+    peers = Peers(tuple(dict.fromkeys((*outer.names, *full))), outer.whole)
     token = _peers.set(peers)
     try:
         yield peers
@@ -119,6 +120,13 @@ def short_forms(names: Iterable[str], width: int) -> Mapping[str, str]:
 def _short_forms(names: tuple[str, ...], width: int) -> Mapping[str, str]:
     forms = {name: name for name in names if fits(name, width)}
     long = [name for name in names if name not in forms]
+    # The values of parameters are worth more than their names
+    parameters = [n for n in names if PARAMETER.match(n) and fits(_brief(n, 1), width)]
+    if any(name not in forms for name in parameters):
+        brief = _with_brief_parameters(parameters, width)
+        if brief is not None and not {*brief.values()} & ({*names} - {*parameters}):
+            forms |= brief
+            long = [name for name in names if name not in forms]
     if not all(_is_of_one(_halves(name, width), names) for name in long):
         brief = _with_brief_parameters(names, width)
         if brief is not None:
