@@ -219,8 +219,8 @@ static bool any_open(const float *limit)
 /* Look at all pairs of the rows that are open; their limits are above -inf. */
 API void search_open(const float *row_panels, const float *column_panels,
                      const rounded *rounded_rows, const rounded *rounded_columns,
-                     const reals *points, const reals *others, const thresholds *rows, const thresholds *columns,
-                     double *squared, int64_t *index, int64_t row0, bool same_set,
+                     const reals *points, const reals *others, const thresholds *rows,
+                     const thresholds *columns, double *squared, int64_t *index, int64_t row0, bool same_set,
                      int64_t row_count, int64_t d, int64_t column_count, int64_t n, int64_t m,
                      int64_t span, int64_t k)
 {

@@ -91,14 +91,16 @@ class Sieve:
 
     @lazily
     def rounded(self) -> Rounded:
-        """The rows rounded to eight bits; see :meth:`prepare`."""
-        return Rounded.of(self.panels, slack(self.points.shape[1]))
+        """The rows rounded to eight bits; :meth:`prepare` makes them on more than one thread."""
+        return self._rounded_by(None)
 
     def prepare(self, pool: Workers) -> None:
         """Round the rows on all threads, before these need them."""
         if "rounded" not in self.__dict__:
-            made = Rounded.of(self.panels, slack(self.points.shape[1]), pool)
-            self.__dict__["rounded"] = made
+            self.__dict__["rounded"] = self._rounded_by(pool)
+
+    def _rounded_by(self, pool: Workers | None) -> Rounded:
+        return Rounded.of(self.panels, slack(self.points.shape[1]), pool)
 
     @lazily
     def rows(self) -> NDArray[np.float32]:
