@@ -115,7 +115,7 @@ class Endpoint(Embedder):
     Attributes
     ----------
     kept
-        False: vectors are kept text by text where :meth:`keep_in` says, not in chunks.
+        False: vectors are kept text by text where :meth:`keep_in` says, not in segments.
     """
 
     views = ("meaning",)
