@@ -4,12 +4,12 @@ A tokenizer puts one token, the unknown one, in the place of whatever its vocabu
 Texts of such words have the same vector whatever they say, so that sets of them look alike. Each
 embedder that can tell counts them here, text by text, beside what it cut.
 
-A **word** is a run of letters and digits with their marks. Where a script is written without spaces
-(Chinese, Japanese, Thai, Khmer, Lao, Burmese and a few others) every character is one, and so is
-every emoji or other pictorial sign. Punctuation is none. A word is **unread** where the unknown
-token stands for any part of it, or no token at all. Signs that are no words but unknown count as
-one each, so that what is lost of code or formulas is counted too. Of lists of token ids every id is
-a word.
+A **word** is what Unicode's rules part by boundaries and holds a letter, a digit or a pictorial
+sign. Where a script is written without spaces (Chinese, Japanese, Thai, Khmer, Lao, Burmese and a
+few others) it is a character or a cluster of them (:mod:`calipers.unicode.words`). A word is
+**unread** where the unknown token stands for any part of it, or no token at all. Signs that are no
+words but unknown count as one each, so that what is lost of code or formulas is counted too. Of
+lists of token ids every id is a word.
 
 What this does not see: tokenizers that fall back to bytes spell every text, also in scripts that
 their model has hardly met; and words that are cut into many pieces count as read.
@@ -21,12 +21,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.numeric.arrays import Ints
+from calipers.unicode.words import word_count, word_spans
 
 if TYPE_CHECKING:
     from calipers.numeric.tiles import Span
@@ -106,73 +106,6 @@ def unread_share(reading: ReadingCounts) -> str:
     share = float(reading.unread.sum()) / max(1, int(reading.words.sum()))
     percent = f"{100 * share:.0f}" if share > 0.095 else f"{100 * share:.1g}"
     return f"{percent if share == 1 or percent != '100' else 'over 99'} %"
-
-
-_WITHOUT_SPACES = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
-    (0x1A20, 0x1AAF),  # Tai Tham
-    (0x1B00, 0x1B7F),  # Balinese
-    (0x3040, 0x312F),  # kana, bopomofo
-    (0x31A0, 0x31BF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),  # Chinese characters
-    (0x4E00, 0x9FFF),
-    (0xA000, 0xA4CF),  # Yi
-    (0xA980, 0xA9FF),  # Javanese, Burmese
-    (0xAA60, 0xAADF),  # Burmese, Tai Viet
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F),
-    (0x20000, 0x3FFFF),
-)
-"""Scripts whose words are not set apart by spaces."""
-_SKIN_TONES = range(0x1F3FB, 0x1F400)
-_LETTER, _ALONE, _MARK, _OTHER = "LAM "
-_WORDS = re.compile("L[LM]*|AM*")
-_ASCII = re.compile("[A-Za-z0-9]+")
-
-
-class _Kinds(dict[int, str]):
-    """Characters to their kinds, found out when first met."""
-
-    def __missing__(self, code: int) -> str:
-        kind = self[code] = _kind(code)
-        return kind
-
-
-def _kind(code: int) -> str:
-    general_category = category(chr(code))
-    if general_category[0] == "M" or general_category == "Cf" or code in _SKIN_TONES:
-        return _MARK
-    if general_category[0] in "LN":
-        return _ALONE if any(low <= code <= high for low, high in _WITHOUT_SPACES) else _LETTER
-    # Emoji newer than this Python's Unicode are not assigned
-    return _ALONE if general_category in ("So", "Co", "Cn") else _OTHER
-
-
-_KINDS = _Kinds()
-
-
-def word_spans(text: str) -> list[Span]:
-    """Tell where each word of a text begins and ends.
-
-    Examples
-    --------
-    >>> [text[a:b] for text in ["Don't! 你好 ไป 👍🏽"] for a, b in word_spans(text)]
-    ['Don', 't', '你', '好', 'ไ', 'ป', '👍🏽']
-    """
-    if text.isascii():
-        return [match.span() for match in _ASCII.finditer(text)]
-    return [match.span() for match in _WORDS.finditer(text.translate(_KINDS))]
-
-
-def word_count(text: str) -> int:
-    """Count the words of a text."""
-    if text.isascii():
-        return len(_ASCII.findall(text))
-    return len(_WORDS.findall(text.translate(_KINDS)))
 
 
 def unread_words(
