@@ -18,15 +18,8 @@ from calipers.embedders import embed, load_embedder
 from calipers.embedders.embedder import check_texts
 from calipers.embedders.words import tfidf as fitting
 from calipers.embedders.words import word_vector_files as text_reader
-from calipers.embedders.words.tfidf import (
-    SIZE,
-    Bags,
-    FittedTfidf,
-    Tfidf,
-    common_axes,
-    fit_axes,
-    weigh,
-)
+from calipers.embedders.words.fitted_axes import SIZE, common_axes, fit_axes, weigh
+from calipers.embedders.words.tfidf import Bags, FittedTfidf, Tfidf
 from calipers.embedders.words.word_vector_files import read_word_vectors
 from calipers.embedders.words.word_vectors import WordVectors
 from calipers.embedders.words.words import parts, split_chunk, split_words
@@ -146,14 +139,14 @@ def vectors(embedder, texts):
 
 def halves_of(found, texts):
     draws = [bag.draw for bag in Bags(lambda word: 0).of(texts)]
-    return np.array([draw >= found.border for draw in draws])
+    return np.array([draw >= found.halves.border for draw in draws])
 
 
 def test_weights_worked_by_hand():
     numbers = {}
     bags = list(Bags(lambda word: numbers.setdefault(word, len(numbers))).of(["b a b", "a"]))
     assert numbers == {"b": 0, "a": 1}
-    found = fit_axes(bags, 2, components=1)
+    found = fit_axes(bags, 2, components=1, most=9)
     rare, usual = math.log(3 / 2) + 1, 1.0  # b stands in one text of two, a in both
     assert found.idf == pytest.approx([rare, usual])
     weight = (1 + math.log(2)) * rare
@@ -165,7 +158,7 @@ def test_weights_worked_by_hand():
 def test_each_half_is_what_scikit_learn_gives(texts):
     found = fitting.fit(texts, components=10)
     upper = halves_of(found, texts)
-    axes = common_axes(found.halves)
+    axes = common_axes(found.halves.axes)
     for half, own in enumerate((~upper, upper)):
         fitted_on = [text for text, here in zip(texts, own, strict=True) if here]
         read = [text for text, here in zip(texts, own, strict=True) if not here]
@@ -174,13 +167,13 @@ def test_each_half_is_what_scikit_learn_gives(texts):
         svd.fit(peer.fit_transform(fitted_on))
         expected = svd.transform(peer.transform(read))
         bags = list(Bags(lambda word: found.vocabulary.get(word, -1)).of(read))
-        ours = weigh(bags, found.halves[half].idf) @ found.halves[half].axes.T
+        ours = weigh(bags, found.halves.axes[half].idf) @ found.halves.axes[half].axes.T
         # The gaps behind the topics are small, so single axes turn, but not what they span
         assert ours[:, :3] == pytest.approx(expected[:, :3] * signs(ours, expected), abs=1e-4)
         energy = np.linalg.norm(ours), np.linalg.norm(expected)
         assert energy[0] == pytest.approx(energy[1], rel=1e-2)
-        assert weigh(bags, found.halves[half].idf) @ axes[half] @ (
-            weigh(bags, found.halves[half].idf) @ axes[half]
+        assert weigh(bags, found.halves.axes[half].idf) @ axes[half] @ (
+            weigh(bags, found.halves.axes[half].idf) @ axes[half]
         ).T == pytest.approx(ours @ ours.T, abs=1e-5)
 
 
@@ -194,13 +187,13 @@ def test_with_all_axes_it_is_exactly_scikit_learns(texts):
     upper = halves_of(found, some)
     peer = TfidfVectorizer(analyzer=words_of, sublinear_tf=True, min_df=2)
     weights = peer.fit_transform([text for text, here in zip(some, upper, strict=True) if here])
-    components = len(found.halves[1].axes)
+    components = len(found.halves.axes[1].axes)
     assert components == min(weights.shape) - 1
     svd = TruncatedSVD(components, algorithm="arpack", random_state=0).fit(weights)
     new = make_texts(10, seed=5)
     expected = svd.transform(peer.transform(new))
     bags = list(Bags(lambda word: found.vocabulary.get(word, -1)).of(new))
-    ours = weigh(bags, found.halves[1].idf) @ found.halves[1].axes.T
+    ours = weigh(bags, found.halves.axes[1].idf) @ found.halves.axes[1].axes.T
     assert np.abs(ours) == pytest.approx(np.abs(expected), abs=1e-8)
 
 
@@ -210,7 +203,7 @@ def test_a_text_is_read_by_the_half_that_it_is_not_in(texts):
     assert abs(upper.sum() - len(texts) / 2) <= 1
     text = texts[int(np.flatnonzero(upper)[0])]
     bags = list(Bags(lambda word: found.vocabulary.get(word, -1)).of([text]))
-    expected = weigh(bags, found.halves[0].idf) @ common_axes(found.halves)[0]
+    expected = weigh(bags, found.halves.axes[0].idf) @ common_axes(found.halves.axes)[0]
     assert vectors(FittedTfidf(found), [text]) == pytest.approx(expected, abs=1e-6)
 
 
@@ -312,17 +305,17 @@ def test_a_large_reference_is_fitted_on_a_choice_that_no_order_biases(texts, mon
     monkeypatch.setattr(fitting, "_AT_ONCE", 32)
     one = fitting.fit(texts, components=5)
     two = fitting.fit(texts[::-1], components=5)
-    assert one.border == two.border
+    assert one.halves.border == two.halves.border
     assert one.vocabulary == two.vocabulary
-    assert one.halves[0].idf == pytest.approx(two.halves[0].idf)
+    assert one.halves.axes[0].idf == pytest.approx(two.halves.axes[0].idf)
     drawn = sorted(bag.draw for bag in Bags(lambda word: 0).of(texts))
-    assert drawn[0] < one.border < drawn[100]
+    assert drawn[0] < one.halves.border < drawn[100]
 
 
 def test_the_vocabulary_is_capped_at_the_words_of_most_texts(texts, monkeypatch):
     monkeypatch.setattr("calipers.embedders.words.tfidf.MOST_WORDS", 10)
     found = fitting.fit(texts, components=5)
-    known = {word for word, row in found.vocabulary.items() if found.halves[0].idf[row]}
+    known = {word for word, row in found.vocabulary.items() if found.halves.axes[0].idf[row]}
     assert len(known) == 10
     assert known <= {*COMMON, "."}
 
