@@ -48,6 +48,11 @@ def test_importing_the_package_loads_nothing_heavy():
         ({"embedder": "inception", "layer": 2}, "does not take the option 'layer'"),
         ({"embedder": "tfidf", "size": 7}, "size must be even for the embedder 'tfidf'; found 7"),
         ({"embedder": "tfidf", "layer": 2}, "does not take the option 'layer'"),
+        ({"embedder": "characters:size=7"}, "for the embedder 'characters'; found 7"),
+        (
+            {"embedder": "characters", "layer": 2},
+            "does not take the option 'layer'; it takes: size",
+        ),
         ({"embedder": "precomputed:layer=3"}, "does not take the option 'layer'"),
         ({"embedder": "precomputed:layr=3"}, "unknown option of an embedder 'layr'; did you mean"),
         ({"embedder": "precomputed:layer=x"}, "layer must be a whole number of at least 1"),
@@ -88,6 +93,7 @@ def test_each_kind_of_name_has_its_home(tmp_path):
     homes = {
         "minilm": "minilm",
         "tfidf:size=64": "words.tfidf",
+        "characters:size=64": "words.characters",
         str(file): "words.word_vectors",
         str(tmp_path): "models.models",
         "gpt2": "models.models",
@@ -101,7 +107,7 @@ def test_each_kind_of_name_has_its_home(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["minilm", "tfidf:size=64", "precomputed"])
+@pytest.mark.parametrize("name", ["minilm", "tfidf:size=64", "characters", "precomputed"])
 def test_no_text_leaves_this_machine_by_an_embedder_that_runs_here(name):
     with pytest.raises(InputError, match="no endpoint"):
         EmbedderChoice(name, EmbedderOptions(endpoint="http://h/v1"))

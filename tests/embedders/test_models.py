@@ -219,6 +219,7 @@ def test_models_of_images_are_told_from_those_of_texts(kind, files, expected, tm
         ("MiniLM", "minilm"),
         ("mini-lm", "minilm"),
         ("tf-idf", "tfidf"),
+        ("character", "characters"),
         ("pixel", "pixels"),
         ("incepton", "inception"),
         ("precomputd", "precomputed"),
@@ -874,7 +875,7 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError) as error:
         find_model("someone/small", EmbedderOptions())
-    for words in ("cannot be reached", str(tmp_path), "'minilm' and 'tfidf'"):
+    for words in ("cannot be reached", str(tmp_path), "'minilm', 'tfidf' and"):
         assert words in str(error.value)
 
 

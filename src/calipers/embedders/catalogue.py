@@ -20,6 +20,7 @@ from calipers.files import at_home, check_plain
 NAMED = {
     "minilm": "calipers.embedders.minilm",
     "tfidf": "calipers.embedders.words.tfidf",
+    "characters": "calipers.embedders.words.characters",
     "pixels": "calipers.embedders.vision.pixels",
     "inception": "calipers.embedders.vision.inception",
     "precomputed": "calipers.embedders.vectors",
@@ -40,7 +41,8 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
     Parameters
     ----------
     embedder
-        ``"minilm"`` for texts, which needs no download; ``"tfidf"`` for texts without any model;
+        ``"minilm"`` for texts, which needs no download; ``"tfidf"`` and
+        ``"characters"`` for texts without any model;
         the folder of a transformers or sentence-transformers model, or its name on the Hugging
         Face hub; a file of word vectors (GloVe or word2vec); the address of an embeddings service
         with the model behind a ``#``; ``"pixels"`` and ``"inception"`` for images;

@@ -23,19 +23,20 @@ class NamedEmbedder(Group):
 
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
-        "Model that turns samples into vectors: minilm, tfidf, a model such as gpt2-large or "
-        "./my-model, or for images pixels, inception or a vision model. The default, minilm, is "
-        "part of Calipers and downloads nothing; tfidf uses no model. Models are named as on the "
-        "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
-        "possible: a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "
-        "embeddings service, and precomputed, for files that hold vectors. Options may follow the "
-        "name, as in gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` "
-        "returns. Embeddings that are given are used as they are. [default: minilm for texts, "
-        "pixels for images]",
+        "Model that turns samples into vectors: minilm, tfidf, characters, a model such as "
+        "gpt2-large or ./my-model, or for images pixels, inception or a vision model. The "
+        "default, minilm, is part of Calipers and downloads nothing; tfidf (words) and characters "
+        "(n-grams of characters, in any script) use no model. Models are named as on the Hugging "
+        "Face hub (transformers and sentence-transformers) or by their folder. Also possible: a "
+        "file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an embeddings "
+        "service, and precomputed, for files that hold vectors. Options may follow the name, as in "
+        "gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` returns. "
+        "Embeddings that are given are used as they are. [default: minilm for texts, pixels for "
+        "images]",
         panel=EMBEDDING,
         metavar="NAME",
         common=True,
-        complete=("minilm", "tfidf", "pixels", "inception", "precomputed"),
+        complete=("minilm", "tfidf", "characters", "pixels", "inception", "precomputed"),
     )
 
 
@@ -78,8 +79,8 @@ class Model(Group):
     )
     size: int | None = option(
         None,
-        "For images, the side in pixels to which they are resized. For tfidf, and services that "
-        "let it be chosen, the number of dimensions of a vector.",
+        "For images, the side in pixels to which they are resized. For tfidf, characters, and "
+        "services that let it be chosen, the number of dimensions of a vector.",
         whole(1),
         panel=EMBEDDING,
     )

@@ -21,6 +21,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from calipers.unicode.composition import composed
+
 # Soft hyphen; zero-width space; marks and embeddings of direction; word joiner and invisible
 # operators; isolates and deprecated format characters; byte order mark; annotations; tags
 _INVISIBLE = re.compile(
@@ -40,7 +42,7 @@ def as_seen(text: str) -> str:
     """
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    return composed(_INVISIBLE.sub("", text))
 
 
 def altered(text: str) -> bool:

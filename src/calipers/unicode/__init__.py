@@ -1,1 +1,1 @@
-"""What Unicode says of any text: its scripts, the words in it, and the characters a reader sees."""
+"""What Unicode says of any text: its scripts, its words, the characters a reader sees, and its composed form."""

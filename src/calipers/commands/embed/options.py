@@ -32,8 +32,8 @@ class EmbedOptions(EngineEmbedding, Reading, Files):
 
     fit_on: Any = option(
         None,
-        "For tfidf: fit it to these samples, such as the reference of a later comparison. By "
-        "default it is fitted to the samples themselves.",
+        "For tfidf and characters: fit the embedder to these samples, such as the reference of a "
+        "later comparison. By default it is fitted to the samples themselves.",
         panel=INPUT,
         metavar="FILE",
         source=True,

@@ -359,8 +359,8 @@ def _matching(paths: Iterable[PurePosixPath], *patterns: str) -> set[str]:
 
 
 _CHOICES = (
-    "give the folder of a model or its name on the hub; the embedders 'minilm' and 'tfidf' and the "
-    "language model 'ngram' need no download"
+    "give the folder of a model or its name on the hub; the embedders 'minilm', 'tfidf' and "
+    "'characters' and the language model 'ngram' need no download"
 )
 
 
@@ -425,7 +425,8 @@ def not_downloaded(hub: Any, name: str, options: EmbedderOptions, error: Excepti
             f"it is not in the Hugging Face cache {_cache(hub)}, and the hub cannot be reached "
             f"({first_line(error.__cause__ or error)[:200]}); try again, and the download "
             "continues where it stopped; without a network, give a folder; the "
-            "embedders 'minilm' and 'tfidf' and the language model 'ngram' need no download"
+            "embedders 'minilm', 'tfidf' and 'characters' and the language model 'ngram' need no "
+            "download"
         )
     return InputError(f"the model {name!r} cannot be downloaded from {site}: {reason}")
 

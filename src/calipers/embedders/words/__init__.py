@@ -1,1 +1,1 @@
-"""Embedders that know words and no order: word vectors, TF-IDF."""
+"""Embedders that know words or characters and no model: word vectors, TF-IDF, characters."""

@@ -293,8 +293,8 @@ class HalvesReader:
         rows = np.zeros((len(bags), self._axes[0].shape[1]), np.float32)
         read_by = self.read_by(bags)
         for half in (0, 1):
-            chosen = np.flatnonzero(read_by == half)
-            if len(chosen):
+            chosen = np.flatnonzero(read_by == half).tolist()
+            if chosen:
                 weights = weigh([bags[row] for row in chosen], self.idf[half])
                 rows[chosen] = weights.astype(np.float32) @ self._axes[half]
         return rows

@@ -1,0 +1,255 @@
+"""Texts as TF-IDF weights of their n-grams of characters on the leading axes of the reference.
+
+No model and no words, so it reads any script, code, formulas, proteins, logs and emoji: what
+:mod:`calipers.embedders.words.character_ngrams` counts, weighed and projected as
+:mod:`calipers.embedders.words.fitted_axes` does, in two halves of the reference. Each half equals
+scikit-learn's ``TfidfVectorizer(analyzer="char", ngram_range=(1, 4), lowercase=False,
+sublinear_tf=True, min_df=2)`` and ``TruncatedSVD``, where no two n-grams share a column.
+
+One view, ``form``: spelling, endings, punctuation, case, short words and which of them meet, and as
+much of the topic as the spelling of its words tells. Meaning is not read. It does not see the order
+of words further apart than three characters, nor line breaks and indentation.
+
+An n-gram that the reference does not hold is unknown and leaves no trace. A word counts as unread
+where the half of the reference that reads it knows none of its characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b, sha256
+from itertools import islice
+from typing import Any
+from unicodedata import unidata_version
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embedders.embedder import Embedder, EncodedBatch
+from calipers.embedders.options import EmbedderOptions
+from calipers.embedders.reading import ReadingCounts, word_count, word_spans
+from calipers.embedders.words.character_ngrams import (
+    LONGEST,
+    CharacterNgrams,
+    as_read,
+    columns_of,
+    count_ngrams,
+)
+from calipers.embedders.words.fitted_axes import (
+    LEAST_TEXTS,
+    SIZE,
+    Bag,
+    Halves,
+    HalvesReader,
+    UnfittedAxes,
+    border_of,
+    fit_halves,
+    known_terms,
+    sides_of,
+)
+from calipers.errors import InputError, check_unicode
+
+TAKES = frozenset({"size"})
+MOST_NGRAMS = 50_000
+"""Most n-grams that a half knows: those that stand in the most texts."""
+MOST_COUNTS = 1 << 24
+"""Most n-grams that are fitted on, counted text by text (about 7,000 texts of 150 words); of a
+larger reference the texts with the smallest draws are taken, as many as come to this."""
+_AT_ONCE = 256
+CHOICES = f"nfc|ngrams:1-{LONGEST}|sublinear|df:{LEAST_TEXTS}|known:{MOST_NGRAMS}"
+CHOICES += f"|fitted_on:{MOST_COUNTS}|halves|unicode:{unidata_version}"
+
+
+def load(name: str, options: EmbedderOptions) -> Characters:
+    """Make the embedder, to be fitted on a reference."""
+    return Characters(size=options.size or SIZE)
+
+
+@dataclass(frozen=True, eq=False)
+class CharactersFit:
+    """What was fitted on a reference.
+
+    Attributes
+    ----------
+    columns
+        Columns of the n-grams that a half knows, in rising order, int32; their places here are
+        their numbers.
+    halves
+        What was fitted on each half.
+    digest
+        Hex SHA-256 of the reference's samples, whatever their order.
+    """
+
+    columns: NDArray[np.int32]
+    halves: Halves
+    digest: str
+
+
+def fit(samples: Iterable[Any], *, components: int) -> CharactersFit:
+    """Fit TF-IDF and axes on each half of a reference.
+
+    Parameters
+    ----------
+    samples
+        Texts; they are gone through once.
+    components
+        Most axes of each half.
+
+    Raises
+    ------
+    InputError
+        If a sample is no text, or there are fewer than four texts with different n-grams.
+    """
+    bags, digest = _read(samples)
+    border = border_of(bags, Characters.name)
+    sides = sides_of(bags, border)
+    columns = np.union1d(*(_known_columns(side) for side in sides))
+    halves = fit_halves(
+        [_numbered(bag, columns) for bag in bags],
+        len(columns),
+        border,
+        components=components,
+        most=MOST_NGRAMS,
+        embedder=Characters.name,
+    )
+    return CharactersFit(columns, halves, digest)
+
+
+def _read(samples: Iterable[Any]) -> tuple[list[Bag], str]:
+    """Make bags of all samples, or of a random choice of many, by draw; and the hash of all."""
+    digests, bags = list[bytes](), list[Bag]()
+    remaining, first = iter(samples), 1
+    while block := list(islice(remaining, _AT_ONCE)):
+        texts = _checked(block, first)
+        digests += [blake2b(text.encode(), digest_size=16).digest() for text in texts]
+        bags += _bags(count_ngrams(list(map(as_read, texts))))
+        bags = _least_draws(bags)
+        first += len(block)
+    return bags, sha256(b"".join(sorted(digests))).hexdigest()
+
+
+def _checked(samples: Sequence[Any], first: int = 1) -> list[str]:
+    for row, sample in enumerate(samples, start=first):
+        if not isinstance(sample, str):
+            raise InputError(f"sample {row} must be a text; found {type(sample).__name__}")
+        check_unicode(f"sample {row}", sample)
+    return list(samples)
+
+
+def _bags(ngrams: CharacterNgrams) -> Iterator[Bag]:
+    """Give the n-grams of each text by their columns."""
+    for row, draw in enumerate(ngrams.sums.tolist()):
+        own = slice(ngrams.ends[row], ngrams.ends[row + 1])
+        length = int(ngrams.starts[row + 1] - ngrams.starts[row])
+        yield Bag(ngrams.columns[own].copy(), ngrams.counts[own].copy(), length, draw)
+
+
+def _least_draws(bags: list[Bag]) -> list[Bag]:
+    """Order texts by draw, and keep as many from the smallest on as may be fitted on."""
+    ordered = sorted(bags, key=lambda bag: bag.draw)
+    sizes = np.cumsum([len(bag.terms) for bag in ordered])
+    return ordered[: int(np.searchsorted(sizes, MOST_COUNTS, side="right"))]
+
+
+def _known_columns(bags: Sequence[Bag]) -> NDArray[np.int32]:
+    """Give the columns that a half will know, which is all that its bags need to keep."""
+    columns, texts = np.unique(np.concatenate([bag.terms for bag in bags]), return_counts=True)
+    return columns[known_terms(texts, MOST_NGRAMS)]
+
+
+def _numbered(bag: Bag, columns: NDArray[np.int32]) -> Bag:
+    """Put numbers for columns; those without one are left out."""
+    places = np.searchsorted(columns, bag.terms).astype(np.int32)
+    known = columns[np.minimum(places, len(columns) - 1)] == bag.terms
+    return bag._replace(terms=places[known], counts=bag.counts[known])
+
+
+class FittedCharacters(Embedder):
+    """N-grams of characters on the leading axes of a reference. Made by :class:`Characters`."""
+
+    name = "characters"
+    views = ("form",)
+    leaves_out = True
+    kept = False
+
+    def __init__(self, reference_fit: CharactersFit) -> None:
+        import scipy
+
+        components = [len(half.axes) for half in reference_fit.halves.axes]
+        self._columns = reference_fit.columns
+        self._reader = HalvesReader(reference_fit.halves)
+        self.signature = {"embedder": self.name, "revision": reference_fit.digest[:12]}
+        self.view_signature = {"form": f"ngrams_1_{LONGEST}_svd_{sum(components)}_halves"}
+        versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}"
+        pins = f"{reference_fit.digest}|components:{components}|{CHOICES}|{versions}"
+        self.identity = f"{self.name}|{pins}"
+
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
+        """Embed texts, each by the half of the reference it is not in.
+
+        Returns
+        -------
+        EncodedBatch
+            ``form``, float32 of shape (n, d); a row of zeros where no n-gram is known.
+
+        Raises
+        ------
+        InputError
+            If a sample is not a text, or not valid Unicode.
+        """
+        texts = list(map(as_read, _checked(samples)))
+        ngrams = count_ngrams(texts)
+        bags = [_numbered(bag, self._columns) for bag in _bags(ngrams)]
+        return EncodedBatch(
+            {"form": self._reader.vectors(bags)},
+            np.zeros(len(bags), np.bool_),
+            self._reading(texts, ngrams, self._reader.read_by(bags)),
+        )
+
+    def _reading(
+        self, texts: Sequence[str], ngrams: CharacterNgrams, read_by: NDArray[np.intp]
+    ) -> ReadingCounts:
+        """Count the words of each text, and those of which no character is known."""
+        different, places = np.unique(ngrams.characters, return_inverse=True)
+        columns = columns_of(different)
+        numbers = np.minimum(np.searchsorted(self._columns, columns), len(self._columns) - 1)
+        has_number = self._columns[numbers] == columns
+        known = [(has_number & (idf[numbers] > 0))[places] for idf in self._reader.idf]
+        counts = []
+        for row, text in enumerate(texts):
+            own = known[read_by[row]][ngrams.starts[row] : ngrams.starts[row + 1]]
+            counts.append((word_count(text), 0) if own.all() else _unread(text, own))
+        return ReadingCounts.of(counts)
+
+
+def _unread(text: str, known: NDArray[np.bool_]) -> tuple[int, int]:
+    """Count words, and those without a known character; unknown signs are unread words, too."""
+    spans, outside = word_spans(text), ~known
+    unread = sum(not known[start:stop].any() for start, stop in spans)
+    for start, stop in spans:
+        outside[start:stop] = False
+    signs = int(np.count_nonzero(outside))
+    return len(spans) + signs, unread + signs
+
+
+class Characters(UnfittedAxes):
+    """N-grams of characters and their leading axes, before they are fitted."""
+
+    name = "characters"
+    views = ("form",)
+
+    def fitted(self, samples: Iterable[Any]) -> FittedCharacters:
+        """Fit them on the reference.
+
+        Parameters
+        ----------
+        samples
+            The reference: texts.
+
+        Raises
+        ------
+        InputError
+            If a sample is no text, or there are fewer than four texts with different n-grams.
+        """
+        return FittedCharacters(fit(samples, components=self._components))
