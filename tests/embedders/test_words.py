@@ -579,7 +579,7 @@ def small(write):
         ("The cat.", [0.5, 2.5 / 3, 0], (2, 0)),  # punctuation is no word
         ("the cat ;", [0.5, 1, 0], (3, 1)),  # but lost where it is not known
         ("the cat xyzzy", [0.5, 1, 0], (3, 1)),
-        ("Don't", [4, 4, 0], (2, 0)),
+        ("Don't", [4, 4, 0], (1, 0)),
         ("Paris paris", [3, 3, 3], (2, 1)),
         ("the-cat", [0.5, 1, 0], (2, 0)),
         ("the-plugh", [1, 0, 0], (2, 1)),

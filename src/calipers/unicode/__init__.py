@@ -1,1 +1,1 @@
-"""What Unicode says of any text: its scripts, its words, the characters a reader sees, and its composed form."""
+"""What Unicode says of any text: scripts, words, visible characters and the composed form."""

@@ -1,8 +1,9 @@
 """The words of a text in any script, and the characters that a reader sees.
 
 Words are cut where Unicode's default rules set a boundary (UAX #29, "Unicode Text Segmentation"):
-``don't``, ``l'homme``, ``3.14``, ``می‌خواهم`` and ``👩‍👩‍👧`` are one word each. Those rules need spaces or
-marks between words. Where a script has none, the unit is what can be found without a dictionary:
+``don't``, ``l'homme``, ``3.14``, ``می‌خواهم`` and ``👩‍👩‍👧`` are one word each. Those rules need
+spaces or marks between words. Where a script has none, the unit is what can be found without a
+dictionary:
 
 ======================================  ========================================================
 Chinese, kana, Bopomofo, Yi and others  each character; katakana, used for foreign words, in runs
