@@ -140,6 +140,11 @@ def allowed(level: float) -> float:
     return round(1 - level, 12)
 
 
+def at_limit(test: TwoSample) -> bool:
+    """Tell whether no permutation reaches the statistic, so that more could lower the p-value."""
+    return test.p_value * (1 + len(test.null)) < 1 + TIES
+
+
 def threshold(null: NDArray[np.float64], level: float) -> float:
     """What a statistic must exceed to have a p-value of at most 1 − `level`.
 

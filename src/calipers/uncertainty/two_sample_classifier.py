@@ -37,7 +37,14 @@ from calipers.estimate.prompt_strata import PromptStrata, check_prompts
 from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_pair, check_whole
-from calipers.uncertainty.two_sample import Prompts, TwoSample, check_options, relabelled
+from calipers.uncertainty.fold_by_fold import fold_by_fold
+from calipers.uncertainty.two_sample import (
+    Prompts,
+    TwoSample,
+    at_limit,
+    check_options,
+    relabelled,
+)
 
 
 def classifier_test(
@@ -50,6 +57,7 @@ def classifier_test(
     seed: int = 0,
     level: float = 0.95,
     threads: int | None = None,
+    tail: bool = False,
 ) -> TwoSample:
     """Tell whether a linear classifier distinguishes held-out rows of the sets, with a p-value.
 
@@ -71,6 +79,10 @@ def classifier_test(
         Confidence level of the threshold, in (0, 1).
     threads
         Number of threads (default: all cores); no effect on the result.
+    tail
+        Whether a p-value may be smaller than 1/(1 + permutations), where no permutation reaches
+        the statistic and prompts are shared: then by
+        :func:`calipers.uncertainty.fold_by_fold.fold_by_fold`.
 
     Returns
     -------
@@ -99,6 +111,7 @@ def classifier_test(
         **({} if strata is None else {"prompts": strata.signature}),
         "folds": folds,
         "permutations": permutations,
+        **({"tail": "fold_by_fold"} if tail and strata is not None else {}),
         "seed": seed,
         "n": n,
         "m": m,
@@ -123,7 +136,11 @@ def classifier_test(
         )
     values = areas @ _weights(areas, parts)
     test = TwoSample.of("classifier", values[0], values[1:], level=level, pins=pins)
-    return test if strata is None else replace(test, estimate=mean_area(parts))
+    if strata is None:
+        return test
+    if tail and parts[0].within and at_limit(test):
+        test = replace(test, p_value=min(test.p_value, fold_by_fold(parts[0])))
+    return replace(test, estimate=mean_area(parts))
 
 
 def _areas(chosen: Flags, parts: Sequence[Part]) -> Floats:

@@ -116,13 +116,6 @@ def test_a_line_for_each_of_many_systems_and_the_verdict_first(many):
     assert max(places) - min(places) == 2
 
 
-def test_it_says_where_no_number_of_permutations_could_tell_pairs_apart(many):
-    text = " ".join(plain(many.document(), width=80).split())
-    assert (
-        "no test can tell 190 pairs apart: corrected for as many, the least p-value of 99" in text
-    )
-
-
 def test_the_whole_matrix_is_sorted_in_every_format(many):
     order = list(many.homogeneity.families.order)
     table = next(table for table in many.summary().tables if table.id == "homogeneity")

@@ -324,3 +324,24 @@ def test_what_cannot_be_run_is_refused(reference, systems, options, message):
     with pytest.raises(InputError) as error:
         calipers.prompts(reference, systems, **{"embedder": "tfidf", **OPTIONS, **options})
     assert str(error.value) == message
+
+
+def test_any_number_of_pairs_can_be_told_apart():
+    made = {f"s{i}": vectors(i, moved=3.0 * i) for i in range(6)}
+    found = calipers.prompts(None, made, **OPTIONS)  # 99 permutations for 15 pairs: 0.15 at least
+    for by in ("classifier", "gaussian"):
+        tests = [test for test in found.tests if test.test == by]
+        assert len(tests) == 15
+        assert sum(test.distinguishable for test in tests) >= 13
+        assert min(test.adjusted for test in tests) < 1e-20
+    assert "given the prompt: all 15 pairs" in " ".join(str(found).split())
+
+
+def test_what_the_classifier_does_not_see_takes_more_permutations():
+    made = {f"s{i}": vectors(i, samples=6, spread=0.3 if i < 2 else 1.5) for i in range(6)}
+    found = calipers.prompts(None, made, **OPTIONS)
+    tests = {(t.first, t.second): t for t in found.tests if t.test == "gaussian"}
+    assert tests["s0", "s2"].distinguishable
+    assert "permutations:1199" in tests["s0", "s2"].signature
+    assert not tests["s0", "s1"].distinguishable
+    assert "permutations:99|" in tests["s0", "s1"].signature

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -292,18 +291,6 @@ def _distinguishable(answers: ByPrompt) -> Iterator[Words]:
     ]
     against = answers.reference is not None
     unit = "systems" if against else "pairs"
-    if len(not_shown) == len(by_pair) and (least := _least_p(answers)) is not None:
-        areas = sorted((t.estimate, t.first, t.second) for t in answers.tests if _is_area(t))
-        (low, *least_apart), (high, *most_apart) = areas[0], areas[-1]
-        yield (
-            f"no test can tell {len(by_pair)} {unit} apart: corrected for as many, the least "
-            f"p-value of {answers.settings['permutations']} permutations is {least:.2g} "
-            f"(--permutations); AUC {low:.2f} (",
-            *(named(least_apart[0], 2), " and ", named(least_apart[1], 2)),
-            f") to {high:.2f} (",
-            *(named(most_apart[0], 2), " and ", named(most_apart[1], 2), ")"),
-        )
-        return
     count, total = len(by_pair) - len(not_shown), len(by_pair)
     begin = f"distinguishable{' from the reference' if against else ''}, given the prompt: "
     many = "all" if count == total > 1 else f"{count} of"
@@ -317,21 +304,6 @@ def _distinguishable(answers: ByPrompt) -> Iterator[Words]:
     ]
     rest = f" and {len(not_shown) - PAIRS} more" if len(not_shown) > PAIRS else ""
     yield joined((f"{first}; not shown of ",), listed(shown, "; "), (rest,))
-
-
-def _is_area(test: PromptTest) -> bool:
-    return test.test == "classifier" and not test.reason
-
-
-def _least_p(answers: ByPrompt) -> float | None:
-    """The least corrected p-value that permutations can give, where it is above the limit."""
-    tested = [test for test in answers.tests if not test.reason]
-    permutations = answers.settings.get("permutations")
-    if not permutations or not any(map(_is_area, tested)):
-        return None
-    fewest = min(Counter((test.test, test.view) for test in tested).values())
-    least = min(1.0, fewest / (permutations + 1))
-    return least if least > round(1 - answers.settings["level"], 12) else None
 
 
 def _kinds(answers: ByPrompt) -> tuple[str, ...]:

@@ -47,7 +47,10 @@ class PromptsOptions(Embedding, Seeded, Reading):
     )
     permutations: int = option(
         999,
-        "Number of permutations of the tests, within prompts. No p-value is below 1 / (1 + N).",
+        "Number of permutations of the tests, within prompts. Where none of them reaches a "
+        "statistic and 1 / (1 + N) is too large to be corrected for all pairs, the p-value of the "
+        "classifier comes from its folds one by one, and tests within prompts take up to 19,999 "
+        "permutations where the classifier does not tell the pair apart.",
         whole(1),
         panel=CERTAINTY,
         setting=True,
