@@ -10,6 +10,7 @@ from typing import Any
 
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.samples.wording import counted
+from calipers.wording.cells import cell_len, padded
 from calipers.wording.names import clean
 
 Judged = Sequence[PairJudgement] | Sequence[Rating]
@@ -135,11 +136,11 @@ class StudyStatus:
         """Show it as a table."""
         head = ("annotator", "answered", "median time", "too fast", "checks")
         rows = [head, *(_row(annotator) for annotator in self.annotators)]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+        widths = [max(cell_len(row[column]) for row in rows) for column in range(len(head))]
         lines = [f"{clean(self.path)}: {self.sentence}", ""]
         lines += [
             "  ".join(
-                cell.ljust(width) if column == 0 else cell.rjust(width)
+                padded(cell, width, right=column > 0)
                 for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in rows

@@ -44,6 +44,7 @@ from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement
 from calipers.judgements.rubric import Rubric
 from calipers.judgements.tables import check_questions
 from calipers.samples.wording import counted
+from calipers.wording.printable import printable
 
 ALLOWED = 1 / 3
 """Share of the attention checks that an annotator may fail before all answers are flagged."""
@@ -504,8 +505,13 @@ def _check_name(name: Any) -> None:
         raise InputError(
             f"the name of an annotator must have 1 to {LONGEST_NAME} characters; found {name!r:.90}"
         )
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in name):
+    if any(map(_is_control, name, printable(name))):
         raise InputError(f"the name of an annotator may hold no control characters; found {name!r}")
+
+
+def _is_control(character: str, shown: str) -> bool:
+    """Whether a character is a control; joiners within a word are spelling."""
+    return shown != character and unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
 
 
 def _add(db: sqlite3.Connection, names: Iterable[str], added: str) -> None:

@@ -7,7 +7,6 @@ from one of them.
 from __future__ import annotations
 
 import sys
-import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write, write_error
 from calipers.errors import InputError
 from calipers.memory import uncollected
+from calipers.wording.cells import filled, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +129,8 @@ def show_document(document: Document) -> None:
     from calipers.report.render.text import Screen, plain
 
     console, text = Console(), plain(document, width=line_width())
-    if console.is_terminal and encodable(text, sys.stdout) == text:
+    marked = isolated(text)  # the marks of direction need an encoding that has them
+    if console.is_terminal and encodable(marked, sys.stdout) == marked:
         with told_of_output():
             console.print(Screen(document))
     else:
@@ -366,4 +367,6 @@ def _wrapped(text: str) -> str:
     """Fill each paragraph to the width of the screen; indented lines stay as they are."""
     width = min(line_width(), 100)
     lines = text.split("\n")
-    return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in lines)
+    return "\n".join(
+        line if line.startswith(" ") else "\n".join(filled(line, width)) for line in lines
+    )

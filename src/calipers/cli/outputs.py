@@ -409,7 +409,7 @@ class Outputs:
 
     def _write(self, name: str, path: str, results: Results) -> None:
         results.prepare(name)
-        with self.progress().task(f"Writing {_printable(Path(path).name)}", None):
+        with self.progress().task(f"Writing {Path(path).name}", None):
             if name in results.texts:
                 write_text_atomically(path, results.texts[name]())
                 return
@@ -452,11 +452,6 @@ def size_words(size: int) -> str:
 def _option(name: str) -> str:
     """Give the option of an output, which may be the file of one system."""
     return f"--{name.partition(':')[0].replace('_', '-')}"
-
-
-def _printable(name: str) -> str:
-    """Give a name without characters that could steer a terminal."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in name)
 
 
 def _plain(name: str) -> str:

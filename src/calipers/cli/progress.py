@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from calipers.cli.pace import Pace
 from calipers.cli.streams import write_error
 from calipers.progress import Advance, noted
+from calipers.wording.cells import runs_isolated
+from calipers.wording.names import clean, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 PATIENCE = 1.0
+LEAST = 20
+"""Cells that a description may take on a terminal of any width, beside its bar and its time."""
 
 
 class RichProgress:
@@ -45,7 +49,8 @@ class RichProgress:
     @contextmanager
     def _bar(self, description: str, total: int | None) -> Iterator[Advance]:
         bars, pace = self._enter(), Pace(total)
-        task = bars.add_task(description, total=total, visible=False, pace=pace)
+        shown = runs_isolated(shorten(clean(description), max(LEAST, self._console.width // 2)))
+        task = bars.add_task(shown, total=total, visible=False, pace=pace)
         timer = threading.Timer(self._patience, lambda: self._reveal(bars, task))
         timer.daemon = True
         timer.start()

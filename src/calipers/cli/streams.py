@@ -12,6 +12,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
 from calipers.errors import InputError
+from calipers.wording.printable import printable
 
 PLAIN_WIDTH = 100
 
@@ -127,8 +128,7 @@ def told_of_output() -> Iterator[None]:
 
 def write_error(text: str) -> None:
     """Write lines to standard error, without characters that could steer a terminal."""
-    safe = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
-    sys.stderr.write(encodable(safe + "\n", sys.stderr))
+    sys.stderr.write(encodable(printable(text, keep="\n") + "\n", sys.stderr))
     sys.stderr.flush()
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calipers.results.comparison import Comparison
 from calipers.results.system import SystemResult
+from calipers.wording.cells import cut
 
 MOST = 4_000
 """Samples of a set that are shown on the map; of larger sets as many, evenly spread."""
@@ -86,7 +87,7 @@ def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
         samples = next(iter(comparison.systems[placed.system].samples), None)
     if samples is None or samples.listed is None:
         return None
-    return [samples.listed[row][:EXCERPT] for row in placed.rows]
+    return [cut(samples.listed[row], EXCERPT) for row in placed.rows]
 
 
 def _decimals(coordinates: tuple[NDArray[Any], ...]) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
-
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import AXES, DIVERGENCE
 from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.likelihoods import STATISTICS
+from calipers.wording.cells import fits, head_of, tail_of
+from calipers.wording.printable import printable
 
 LABELS = {word: label for axis in AXES for word, label in axis.labels.items()}
 """Word of an option to what it is called in a column; a weight follows it."""
@@ -30,9 +30,6 @@ DISTRIBUTIONS = "both sets as distributions, by embeddings"
 
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
-
-MOST_MARKS = 4
-"""Characters to a cell that a shortened text may have, since some take no room."""
 
 
 def label(metric: str) -> str:
@@ -161,26 +158,6 @@ def shorten(text: str, width: int) -> str:
     return f"{head_of(text, width - 1 - tail)}…{tail_of(text, tail)}"
 
 
-def fits(text: str, width: int) -> bool:
-    """Whether a text is no wider than so many cells, and piles no more marks than these bear."""
-    return cell_len(text) <= width and len(text) <= MOST_MARKS * width
-
-
-def head_of(text: str, width: int) -> str:
-    """Take as many characters from the start as fit into `width` cells."""
-    taken = 0
-    for index, character in enumerate(text):
-        taken += cell_len(character)
-        if taken > width or index == MOST_MARKS * width:
-            return text[:index]
-    return text
-
-
-def tail_of(text: str, width: int) -> str:
-    """Take as many characters from the end as fit into `width` cells."""
-    return head_of(text[::-1], width)[::-1]
-
-
 def clean(text: object) -> str:
     """Make a text safe for one line of a terminal: no control characters, no line breaks.
 
@@ -189,10 +166,4 @@ def clean(text: object) -> str:
     >>> clean("a\\tb")
     'a b'
     """
-    return "".join(_visible(character) for character in str(text))
-
-
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"
+    return printable(str(text))

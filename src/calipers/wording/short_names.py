@@ -10,18 +10,18 @@ a name from the others stays, wherever it is. ``xwinlm-7b-v0.3`` and ``xwinlm-70
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import count
+from itertools import accumulate, count, islice
 from types import MappingProxyType
 
-from rich.cells import cell_len
-
-from calipers.wording.names import WIDEST_NAME, clean, fits, head_of, shorten, tail_of
+from calipers.wording.cells import cell_len, clusters, fits, head_of, tail_of
+from calipers.wording.names import WIDEST_NAME, clean, shorten
 
 CUT = "…"
 LEAST = 3
@@ -132,7 +132,7 @@ def _short_forms(names: tuple[str, ...], width: int) -> Mapping[str, str]:
         if brief is not None:
             return MappingProxyType(brief)
     taken = set(forms.values())
-    uses = Counter(part for name in names for part in set(PARTS.findall(name)))
+    uses = Counter(part for name in names for part in {name[a:b] for a, b in _parts(name)})
     for name in long:
         forms[name] = next(f for f in _candidates(name, names, uses, width) if f not in taken)
         taken.add(forms[name])
@@ -166,20 +166,33 @@ def _forms(name: str, uses: Mapping[str, int], width: int) -> Iterator[Pieces]:
     """
     tails = sorted(range(width), key=lambda tail: abs(2 * tail - width + 1))
     ends = [_ends(name, width - 1, tail) for tail in tails]
-    parts = sorted(PARTS.finditer(name), key=lambda part: (uses[part[0]], len(part[0])))
-    starts = {part.start() for part in parts}
+    parts = sorted(_parts(name), key=lambda part: (uses[name[slice(*part)]], part[1] - part[0]))
+    starts = {start for start, _ in parts}
     whole = [
         pair
         for pair in ends
         if min(map(cell_len, pair)) >= LEAST and len(name) - len(pair[1]) in starts
     ]
     yield from whole
-    for part in parts:
-        yield from _around(name, part.start(), part.end(), width)
+    for start, end in parts:
+        yield from _around(name, start, end, width)
     yield from (pair for pair in ends if pair not in whole)
+    bounds = [0, *accumulate(map(len, clusters(name)))]
     for size in range(width - 2 - 2 * LITTLE, 0, -1):
-        for start in range(1, len(name) - size):
-            yield from _around(name, start, start + size, width)
+        for start, end in zip(bounds[1:], bounds[1 + size : -1], strict=False):
+            yield from _around(name, start, end, width)
+
+
+def _parts(name: str) -> list[tuple[int, int]]:
+    """Where the parts of a name begin and end; marks belong to the letter before them."""
+    if name.isascii():
+        return [part.span() for part in PARTS.finditer(name)]
+    letters = ("x" if _is_joined(character) else character for character in name)
+    return [part.span() for part in PARTS.finditer("".join(letters))]
+
+
+def _is_joined(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf")
 
 
 def _around(name: str, start: int, end: int, width: int) -> Iterator[Pieces]:
@@ -233,4 +246,4 @@ def _with_brief_parameters(names: Sequence[str], width: int) -> dict[str, str] |
 
 
 def _brief(name: str, letters: int) -> str:
-    return PARAMETER.sub(lambda key: key[1][:letters], name)
+    return PARAMETER.sub(lambda key: "".join(islice(clusters(key[1]), letters)), name)

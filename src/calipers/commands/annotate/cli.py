@@ -16,6 +16,7 @@ from calipers.cli.streams import calm, write, write_error
 from calipers.commands.annotate.options import AnnotateOptions
 from calipers.errors import CalipersError, InputError
 from calipers.options.option import INPUT, OUTPUT
+from calipers.wording.cells import cell_len, padded
 
 if TYPE_CHECKING:
     from calipers.annotation.study import AnnotationStudy
@@ -329,5 +330,5 @@ def _tell(outputs: Outputs, text: str) -> None:
 
 
 def _table(links: dict[str, str]) -> str:
-    width = max((len(name) for name in links), default=0)
-    return "\n".join(f"  {name.ljust(width)}  {link}" for name, link in links.items())
+    width = max(map(cell_len, links), default=0)
+    return "\n".join(f"  {padded(name, width)}  {link}" for name, link in links.items())

@@ -15,6 +15,7 @@ from calipers.report.topics import name_of, outcome, times
 from calipers.results.comparison import Comparison
 from calipers.results.result import names_of
 from calipers.results.system import SystemResult
+from calipers.wording.cells import cell_len, fits, head_of
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, defined, percent, share
 from calipers.wording.short_names import among, short
@@ -28,7 +29,7 @@ TOPICS = (5, 2)
 SAMPLES = (3, 1)
 """Samples that are shown likewise."""
 EXCERPT = 70
-"""Characters of a sample, so that it takes one line."""
+"""Cells of a sample, so that it takes one line."""
 
 
 def document(comparison: Comparison) -> Document:
@@ -110,7 +111,7 @@ def _keywords(topic: Topic) -> str:
     named = name_of(topic, 1)
     for count in range(2, len(words) + 1):
         longer = " ".join(words[:count])
-        if len(longer) > WIDEST_TOPIC:
+        if cell_len(longer) > WIDEST_TOPIC:
             break
         named = longer
     return clean(named)
@@ -149,5 +150,5 @@ def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
         yield Note("caption", f"{head}; the worst (row: text):")
         for sample in worst:
             text = " ".join(clean(sample.text or "").split())
-            start = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1].rstrip()}…"
+            start = text if fits(text, EXCERPT) else f"{head_of(text, EXCERPT - 1).rstrip()}…"
             yield Note("point", f"{sample.row}: {start}")

@@ -12,6 +12,7 @@ from calipers.report.html.pictures import described, number, reference_name, sho
 from calipers.report.html.texts import text_key
 from calipers.report.placed import PlacedSet, excerpts_of, placed_sets
 from calipers.results.comparison import Comparison
+from calipers.wording.cells import cut
 
 STEPS = 9999
 """Largest coordinate: four digits, finer than a pixel up to tenfold zoom."""
@@ -102,7 +103,8 @@ def _set(
         "rows": None if counts else one.rows.tolist(),
         "excerpts": texts
         and [
-            0 if keys and keys[nth] in stored else text[:longest] for nth, text in enumerate(texts)
+            0 if keys and keys[nth] in stored else cut(text, longest)
+            for nth, text in enumerate(texts)
         ],
     }
 

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from calipers.explain.model import Explanation, Neighbour, Sample
 from calipers.report.html.islands import visible
+from calipers.wording.cells import cut
 
 Side = Literal["reference", "generated"]
 
@@ -76,10 +77,10 @@ class TextView:
         text = sample.text
         if text is None:
             return Shown(sample.row, None)
-        start = visible(text[: self.longest])
-        cut = f"first {len(start):,} of {len(text):,} characters" if text[self.longest :] else ""
+        start = visible(cut(text, self.longest))
+        part = f"first {len(start):,} of {len(text):,} characters" if text[self.longest :] else ""
         folded = len(start) > FOLDED or start.count("\n") >= LINES
-        return Shown(sample.row, start, cut, folded)
+        return Shown(sample.row, start, part, folded)
 
     def written(self, sample: Sample, side: Side) -> Markup:
         """Write a sample as markup: its row, what was measured, and its text."""

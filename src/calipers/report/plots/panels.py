@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import text_to_path
-from rich.cells import cell_len
 
 from calipers.report.plots.choosing import drawable, view_words
 from calipers.report.plots.style import FONT, Look, save_figure, styled
 from calipers.results.comparison import Comparison
+from calipers.wording.cells import cell_len
 from calipers.wording.names import WIDEST_NAME
 from calipers.wording.short_names import among
 

@@ -16,6 +16,7 @@ from calipers.report.scored import Scored, check_scored
 from calipers.report.table import Cell, Document, ScoreCell
 from calipers.results.texts import TextComparison
 from calipers.score import Score
+from calipers.wording.cells import cut
 from calipers.wording.names import clean
 from calipers.wording.numbers import defined
 from calipers.wording.short_names import among
@@ -121,7 +122,7 @@ def cell(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     text = str(value)
-    text = clean(text if len(text) <= LONGEST else f"{text[: LONGEST - 2]}…")
+    text = clean(text if len(text) <= LONGEST else f"{cut(text, LONGEST - 2)}…")
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 

@@ -30,6 +30,7 @@ from calipers.report.render.printed import (
 from calipers.report.scored import document_of
 from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Table, Text
 from calipers.results.result import Result
+from calipers.wording.cells import cell_len
 from calipers.wording.marks import BEST, FLOOR_MARK
 from calipers.wording.names import clean
 from calipers.wording.numbers import APPROXIMATE, MISSING
@@ -331,7 +332,7 @@ def _as_printed(column: Column, kinds: Sequence[str]) -> Strip:
 
 def _width_of(cell: Cell) -> Written:
     text = value_of(cell)
-    value = (len(text) + text.count("-")) * (BOLD if is_best(cell) else 1)
+    value = (cell_len(text) + text.count("-")) * (BOLD if is_best(cell) else 1)
     behind = spread_of(cell) + dagger_of(cell) + aside_of(cell)
     small = SMALL * (len(behind) + behind.count("±") + is_approximate(cell))
     return Written("0" * round(1 + value + small))

@@ -5,25 +5,18 @@ What is too wide for a line is broken: columns beside each other, stacked, or in
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 
-from rich.cells import cell_len
-
-from calipers.wording.names import (
-    WIDEST_NAME,
-    head_of,
-)
+from calipers.wording.cells import cell_len, clusters, filled, head_of, padded
+from calipers.wording.names import WIDEST_NAME
 from calipers.wording.short_names import among, short
 
 NARROWEST_NAME = 16
 TINY_NAME = 8
 FIXED = "\N{NO-BREAK SPACE}"
-SECOND = "\ufffe"
-"""No character: it stands for the second cell of a wide one while lines are filled."""
 
 Span = tuple[str, str]
 """A piece of text and its style."""
@@ -151,15 +144,9 @@ def room_for_names(columns: Sequence[Strip], gap: int, width: int) -> int:
 
 def wrapped(text: str, width: int, style: str, *, first: str = "", hang: int = 0) -> Iterator[Line]:
     """Break a text into lines that hang below its first words; a number keeps its % sign."""
-    lines = textwrap.wrap(
-        _padded(text.replace(" %", f"{FIXED}%")),
-        width,
-        initial_indent=first,
-        subsequent_indent=" " * (hang or cell_len(first)),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return (((line.replace(FIXED, " ").replace(SECOND, ""), style),) for line in lines)
+    rest = " " * (hang or cell_len(first))
+    lines = filled(text.replace(" %", f"{FIXED}%"), width, first=first, rest=rest)
+    return (((line.replace(FIXED, " "), style),) for line in lines)
 
 
 def explained(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
@@ -175,14 +162,9 @@ def in_full(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
     for form, name in pairs:
         beside, rest = padded(form, margin), name
         while rest:
-            part = head_of(rest, width - margin)
+            part = head_of(rest, width - margin) or next(clusters(rest))
             yield ((beside, "dim"), (part, "dim"))
             beside, rest = " " * margin, rest[len(part) :]
-
-
-def padded(text: str, width: int) -> str:
-    """Fill a text up to a width."""
-    return text + " " * (width - cell_len(text))
 
 
 def as_text(lines: Iterable[Line]) -> str:
@@ -296,10 +278,12 @@ def _labelled(
     lead: Sequence[Strip], groups: Sequence[tuple[Strip, ...]]
 ) -> list[tuple[Strip, ...]]:
     """Put the view in front of every row instead of above the columns."""
-    widest = max((len(run[0].group) for run in groups), default=0)
+    widest = max((cell_len(run[0].group) for run in groups), default=0)
     return [
         (
-            Strip("view", (Written(run[0].group.ljust(widest)),) * len(run[0].cells), right=False),
+            Strip(
+                "view", (Written(padded(run[0].group, widest)),) * len(run[0].cells), right=False
+            ),
             *lead,
             *(replace(column, group="") for column in run),
         )
@@ -321,10 +305,3 @@ def _shortened(column: Strip, cap: int) -> Strip:
     with among(cell.text for cell in column.cells):
         cells = tuple(replace(cell, text=short(cell.text, cap)) for cell in column.cells)
     return replace(column, cells=cells)
-
-
-def _padded(text: str) -> str:
-    """Let every character count as many as the cells that it takes."""
-    if text.isascii():
-        return text
-    return "".join(c + SECOND * (cell_len(c) - 1) for c in text)

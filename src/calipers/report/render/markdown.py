@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.cells import cell_len
-
 from calipers.report.render.printed import (
     DAGGERS,
     REMARKS,
@@ -39,6 +37,7 @@ from calipers.report.table import (
     Text,
 )
 from calipers.results.result import Result
+from calipers.wording.cells import cell_len, padded
 from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
@@ -185,7 +184,7 @@ def _rule(width: int, right: bool) -> str:
 
 def _line(texts: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> str:
     cells = [
-        " " * (width - cell_len(text)) + text if right else text + " " * (width - cell_len(text))
+        padded(text, width, right=right)
         for text, width, right in zip(texts, widths, rights, strict=True)
     ]
     return f"| {' | '.join(cells)} |"

@@ -9,12 +9,10 @@ table is broken.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
-
-from rich.cells import cell_len
 
 from calipers.report.render.layout import (
     FIXED,
@@ -29,7 +27,6 @@ from calipers.report.render.layout import (
     in_full,
     named_within,
     packed,
-    padded,
     room_for_names,
     rows,
     stacked,
@@ -51,6 +48,7 @@ from calipers.report.table import (
     Text,
 )
 from calipers.results.result import Result
+from calipers.wording.cells import cell_len, clusters, has_rtl, isolated, padded, runs_isolated
 from calipers.wording.names import (
     WIDEST_NAME,
 )
@@ -141,9 +139,29 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
         names = {*peers.names}  # what else is cut, such as a phrase, is no name
         cut = {w: form for form, w in peers.whole.items() if w in names and form in text}
         full = [(form, short(whole, LONGEST_NAME)) for whole, form in cut.items()]
-    yield from lines
-    yield from [()] if full else []
-    yield from in_full(full, width)
+    lines += [*([()] if full else []), *in_full(full, width)]
+    yield from lines if plain else _in_own_direction(lines, {*peers.names, *peers.whole})
+
+
+def _in_own_direction(lines: Iterable[Line], names: Iterable[str]) -> Iterator[Line]:
+    """Keep names, and what else is written from right to left, apart from what stands beside them.
+
+    Plain text, which other programs read, has no such marks.
+    """
+    known = sorted(filter(has_rtl, names), key=len, reverse=True)
+    for line in lines:
+        whole = len(line) > 1  # the cells of a table
+        yield tuple((_directed(t, known, whole=whole) if has_rtl(t) else t, s) for t, s in line)
+
+
+def _directed(text: str, names: Sequence[str], *, whole: bool = False) -> str:
+    """Set names, or a `whole` cell, and all other runs apart from the rest of the line."""
+    place = next((place for place, name in enumerate(names) if name in text), None)
+    if place is not None:
+        name, others = names[place], names[place + 1 :]
+        return isolated(name).join(_directed(part, others) for part in text.split(name))
+    words = text.strip(" ")
+    return text.replace(words, isolated(words)) if whole and words else runs_isolated(text)
 
 
 def _blocks(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
@@ -303,7 +321,7 @@ def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
     inline = inline or column.align != "value"
     beside = cell.interval if inline or not cell.bounds else ""
     mark = cell.mark or (" " if column.marked else "")
-    text = cell.value + (beside + mark).ljust(room)
+    text = cell.value + padded(beside + mark, room)
     under = "" if inline else cell.interval if cell.bounds else ""
     return Written(text, cell.style, under)
 
@@ -320,9 +338,9 @@ def _in_places(column: Column, *, tight: bool) -> tuple[Written, ...]:
     between = "" if tight else " "
     return tuple(
         Written(
-            texts[0].rjust(value)
-            + (f" {texts[1].ljust(interval)}" if interval else "")
-            + (f"{between}{texts[2].ljust(mark)}" if mark else ""),
+            padded(texts[0], value, right=True)
+            + (f" {padded(texts[1], interval)}" if interval else "")
+            + (f"{between}{padded(texts[2], mark)}" if mark else ""),
             cell.style,
         )
         for texts, cell in zip(parts, column.cells, strict=True)
@@ -350,7 +368,7 @@ def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> i
         if isinstance(cell, ScoreCell) and kind != FLOOR
     ]
     aligned = any(column.align == "value" for column in columns)
-    return max(1, *map(len, behind)) if behind else int(aligned)
+    return max(1, *map(cell_len, behind)) if behind else int(aligned)
 
 
 def _strips(
@@ -393,11 +411,11 @@ def _shorter(column: Column, width: int, left: int = WIDEST_NAME) -> Column:
 def _beside(written: Strip, column: Column, *, inline: bool) -> Strip:
     """Put what is said aside behind the values, or below them."""
     asides = [cell.aside if isinstance(cell, ScoreCell) else "" for cell in column.cells]
-    room = max(map(len, asides), default=0)
+    room = max(map(cell_len, asides), default=0)
     if not room:
         return written
     cells = tuple(
-        replace(cell, text=f"{cell.text} {aside.ljust(room)}")
+        replace(cell, text=f"{cell.text} {padded(aside, room)}")
         if inline
         else replace(cell, under=aside)
         for cell, aside in zip(written.cells, asides, strict=True)
@@ -545,7 +563,9 @@ def _matrix(table: Table, width: int) -> list[Grid]:
 
 def _brief(column: Strip) -> Strip:
     """Keep the first letter of each word of a column, as a capital."""
-    cells = tuple(replace(cell, text=cell.text[:1].upper()) for cell in column.cells)
+    cells = tuple(
+        replace(cell, text=next(clusters(cell.text), "").upper()) for cell in column.cells
+    )
     return replace(column, cells=cells)
 
 
