@@ -19,7 +19,7 @@ def score(value: float | None, **more: Any) -> Data:
 
 def system(name: str, scores: Data, **more: Any) -> Data:
     """One system as JSON holds it."""
-    about = {"source": f"{name}.jsonl", "n": 500, "n_given": 500, "content_hash": "0"}
+    about = {"source": f"{name}.jsonl", "n": 500, "n_given": 500, "content_hash": f"{name}0"}
     words = {"words": {"mean": 140.0, "median": 140.0}}
     return {"name": name, **about, **words, "seeds": [], "scores": scores, "warnings": [], **more}
 

@@ -23,7 +23,7 @@ def overlap_text(data, *, width=100):
 
 def summary(name, **more):
     words = {"mean": 150.0, "median": 150.0}
-    return replace(SetSummary(name, f"{name}.jsonl", 500, 500, words, "0"), **more)
+    return replace(SetSummary(name, f"{name}.jsonl", 500, 500, words, name), **more)
 
 
 def overlap_of(names, *, seeds=False, value=0.42):

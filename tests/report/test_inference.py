@@ -54,7 +54,7 @@ def column(scores, tests, *, metric=RECALL, **settings_):
 
 
 def summary(name):
-    return SetSummary(name, name, 9, 9, None, "0")
+    return SetSummary(name, name, 9, 9, None, name)
 
 
 def score(value, half=0.02, **more):

@@ -10,7 +10,7 @@ are said to be alike.
 from __future__ import annotations
 
 from calipers.results.comparison import Comparison
-from calipers.results.ranking import scores_of
+from calipers.results.ranking import ranked_scores
 from calipers.results.shown import ShownScore
 from calipers.results.significance import alpha_of, between_systems, is_significant
 from calipers.wording.numbers import defined, gap_of, value_of
@@ -44,11 +44,14 @@ def alike(comparison: Comparison, metric: ShownScore) -> Groups:
 
 
 def best_first(comparison: Comparison, metric: ShownScore) -> list[int]:
-    """Give the places of the systems that have a score, the best first, and by name where equal."""
+    """Give the places of the systems that have a score, the best first, and by name where equal.
+
+    A system that holds only samples of the reference is none of them.
+    """
     sign = -1 if metric.direction == "higher" else 1
     ranks = {
         row: sign * value
-        for row, score in enumerate(scores_of(comparison, metric))
+        for row, score in enumerate(ranked_scores(comparison, metric))
         if (value := gap_of(score) if metric.direction == "closest" else value_of(score))
         is not None
     }

@@ -148,7 +148,10 @@ def _tests(
     options: CompareOptions,
 ) -> list[SignificanceTest]:
     """Test every pair of systems by every score of the table, all of them together."""
-    tested = [{key: of_system[key] for key in keys if key in of_system} for of_system in spreads]
+    tested = [
+        {} if system.is_reference else {key: of_system[key] for key in keys if key in of_system}
+        for system, of_system in zip(comparison.systems, spreads, strict=True)
+    ]
     values = [
         {key: _ranked(system.scores[key]) for key in of_system}
         for system, of_system in zip(comparison.systems, tested, strict=True)

@@ -448,11 +448,23 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
     return (Caution("lengths", brief, text, movement=moved),)
 
 
-def trust_cautions(reference: SetSummary, generated: SetSummary, k: int) -> Iterator[Caution]:
-    """Warn where the scores cannot mean much, whatever they are."""
-    if generated.content_hash == reference.content_hash:
-        text = "has exactly the samples of the reference"
-        yield Caution("same_file", "is the reference itself", text)
+def same_samples(reference: SetSummary, generated: SetSummary, *, unit: str) -> Caution:
+    """Say that a system holds only samples of the reference, and whether it holds all of them."""
+    whole = generated.content_hash == reference.content_hash
+    text = f"has {'exactly' if whole else 'only'} {unit} of the reference"
+    brief = "is the reference itself" if whole else "has only samples of the reference"
+    return Caution("same_file", brief, text)
+
+
+def trust_cautions(
+    reference: SetSummary, generated: SetSummary, k: int, *, same: bool
+) -> Iterator[Caution]:
+    """Warn where the scores cannot mean much, whatever they are.
+
+    `same` says that the system holds only samples of the reference.
+    """
+    if same:
+        yield same_samples(reference, generated, unit="the samples")
     size = min(reference.n, generated.n)
     if size < FEW:
         text = f"{size} samples are few: its scores vary a lot by chance"

@@ -30,7 +30,7 @@ ENDS = 10
 """Systems that it then shows of either end."""
 QUESTIONABLE = 10
 """Systems between them that it shows at most since there is a question about them."""
-IN_QUESTION = ("withheld", "collapsed", "distant")
+IN_QUESTION = ("withheld", "reference", "collapsed", "distant")
 """Sentences of a verdict; the systems that they name are shown wherever they stand."""
 NUMBER = re.compile(r"(\d+)")
 
@@ -45,7 +45,8 @@ def order(comparison: Comparison, sort: str | None = None) -> list[int]:
     sort
         ``"closeness"`` to the reference, ``"name"``, ``"given"`` for the order of the comparison,
         or the key of a score, by which the best comes first. None for closeness, or the order of
-        the design where the systems differ by one. Systems without a value come last.
+        the design where the systems differ by one. Systems without a value, and
+        those that hold only samples of the reference, come last.
 
     Raises
     ------

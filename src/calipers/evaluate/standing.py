@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from calipers.results.comparison import Comparison
-from calipers.results.ranking import best_of, leaders_of, scores_of
+from calipers.results.ranking import best_of, leaders_of, ranked_scores
 from calipers.results.shown import ShownScore
 from calipers.results.significance import alpha_of, is_significant, is_tested
 from calipers.results.tests import SignificanceTest, SystemPair
 from calipers.score import Score
-from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
+from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, SAME, UNTESTED
 from calipers.wording.numbers import bounds_of, defined, gap_of, value_of
 
 Tested = Mapping[SystemPair, SignificanceTest]
@@ -58,7 +58,7 @@ def standing(comparison: Comparison, metric: ShownScore) -> Standing:
 
     Of several with the best value the first is what the others were tested against.
     """
-    scores = scores_of(comparison, metric)
+    scores = ranked_scores(comparison, metric)
     best = leaders_of(scores, metric.direction)
     if not best:
         return Standing()
@@ -83,26 +83,40 @@ def standing(comparison: Comparison, metric: ShownScore) -> Standing:
 def all_marks(comparison: Comparison, metrics: Sequence[ShownScore]) -> list[tuple[str, ...]]:
     """Give for each column a mark for every system.
 
-    The best; equal to it within a margin; not distinguishable from it; open, where it differs from
+    Systems that hold only samples of the reference are marked as such, and are never the best. The
+    best; equal to it within a margin; not distinguishable from it; open, where it differs from
     the best when tested alone but not once all tests are allowed for, or the two intervals have no
     value in common; not tested; and no mark for what is worse than the best. Without tests only the
     best is marked, and none where the best are alike as shown. With tests those that are best alike
     are not distinguishable from the best, which is each of them.
     """
     if not is_tested(comparison):
-        return [_best_only(comparison, metric) for metric in metrics]
+        return [
+            _with_same(comparison, metric, _best_only(comparison, metric)) for metric in metrics
+        ]
     names, alpha = [system.name for system in comparison.systems], alpha_of(comparison)
     by_score = comparison.indexed.by_score
     return [
-        _column(comparison, metric, names, by_score.get(metric.key, {}), alpha)
+        _with_same(
+            comparison,
+            metric,
+            _column(comparison, metric, names, by_score.get(metric.key, {}), alpha),
+        )
         for metric in metrics
     ]
 
 
+def _with_same(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> tuple[str, ...]:
+    """Mark the scores of systems that hold only samples of the reference."""
+    return tuple(
+        SAME if system.is_reference and metric.key in system.scores else mark
+        for system, mark in zip(comparison.systems, marks, strict=True)
+    )
+
+
 def _best_only(comparison: Comparison, metric: ShownScore) -> tuple[str, ...]:
-    scores = scores_of(comparison, metric)
-    best = best_of(scores, metric.direction)
-    return tuple(BEST if row == best else "" for row in range(len(scores)))
+    best = best_of(ranked_scores(comparison, metric), metric.direction)
+    return tuple(BEST if row == best else "" for row in range(len(comparison)))
 
 
 def _column(
@@ -112,7 +126,7 @@ def _column(
     tested: Tested,
     alpha: float,
 ) -> tuple[str, ...]:
-    scores = scores_of(comparison, metric)
+    scores = ranked_scores(comparison, metric)
     leaders = leaders_of(scores, metric.direction)
     if not leaders:
         return ("",) * len(scores)

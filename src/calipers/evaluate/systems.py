@@ -309,7 +309,7 @@ class Run:
             *unread_cautions(self.embedder, sides),
             *differences.cautions,
             *self._outliers(embeddings),
-            *trust_cautions(self.reference, summary, self.settings.k),
+            *trust_cautions(self.reference, summary, self.settings.k, same=differences.same),
             *group_cautions(self.reference.groups, summary.groups),
             *(
                 search_caution([search], key.rpartition(".")[0])
@@ -339,6 +339,7 @@ class Run:
             against=self.against,
             compared=partial(self._compared, generated=embeddings[0], given=prompts[0]),
             withheld=withheld,
+            is_reference=differences.same,
         )
 
     def _outliers(self, embeddings: Sequence[Embeddings]) -> Iterator[Caution]:

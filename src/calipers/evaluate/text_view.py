@@ -137,7 +137,7 @@ def _is_text(name: object) -> bool:
 
 def _further(texts: TextResult, reference: SetSummary | None) -> list[Caution]:
     """What only measuring the texts brought up; the rest is said of the samples already."""
-    known = {*sentences(pair_cautions(texts.summary, reference))}
+    known = {*sentences(pair_cautions(texts.summary, reference, same=texts.is_reference))}
     by_text = {caution.text: caution for caution in texts.cautions}
     return [by_text[text] for text in texts.warnings if text not in known]
 

@@ -16,6 +16,7 @@ from calipers.evaluate.cautions.text_statistics import (
     size_cautions,
     system_cautions,
 )
+from calipers.evaluate.identical import holds_only
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, summarise
 from calipers.evaluate.intervals import Spreads, with_intervals
 from calipers.evaluate.scoring import Scored, average
@@ -136,9 +137,11 @@ class TextRun:
         summary = summarise(system.files, name=system.name)
         reference = None if self.inputs.reference is None else about(self.inputs.reference)
         sides = self.inputs.reference, self.inputs.train
+        generated = [file.samples for file in system.files]
+        same = sides[0] is not None and holds_only(sides[0].samples, generated)
         cautions = (
             *scripts,
-            *system_cautions(system.files, summary, reference, scores),
+            *system_cautions(system.files, summary, reference, scores, same=same),
             *form_cautions(system.files, *sides),
         )
         return TextResult(
@@ -149,6 +152,7 @@ class TextRun:
             cautions=worst_first(cautions),
             spreads=scored.spreads,
             gap_spreads=self._gap_spreads(texts, scored),
+            is_reference=same,
         )
 
     def reference_scores(self, advance: Advance) -> Mapping[str, Score]:

@@ -24,6 +24,7 @@ from calipers.catalogue.estimation import POINTS
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
 from calipers.catalogue.shown import TEXT, views_of
 from calipers.evaluate.alike import alike
+from calipers.evaluate.identical import same_systems
 from calipers.evaluate.shown import with_shown
 from calipers.evaluate.standing import Standing, standing
 from calipers.results.caution import Caution
@@ -56,8 +57,6 @@ LEAST_WEIGHT = 4
 """Hundredths of a score; lighter cautions change no verdict and stand among the warnings."""
 REVERSING = 25
 """What could move a score by a quarter is shown whatever others there are."""
-ALWAYS = ("same_file",)
-"""Kinds of cautions that are shown whatever others there are: the scores speak of nothing else."""
 
 MOST_REASONS = 2
 """Sentences about what was not read."""
@@ -87,9 +86,9 @@ def verdict(comparison: Comparison) -> Verdict:
     comparison
         What was measured and tested.
     """
-    withheld = tuple(_withheld(comparison))
-    judged = _Judged(_readable(comparison))
-    findings = (*withheld, *(judged.findings() if judged.systems else ()))
+    withheld, same = tuple(_withheld(comparison)), tuple(_same(comparison))
+    judged = _Judged(_ranked(comparison))
+    findings = (*withheld, *(judged.findings() if judged.systems else ()), *same)
     unread = {(name, "unread") for finding in withheld for name in finding.systems}
     return Verdict(findings, tuple(_cautions(comparison, judged.explained | unread)))
 
@@ -109,12 +108,28 @@ def _withheld(comparison: Comparison) -> Iterator[Finding]:
         yield Finding("withheld", tuple(names), words)
 
 
-def _readable(comparison: Comparison) -> Comparison:
+def _same(comparison: Comparison) -> Iterator[Finding]:
+    """Say which systems hold only samples of the reference, and which the same as each other."""
+    copies = [system.name for system in comparison.systems if system.is_reference]
+    if copies:
+        one = len(copies) == 1
+        text = f" {'holds' if one else 'hold'} only samples of the reference and "
+        text += f"{'is' if one else 'are'} not ranked."
+        yield Finding("reference", tuple(copies), joined(in_speech(copies), (text,)))
+    groups = same_systems(comparison)
+    if groups:
+        first, *others = (in_speech(names) for names in groups)
+        more = (joined(("; so do ",), names, (" among themselves",)) for names in others)
+        words = joined(first, (" hold the same samples",), *more, (".",))
+        yield Finding("same", tuple(chain(*groups)), words)
+
+
+def _ranked(comparison: Comparison) -> Comparison:
     """Leave out the systems of which no verdict is given."""
-    if not any(system.withheld for system in comparison.systems):
+    ranked = tuple(s for s in comparison.systems if not s.withheld and not s.is_reference)
+    if len(ranked) == len(comparison):
         return comparison
-    read = tuple(system for system in comparison.systems if not system.withheld)
-    return replace(comparison, systems=read)
+    return replace(comparison, systems=ranked)
 
 
 def decisive(comparison: Comparison) -> ShownScore | None:
@@ -641,10 +656,11 @@ def _cautions(
 ) -> Iterator[BriefCaution]:
     """Give the cautions that weigh most, one of each kind, the worst first.
 
-    What a sentence says already is left out.
+    What a sentence says already is left out, and so are systems that are not ranked since they
+    hold only samples of the reference.
     """
     sets = [("", comparison.cautions)]
-    sets += [(system.name, system.cautions) for system in comparison.systems]
+    sets += [(system.name, system.cautions) for system in comparison if not system.is_reference]
     heavy = [
         (name, caution)
         for name, cautions in sets
@@ -655,7 +671,7 @@ def _cautions(
     alike = [(caution.kind, _wording(caution)) for _, caution in heavy]
     for place, same in enumerate(dict.fromkeys(alike)):
         name, caution = heavy[alike.index(same)]
-        if place < MOST_CAUTIONS or caution.weight >= REVERSING or caution.kind in ALWAYS:
+        if place < MOST_CAUTIONS or caution.weight >= REVERSING:
             brief, remedy = clean(caution.brief), clean(caution.remedy)
             yield BriefCaution(name, caution.kind, brief, remedy, alike.count(same) - 1)
 

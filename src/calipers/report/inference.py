@@ -13,7 +13,7 @@ from calipers.results.shown import ShownScore
 from calipers.results.significance import between_systems, level_of
 from calipers.results.tests import SignificanceTest
 from calipers.score import Score
-from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
+from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, SAME, UNTESTED
 from calipers.wording.names import clean
 from calipers.wording.numbers import (
     APPROXIMATE,
@@ -34,6 +34,7 @@ BRIEF = {
     ALIKE: "tied with the best",
     OPEN: "undecided",
     UNTESTED: "untested",
+    SAME: "the reference's own samples",
 }
 """What the marks mean, in a word or two."""
 BOUNDS = "[low,high]"
@@ -56,6 +57,7 @@ def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) 
             "tests"
         ),
         UNTESTED: "not tested against the best",
+        SAME: "only samples of the reference: not ranked",
     }
     yield from (Note("mark", text, mark) for mark, text in meanings.items() if mark in marks)
 

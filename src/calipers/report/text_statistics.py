@@ -290,7 +290,8 @@ def _marked(cell: ScoreCell, mark: str) -> ScoreCell:
 
 def _best_of(result: TextComparison, key: str) -> int | None:
     """Tell which system is closest to the reference; None for a tie as shown, or for one alone."""
-    scores, whole = [system.scores.get(key) for system in result.systems], _whole(result, key)
+    scores = [None if s.is_reference else s.scores.get(key) for s in result.systems]
+    whole = _whole(result, key)
     if any(score is not None and score.reference is not None for score in scores):
         shown = [gap_text(score, whole=whole) for score in scores]
         return best_of(scores, "closest", shown=shown)

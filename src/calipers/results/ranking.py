@@ -16,6 +16,14 @@ def scores_of(comparison: Comparison, shown: ShownScore) -> list[Score | None]:
     return [system.scores.get(shown.key) for system in comparison.systems]
 
 
+def ranked_scores(comparison: Comparison, shown: ShownScore) -> list[Score | None]:
+    """The same, and None for a system that holds only samples of the reference: it has no rank."""
+    return [
+        None if system.is_reference else system.scores.get(shown.key)
+        for system in comparison.systems
+    ]
+
+
 def best_of(
     scores: Sequence[Score | None],
     direction: str,

@@ -124,6 +124,9 @@ class SystemResult(ByKey[Score], Plain):
     withheld
         Why nothing was measured of its embeddings, and no verdict is given: the embedder knows too
         few of its words or the reference's. None where it reads enough.
+    is_reference
+        Whether all its samples are the reference's. It is measured and shown, but is no system to
+        be ranked or tested against others.
     spreads
         By key of a score how much it moves, source by source; kept in the zip, so that two runs of
         one reference can be compared with what they share.
@@ -146,10 +149,11 @@ class SystemResult(ByKey[Score], Plain):
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     withheld: str | None = None
     prompts: PromptOverlap | None = None
+    is_reference: bool = False
 
     _optional = (
         *("seeds", "curves", "neighbours", "confounders", "correlations", "cautions"),
-        *("withheld", "prompts"),
+        *("withheld", "prompts", "is_reference"),
     )
     _apart = ("samples", "curve_errors", "against", "explained", "compared", "spreads")
 
@@ -217,6 +221,7 @@ class SystemResult(ByKey[Score], Plain):
             "confounders": self.confounders,
             "correlations": self.correlations,
             "withheld": self.withheld,
+            "is_reference": self.is_reference,
             "prompts": self.prompts,
         }
 

@@ -42,9 +42,12 @@ class TextResult(ByKey[Score], Plain):
         The same of the gaps.
     cautions
         Those of its warnings that could change a verdict, the worst first.
+    is_reference
+        Whether all its texts are the reference's. It is measured and shown, and no mark takes it
+        for a system.
     """
 
-    _optional = ("cautions",)
+    _optional = ("cautions", "is_reference")
     _apart = ("spreads", "gap_spreads")
 
     summary: SetSummary
@@ -54,6 +57,7 @@ class TextResult(ByKey[Score], Plain):
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     gap_spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     cautions: tuple[Caution, ...] = ()
+    is_reference: bool = False
 
     @property
     def name(self) -> str:
@@ -74,7 +78,7 @@ class TextResult(ByKey[Score], Plain):
 
     def _outline(self) -> Mapping[str, Any]:
         data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
-        return {**data, "cautions": self.cautions}
+        return {**data, "cautions": self.cautions, "is_reference": self.is_reference}
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:

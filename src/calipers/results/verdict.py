@@ -21,6 +21,8 @@ Kind = Literal[
     "distinguishable",
     "untested",
     "withheld",
+    "reference",
+    "same",
 ]
 
 
@@ -35,7 +37,9 @@ class Finding(Plain):
         many systems are alike, what a single system scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
         noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
-        or of whom no verdict is given (``"withheld"``), since too little of the texts was read.
+        of whom no verdict is given (``"withheld"``), since too little of the texts was read, who
+        holds only samples of the ``"reference"`` and is not ranked, or who holds the ``"same"``
+        samples as another system.
     systems
         The names of those that it is about.
     words

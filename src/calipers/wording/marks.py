@@ -7,6 +7,7 @@ ALIKE = "≈"
 EQUAL = "≡"
 OPEN = "?"
 UNTESTED = "#"
+SAME = "R"
 FLOOR_MARK = "✓"
 
 ARROWS = {"higher": "↑", "lower": "↓", "closest": "→"}

@@ -231,7 +231,7 @@ def scored(
     group: RaterGroup, scores: ScoredSystems, *columns: str
 ) -> tuple[tuple[Row, ...], list[str]]:
     """Leave out judgements of systems that have no scores and are not the reference; say so."""
-    table, known = group.table, {*scores.systems, scores.reference}
+    table, known = group.table, {*scores.systems, *scores.copies, scores.reference}
     unknown = [name for name in systems_of(group, *columns) if name not in known]
     if not unknown:
         return group.rows, []

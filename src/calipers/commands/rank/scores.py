@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ class ScoredSystems:
         Keys of the metrics that are ranked by unless others were asked for.
     notes
         What was left out or taken for granted.
+    copies
+        Systems that are not ranked, since they hold only samples of the reference.
     """
 
     source: str
@@ -107,6 +110,7 @@ class ScoredSystems:
     named: tuple[str, ...]
     defaults: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
 def ranking_values(
@@ -271,22 +275,27 @@ def _scores_of_comparison(
     """
     _check_settings(data.get("settings", {}), source)
     columns: dict[str, MetricColumn] = {}
-    systems = [_system(system, source) for system in data["systems"]]
+    given = [_system(system, source) for system in data["systems"]]
+    ranked = [system.get("is_reference") is not True for system in data["systems"]]
+    systems = list(compress(given, ranked))
+    copies = tuple(name for (name, _), r in zip(given, ranked, strict=True) if not r)
+    about = f"{names(copies)} left out: only samples of the reference" if copies else ""
     if len(systems) < LEAST:
+        found = f"found {names(name for name, _ in systems)}{'; ' * bool(about)}{about}"
         raise InputError(
-            f"{source}: a comparison of one system has no order; compare at least two "
-            f"(found {names(name for name, _ in systems)})"
+            f"{source}: a comparison of one system has no order; compare at least two ({found})"
         )
-    for name, given in systems:
-        for key, score in given.items():
+    for name, of_system in systems:
+        for key, score in of_system.items():
             _add(columns.setdefault(key, MetricColumn()), key, name, score, source)
     compared = data.get("reference")
     given_name = compared.get("name") if isinstance(compared, Mapping) else None
     compared_with = given_name if isinstance(given_name, str) else None
-    scores = _gather(source, columns, reference or compared_with)
+    notes = [about] if about else []
+    scores = _gather(source, columns, reference or compared_with, notes)
     shown = tuple(key for key in _shown_keys(data, systems) if key in columns)
-    named = (*scores.named, *([compared_with] if compared_with else []))
-    return replace(scores, named=named, defaults=shown or tuple(columns))
+    named = (*scores.named, *copies, *([compared_with] if compared_with else []))
+    return replace(scores, named=named, copies=copies, defaults=shown or tuple(columns))
 
 
 def _shown_keys(
@@ -436,7 +445,8 @@ def only_on_one_side(scores: ScoredSystems, systems: Iterable[str], source: str)
         What a person calls the truth.
     """
     systems = tuple(systems)
-    extra = [name for name in systems if name not in (*scores.systems, scores.reference)]
+    known = (*scores.systems, scores.reference, *scores.copies)
+    extra = [name for name in systems if name not in known]
     lacking = [name for name in scores.systems if name not in systems]
     if extra:
         yield f"{source}: {names(extra)} left out of the correlations: no scores"

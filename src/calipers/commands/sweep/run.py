@@ -336,6 +336,7 @@ def _system(
 ) -> SweptSystem:
     summary = replace(summarise(system.files, name=system.name, notes=notes), reading=reading)
     largest = plan.values[-1] if plan.options.over == "k" else plan.options.k
+    same = summary.content_hash == reference.content_hash
     return SweptSystem(
         summary=summary,
         curves=curves,
@@ -343,7 +344,7 @@ def _system(
         warnings=sentences(
             (
                 *length_cautions(reference, summary),
-                *trust_cautions(reference, summary, largest),
+                *trust_cautions(reference, summary, largest, same=same),
                 *(
                     search_caution(qualities, view=view if len(searches) > 1 else "")
                     for view, qualities in searches.items()

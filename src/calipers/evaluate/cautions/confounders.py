@@ -41,6 +41,7 @@ from calipers.evaluate.cautions.lengths import (
     measure_truncation,
 )
 from calipers.evaluate.cautions.texts import TextFacts, read_facts
+from calipers.evaluate.identical import holds_only
 from calipers.results.caution import Caution, sentences
 from calipers.samples import SampleSet
 
@@ -66,7 +67,7 @@ class Confounders:
     scripts, language
         Of the letters and of the words of up to 1,000 texts a set; None where there are too few.
     same
-        Whether the system is the reference itself, of which nothing is said here.
+        Whether the system holds only samples of the reference; nothing else is said of it here.
     """
 
     lengths: tuple[Lengths, ...] = ()
@@ -151,14 +152,18 @@ def confounders(
     if not isinstance(reference, ReferenceTexts):
         reference = ReferenceTexts.of(reference)
     samples, theirs = reference.samples, reference.facts
-    same = all(file.content_hash == samples.content_hash for file in generated)
     if samples.vectors is not None:
+        same = holds_only(samples, generated)
         rows = [file.vectors for file in generated if file.vectors is not None]
         return Confounders(duplicates=measure_repeated_rows(samples.vectors, rows), same=same)
     if theirs is None:
-        return Confounders()
+        return Confounders(same=holds_only(samples, generated))
     ours = [facts for file in generated if (facts := read_facts(file)) is not None]
-    prompts = measure_prompts(theirs, ours)
+    keys = [facts.keys[facts.nonempty] for facts in (theirs, *ours)]
+    prompts, forms = measure_prompts(theirs, ours), measure_forms(theirs, ours)
+    # The characters of another form are others to an embedder
+    alike = forms is None or forms.caution() is None
+    same = alike and holds_only(samples, generated, (keys[0], keys[1:]))
     return Confounders(
         lengths=measure_lengths(theirs, ours),
         truncation=measure_truncation(theirs, ours, embeddings),
@@ -166,7 +171,7 @@ def confounders(
         copies=measure_copies(theirs, ours),
         prompts=prompts,
         beginnings=measure_beginnings(theirs, ours, prompts),
-        forms=measure_forms(theirs, ours),
+        forms=forms,
         scripts=measure_scripts(theirs, ours),
         language=measure_language(theirs, ours),
         same=same,

@@ -12,7 +12,7 @@ from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.evaluate.cautions.forms import forms_of
 from calipers.evaluate.cautions.movements import by_ratio, by_size, movement
-from calipers.evaluate.inputs import FEW, InputSet, length_cautions
+from calipers.evaluate.inputs import FEW, InputSet, length_cautions, same_samples
 from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share, fitting
@@ -42,22 +42,28 @@ def system_cautions(
     summary: SetSummary,
     reference: SetSummary | None,
     scores: Mapping[str, Score],
+    *,
+    same: bool = False,
 ) -> Iterator[Caution]:
-    """Say what moves the statistics of a system besides what they are meant to tell."""
-    yield from pair_cautions(summary, reference)
+    """Say what moves the statistics of a system besides what they are meant to tell.
+
+    `same` says that it holds only texts of the reference.
+    """
+    yield from pair_cautions(summary, reference, same=same)
     yield from unread_cautions(scores)
     yield from set_cautions(files, scores)
-    if reference is None or reference.content_hash != summary.content_hash:
+    if not same:
         yield from ball_cautions(scores)
 
 
-def pair_cautions(summary: SetSummary, reference: SetSummary | None) -> Iterator[Caution]:
+def pair_cautions(
+    summary: SetSummary, reference: SetSummary | None, *, same: bool = False
+) -> Iterator[Caution]:
     """Say what is to be known of the size of a system, and of its texts beside the reference's."""
     if reference is not None:
         yield from length_cautions(reference, summary)
-        if reference.content_hash == summary.content_hash:
-            text = "has exactly the texts of the reference"
-            yield Caution("same_file", "is the reference itself", text)
+        if same:
+            yield same_samples(reference, summary, unit="the texts")
     if summary.n < FEW:
         verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
         size = counted(summary.n, "text")

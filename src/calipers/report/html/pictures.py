@@ -158,7 +158,7 @@ def plane_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, A
     but the values may be None, each error and each interval on its own. The ``floor`` of a plane
     is what two halves of the reference score, ``half`` is two standard deviations over the splits,
     ``size`` the samples in a half. ``bulk`` is how far the points go on each axis, without those
-    that lie far from the others, which stand at the border.
+    that lie far from the others or hold only samples of the reference, which stand at the border.
     """
     made = [_plane(comparison, views, view, pair) for view in views for pair in PAIRS]
     return [plane for plane in made if plane["points"]]
@@ -171,7 +171,8 @@ def _plane(
     points = [_point(comparison, row, keys) for row in range(len(comparison))]
     about = {"view": views.index(view), "across": pair[0], "up": pair[1]}
     known = [point for point in points if point is not None]
-    reach = [bulk(point[axis] for point in known) for axis in ("x", "y")]
+    ranked = [p for p in known if not comparison.systems[p["system"]].is_reference] or known
+    reach = [bulk(point[axis] for point in ranked) for axis in ("x", "y")]
     return {**about, "points": known, "bulk": reach, "floor": _floor(comparison, keys)}
 
 

@@ -25,7 +25,7 @@ from calipers.results.comparison import Comparison
 from calipers.results.sets import SetSummary
 from calipers.results.significance import is_tested
 from calipers.score import Score
-from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, UNTESTED
+from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, SAME, UNTESTED
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, share, size_text, value_of, words_text
 from calipers.wording.short_names import short
@@ -41,6 +41,7 @@ MARKS = {
     EQUAL: "equal to the best within the margin",
     OPEN: "undecided: differs from the best only without the correction for several tests",
     UNTESTED: "not tested against the best",
+    SAME: "only samples of the reference: not ranked",
 }
 TONES = {BEST: "good", ALIKE: "good", EQUAL: "good", OPEN: "open"}
 """What the mark of a value says of it, as the page colours it."""
@@ -66,7 +67,7 @@ PAGE = 150
 NAMES = 20
 """Characters that are kept for the names of their rows."""
 
-SAME = "is the reference"
+OF_REFERENCE = "is the reference"
 
 
 # ------------------------------------------------------------------ tables of the document
@@ -205,7 +206,11 @@ def _bars(comparison: Comparison, column: Column) -> Iterator[int | None]:
     ranges = [
         system.scores[column.key].range for system in comparison if column.key in system.scores
     ]
-    known = [number for number in numbers[1:] if number is not None]
+    known = [
+        number
+        for number, system in zip(numbers[1:], comparison, strict=True)
+        if number is not None and not system.is_reference
+    ]
     low, high = ranges[0] if ranges and column.direction != "closest" else (-inf, inf)
     if not (isfinite(low) and isfinite(high)):
         low, high = bulk(known) or (0.0, 0.0)
@@ -386,13 +391,13 @@ def checks(comparison: Comparison) -> list[CautionCheck]:
         )
         for name, says, write in (*map(_length, ("words", "characters", "tokens")), *CHECKS)
     ]
-    return [check for check in made if set(check.cells) - {MISSING, SAME}]
+    return [check for check in made if set(check.cells) - {MISSING, OF_REFERENCE}]
 
 
 def _checked(confounders: Confounders | None, write: Write) -> str:
     if not confounders:
         return MISSING
-    return SAME if confounders.get("same") else write(confounders) or MISSING
+    return OF_REFERENCE if confounders.get("same") else write(confounders) or MISSING
 
 
 def _length(unit: str) -> tuple[str, str, Write]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import atan2, cos, degrees, hypot, inf, isfinite, log, pi, radians, sin, sqrt
 
@@ -143,6 +143,8 @@ class Place:
         Their confidence intervals; None where not known.
     at_floor
         Both scores of as many samples as the noise floor is of; None where it has no floor.
+    ranked
+        Whether it is a system, and does not hold only samples of the reference.
     """
 
     index: int
@@ -153,6 +155,7 @@ class Place:
     x_interval: Span | None
     y_interval: Span | None
     at_floor: Span | None = None
+    ranked: bool = True
 
     @property
     def bars(self) -> list[tuple[tuple[Span, Span], str]]:
@@ -180,8 +183,12 @@ class Scene:
     floors: Sequence[Floor]
 
     def parted(self) -> tuple[list[Place], list[Place]]:
-        """Part the systems into those that set the scale and those that lie far from all others."""
-        spans = [bulk(at) for at in zip(*((p.x, p.y) for p in self.places), strict=True)]
+        """Part the systems into those that set the scale and those that lie far from all others.
+
+        What holds only samples of the reference sets no scale.
+        """
+        ranked = [place for place in self.places if place.ranked] or self.places
+        spans = [bulk(at) for at in zip(*((p.x, p.y) for p in ranked), strict=True)]
 
         def within(place: Place) -> bool:
             ends = zip(spans, (place.x, place.y), strict=True)
@@ -380,7 +387,8 @@ def _scene(comparison: Comparison, view: str, plane: Plane) -> Scene:
             floors[floor] = None
         if all(isfinite(score.value) for score in pair):
             correlation = _correlation(comparison, view, system, plane)
-            places.append(_place(index, name, *pair, correlation, level))
+            place = _place(index, name, *pair, correlation, level)
+            places.append(replace(place, ranked=not system.is_reference))
     return Scene(places, list(floors) if plane.floor else [])
 
 
