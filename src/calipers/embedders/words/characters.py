@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch
 from calipers.embedders.options import EmbedderOptions
-from calipers.embedders.reading import ReadingCounts, word_count, word_spans
+from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.words.character_ngrams import (
     LONGEST,
     CharacterNgrams,
@@ -49,6 +49,7 @@ from calipers.embedders.words.fitted_axes import (
     sides_of,
 )
 from calipers.errors import InputError, check_unicode
+from calipers.unicode.words import word_count, word_spans
 
 TAKES = frozenset({"size"})
 MOST_NGRAMS = 50_000

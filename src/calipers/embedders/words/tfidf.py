@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch
 from calipers.embedders.options import EmbedderOptions
-from calipers.embedders.reading import ReadingCounts, word_count
+from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.words.fitted_axes import (
     LEAST_TEXTS,
     SIZE,
@@ -35,6 +35,7 @@ from calipers.embedders.words.fitted_axes import (
 )
 from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.errors import InputError
+from calipers.unicode.words import word_count
 
 _ROUND = 1 << 64
 

@@ -17,7 +17,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embedders.reading import word_count
+from calipers.unicode.words import word_count
 
 _LETTER, _DIGIT, _MARK, _HAN = "LDMH"
 _JOINTS = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-"}
