@@ -255,7 +255,7 @@ def _pieces(text: str, width: int) -> Iterator[str]:
             continue
         for piece in _broken(word):
             if cell_len(piece) > width and _UNSPACED.search(piece):
-                yield from clusters(piece)
+                yield from _apart(piece)
             else:
                 yield piece
 
@@ -269,6 +269,17 @@ def _broken(word: str) -> Iterator[str]:
             piece = ""
         piece += cluster
     yield piece
+
+
+def _apart(piece: str) -> Iterator[str]:
+    """Break a piece between any two clusters, but not before what closes nor behind what opens."""
+    whole = ""
+    for cluster in clusters(piece):
+        if whole and cluster[0] not in CLOSING and whole[-1] not in OPENING:
+            yield whole
+            whole = ""
+        whole += cluster
+    yield whole
 
 
 def _may_break(last: str, piece: str, cluster: str) -> bool:
