@@ -244,9 +244,11 @@ def _page_figure(result: Result) -> bytes:
     record = kinds()[result.kind]
     if record.plot is None or not record.plot.paged:
         return b""
+    from calipers.report.plots.fonts import letters_kept
     from calipers.report.plots.style import figure_bytes
 
-    return figure_bytes(record.load(record.plot.drawn_by)(result).figure(), ".svg")
+    with letters_kept():
+        return figure_bytes(record.load(record.plot.drawn_by)(result).figure(), ".svg")
 
 
 def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:

@@ -58,14 +58,19 @@ _peers: ContextVar[Peers | None] = ContextVar("peers", default=None)
 @contextmanager
 def among(names: Iterable[object]) -> Iterator[Peers]:
     """Let :func:`short` tell a name from these, which stand in the same document."""
-    outer = _peers.get() or Peers()
+    outer = peers()
     full = (outer.whole.get(name, name) for name in map(clean, names))  # no short form is a name
-    peers = Peers(tuple(dict.fromkeys((*outer.names, *full))), outer.whole)
-    token = _peers.set(peers)
+    both = Peers(tuple(dict.fromkeys((*outer.names, *full))), outer.whole)
+    token = _peers.set(both)
     try:
-        yield peers
+        yield both
     finally:
         _peers.reset(token)
+
+
+def peers() -> Peers:
+    """Give the names that stand in this document."""
+    return _peers.get() or Peers()
 
 
 def short(name: object, width: int = WIDEST_NAME) -> str:
@@ -77,12 +82,12 @@ def short(name: object, width: int = WIDEST_NAME) -> str:
     ...     short("runs/2024-07/model_a.jsonl", 16)
     'runs/2…07….jsonl'
     """
-    whole, peers = clean(name), _peers.get() or Peers()
-    whole = peers.whole.get(whole, whole)  # of what was shortened before
+    whole, known = clean(name), peers()
+    whole = known.whole.get(whole, whole)  # of what was shortened before
     if fits(whole, width):
         return whole
-    form = short_forms((*peers.names, whole), width)[whole]
-    peers.whole[form] = whole
+    form = short_forms((*known.names, whole), width)[whole]
+    known.whole[form] = whole
     return form
 
 

@@ -293,12 +293,12 @@ def test_names_give_the_axis_and_its_label_can_be_told(plot):
 
 
 @pytest.mark.parametrize(("name", "warned"), [("a.png", 1), ("a.svg", 0)])
-def test_boxes_are_warned_of_where_there_are_any(plot, kept, name, warned):
-    text = (kept / "scores.json").read_text().replace("t-0.5", "\N{CJK UNIFIED IDEOGRAPH-6A21}")
+def test_letters_that_no_font_has_are_told_of_once(plot, kept, name, warned):
+    text = (kept / "scores.json").read_text().replace("t-0.5", "\N{VITHKUQI CAPITAL LETTER A}")
     Path("named.json").write_text(text)
     result = plot("f-scores", "named.json", "-o", name)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr.count("are drawn as boxes") == warned
+    assert result.stderr.count("is drawn as [Vithkuqi 1]") == warned
     assert "Glyph" not in result.stderr
 
 

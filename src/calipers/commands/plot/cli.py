@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calipers.cli.command import command
+from calipers.cli.figures import told_of_letters
 from calipers.cli.help import CommandPage, columns, section
 from calipers.cli.options import complete
 from calipers.cli.outputs import Outputs, Results
-from calipers.cli.streams import calm, write_error
+from calipers.cli.streams import calm
 from calipers.errors import InputError, either
 from calipers.files import check_there
 from calipers.options.option import INPUT, OUTPUT, Group, option, options_class
@@ -225,8 +225,10 @@ def plot(kind: Kind, inputs: Inputs, *, options: FigureOptions, outputs: Outputs
     if len(inputs) > 1 and not known.several:
         raise InputError(f"the plot {kind!r} takes one input; found {len(inputs)}")
     with calm(quiet=outputs.quiet):
-        figure = _drawn(kind, inputs, given | read_x(options.x, options.by))
-    outputs.deliver(_results(figure, quiet=outputs.quiet))
+        asked = given | read_x(options.x, options.by)
+        with told_of_letters(outputs.paths["output"], quiet=outputs.quiet):
+            figure = _drawn(kind, inputs, asked)
+    outputs.deliver(_results(figure))
 
 
 def _check_options(kind: str, given: dict[str, Any]) -> None:
@@ -247,28 +249,20 @@ def _drawn(kind: str, inputs: list[str], options: dict[str, Any]) -> Figure:
     return draw(kind, [read_input(path, kind) for path in inputs], **options)
 
 
-def _results(figure: Figure, *, quiet: bool) -> Results:
+def _results(figure: Figure) -> Results:
     """Write the figure; there is nothing to show on the screen."""
     return Results(
         show=lambda: None,
         warnings=lambda: (),
         texts={},
-        files={"output": lambda path: _save(figure, path, quiet=quiet)},
+        files={"output": lambda path: _save(figure, path)},
     )
 
 
-def _save(figure: Figure, path: str, *, quiet: bool) -> None:
+def _save(figure: Figure, path: str) -> None:
     from calipers.report.plots import save_figure
 
-    with warnings.catch_warnings(record=True) as raised:
-        warnings.simplefilter("always")
-        save_figure(figure, path)
-    boxes = not path.lower().endswith(".svg")
-    if boxes and not quiet and any("missing from font" in str(one.message) for one in raised):
-        write_error(
-            "warning: the font of the figure lacks some characters of a name or word, which are "
-            "drawn as boxes. A .svg file keeps them as text, for which a browser finds a font"
-        )
+    save_figure(figure, path)
 
 
 def _check_figure(path: str) -> None:

@@ -9,6 +9,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.command_line import with_command
 from calipers.cli.deliver import deliver, possible_sort
+from calipers.cli.figures import told_of_letters
 from calipers.cli.options import AllSystems, Details, Sort
 from calipers.cli.outputs import EXPLAIN, FORMATS, PAGE, Outputs
 from calipers.cli.sides import Reference
@@ -89,11 +90,12 @@ def tune(
         details=details,
         sort=possible_sort(result, sort, quiet=outputs.quiet),
         all_systems=all_systems,
-        plot=lambda path: _draw(result, path),
+        plot=lambda path: _draw(result, path, quiet=outputs.quiet),
     )
 
 
-def _draw(tuning: Tuning, path: str) -> None:
+def _draw(tuning: Tuning, path: str, *, quiet: bool) -> None:
     from calipers.report.plots import parameter_plot
 
-    parameter_plot(tuning).figure(path)
+    with told_of_letters(path, quiet=quiet):
+        parameter_plot(tuning).figure(path)

@@ -222,12 +222,17 @@ def _tuning(comparison: Comparison) -> dict[str, str] | None:
     """Give the figure of a tuning, as an address that holds it, and what it is of."""
     if comparison.varied is None:
         return None
+    from calipers.report.plots.fonts import letters_kept
     from calipers.report.plots.parameter import parameter_plot
     from calipers.report.plots.style import figure_bytes
 
-    figure = base64.b64encode(figure_bytes(parameter_plot(comparison).figure(), ".svg")).decode()
+    with letters_kept():
+        figure = figure_bytes(parameter_plot(comparison).figure(), ".svg")
     over = " and ".join(map(clean, comparison.varied.names))
-    return {"source": f"data:image/svg+xml;base64,{figure}", "over": over}
+    return {
+        "source": f"data:image/svg+xml;base64,{base64.b64encode(figure).decode()}",
+        "over": over,
+    }
 
 
 def _environment(texts: TextView) -> Environment:

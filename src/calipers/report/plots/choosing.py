@@ -8,10 +8,11 @@ from math import isfinite
 from typing import NamedTuple
 
 from calipers.errors import InputError, unknown_name
+from calipers.report.plots.fonts import note_name
 from calipers.results.comparison import Comparison
 from calipers.score import Score
-from calipers.wording.names import WIDEST_NAME
-from calipers.wording.short_names import short
+from calipers.wording.names import WIDEST_NAME, clean
+from calipers.wording.short_names import peers, short
 
 HAIR_SPACE = "\N{HAIR SPACE}"
 LEVEL = 0.95
@@ -132,7 +133,10 @@ def drawable(text: object, width: int = WIDEST_NAME) -> str:
     >>> drawable("costs $5 or $6")
     'costs \\\\$5 or \\\\$6'
     """
-    shown = short(text, width).replace("$", r"\$")
+    name = clean(text)
+    whole = peers().whole.get(name, name)
+    shown = short(whole, width).replace("$", r"\$")
+    note_name(shown, whole.replace("$", r"\$"))
     # Legends leave out names that start with an underscore
     return HAIR_SPACE + shown if shown.startswith("_") else shown
 

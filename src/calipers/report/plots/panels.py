@@ -16,7 +16,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import text_to_path
 
 from calipers.report.plots.choosing import drawable, view_words
-from calipers.report.plots.style import FONT, Look, save_figure, styled
+from calipers.report.plots.fonts import families, fit_letters
+from calipers.report.plots.style import Look, save_figure, styled
 from calipers.results.comparison import Comparison
 from calipers.wording.cells import cell_len
 from calipers.wording.names import WIDEST_NAME
@@ -86,6 +87,7 @@ class Plot:
         """Draw a figure with all panels; keep it as .png, .pdf or .svg where a file is named."""
         with styled(), among(self.names):
             figure = self.whole()
+            fit_letters(figure, path)
         if path is not None:
             save_figure(figure, path)
         return figure
@@ -110,6 +112,7 @@ class Plot:
             if legend and panel.legend:
                 where: Look = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
                 axes.legend(handles=panel.legend, **where, **panel.look)
+            fit_letters(axes)
         return axes
 
 
@@ -196,8 +199,8 @@ def gaps(
 
 def text_width(text: str, size: float = SMALL) -> float:
     """How wide a drawable text is, in points."""
-    font, shown = FontProperties(family=[FONT], size=size), text.replace(r"\$", "$")
-    with warnings.catch_warnings():  # signs that the font lacks are told of when they are drawn
+    font, shown = FontProperties(family=families(text), size=size), text.replace(r"\$", "$")
+    with warnings.catch_warnings():  # letters that no font has stay in a .svg as text
         warnings.simplefilter("ignore", UserWarning)
         return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0])
 

@@ -6,9 +6,9 @@ A figure is kept as a file that is either whole or untouched, with the same byte
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from calipers.errors import InputError
+from calipers.report.plots.fonts import FONT
 from calipers.whole_files import write_bytes_atomically
 
 Dashes = tuple[float, tuple[float, ...]]
@@ -40,22 +41,6 @@ FORMATS: dict[str, Look] = {
     ".svg": {"metadata": {"Date": None}},
 }
 """Suffix to what keeps the time and the machine out of the file."""
-
-FONT = "DejaVu Sans"
-"""It comes with matplotlib."""
-
-FURTHER_FONTS = (
-    "Noto Sans",
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK KR",
-    "Hiragino Sans",
-    "PingFang SC",
-    "Yu Gothic",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "WenQuanYi Zen Hei",
-)
 
 STYLE: Look = {
     "axes.axisbelow": True,
@@ -87,7 +72,7 @@ STYLE: Look = {
 def styled() -> Iterator[None]:
     """Draw with the settings above, whatever those of the user are, and leave theirs alone."""
     plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if _looks(key)}
-    settings: Any = {**plain, **STYLE, "font.family": _families()}
+    settings: Any = {**plain, **STYLE, "font.family": [FONT]}
     with rc_context(settings):
         yield
 
@@ -109,7 +94,8 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 def figure_bytes(figure: Figure, suffix: str) -> bytes:
     """Give what a file of a figure holds, by its suffix, such as ``".svg"``."""
     buffer = io.BytesIO()
-    with styled():
+    with styled(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # text of a .svg
         figure.savefig(buffer, format=suffix[1:], bbox_inches="tight", **FORMATS[suffix])
     return buffer.getvalue()
 
@@ -132,15 +118,6 @@ def dashes(index: int) -> Dashes:
 def line(shade: str, index: int) -> Look:
     """Give the look of a line with markers: its dashes and its marker by an index."""
     return {"color": shade, "linestyle": dashes(index), "marker": marker(index), **EDGE}
-
-
-@lru_cache(maxsize=1)
-def _families() -> list[str]:
-    """Name the font, then those for scripts that it lacks, as far as they are installed."""
-    from matplotlib.font_manager import fontManager
-
-    installed = {font.name for font in fontManager.ttflist}
-    return [FONT, *(name for name in FURTHER_FONTS if name in installed)]
 
 
 def _looks(key: str) -> bool:
