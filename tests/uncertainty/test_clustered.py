@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
+from calipers.uncertainty import clustered
 from calipers.uncertainty.bradley_terry import fit_bradley_terry
 from calipers.uncertainty.clustered import (
     clustered_covariance,
@@ -17,6 +18,7 @@ from calipers.uncertainty.clustered import (
     crossed_covariance,
     sandwich,
 )
+from calipers.uncertainty.davidson import outcomes
 from calipers.uncertainty.rated_pairs import RatedPairs
 
 
@@ -148,7 +150,7 @@ def test_degrees_of_freedom_by_brute_force():
     made = sandwich(information, parts, rng.standard_normal((6, 3)))
     contrast = np.array([1.0, -2.0, 0.5])
     inverse = np.linalg.inv(information)
-    v = [adjusted.T @ inverse @ contrast for adjusted in made.adjusted]
+    v = [adjusted.T @ inverse @ contrast for adjusted in made.adjusted[0]]
     covariance = np.array(
         [
             [
@@ -354,3 +356,67 @@ def test_intervals_by_rater_and_item_cover_where_items_differ(crowds):
     held = {row.method: row.scores for row in rows if row.truth == "crowd"}
     assert held["clustered"] < 0.93
     assert 0.93 < held["rater and item"] < 0.98
+
+
+def dense(pairs, fit, labels, ties):
+    """H_g and s_g of every cluster by every parameter, summed judgement by judgement."""
+    n, modelled = len(fit.names), ties == "davidson"
+    theta = fit.scores / fit.scale
+    terms = outcomes(
+        theta[pairs.i] - theta[pairs.j],
+        math.log(fit.tie_parameter) if modelled else -math.inf,
+        pairs.signed,
+    )
+    p, count = n + modelled, int(labels.max()) + 1
+    parts, scores = np.zeros((count, p, p)), np.zeros((count, p))
+    for row, cluster in enumerate(labels):
+        about = np.zeros(p)
+        about[pairs.i[row]], about[pairs.j[row]] = 1, -1
+        parts[cluster] += terms.odds_odds[row] * np.outer(about, about)
+        scores[cluster] += terms.by_odds[row] * about
+        if modelled:
+            parts[cluster, :, n] += terms.odds_tie[row] * about
+            parts[cluster, n, :] += terms.odds_tie[row] * about
+            parts[cluster, n, n] += terms.tie_tie[row]
+            scores[cluster, n] += terms.by_tie[row]
+    information = parts.sum(axis=0)
+    information[:n, :n] += 1 / n
+    return sandwich(information, parts, scores)
+
+
+@pytest.mark.parametrize("ties", ["davidson", "half", "drop"])
+@pytest.mark.parametrize("clusters", [5, 90])
+def test_clusters_that_tell_of_few_systems_give_the_numbers_of_whole_matrices(ties, clusters):
+    rng = np.random.default_rng(11)
+    pairs = drawn(rng, n=8, rows=400)
+    labels = rng.integers(0, clusters, 400)
+    fit = fit_bradley_terry(pairs.preferences, ties=ties)
+    judged_rows = pairs.outcome != 0 if ties == "drop" else np.ones(400, bool)
+    kept, whole = pairs.select(judged_rows), labels[judged_rows]
+    whole = np.unique(whole, return_inverse=True)[1]
+    expected = dense(kept, fit, whole, ties)
+    made = clustered._made(fit, kept, whole, kept.outcome == 0)
+    assert made.clusters == expected.clusters == len(np.unique(whole))
+    scale = np.abs(expected.covariance).max()
+    assert np.abs(made.covariance - expected.covariance).max() <= 1e-12 * scale
+    for contrast in (*np.eye(len(made.inverse)), rng.standard_normal(len(made.inverse))):
+        assert made.degrees(contrast) == pytest.approx(expected.degrees(contrast), rel=1e-10)
+
+
+def test_items_of_two_systems_are_kept_as_two():
+    rng = np.random.default_rng(12)
+    pairs = drawn(rng, n=8, rows=300, tie=0)
+    made = clustered._made(
+        fit_bradley_terry(pairs.preferences, ties="half"), pairs, np.arange(300), pairs.outcome == 0
+    )
+    assert [group.parts.shape for group in made.groups] == [(300, 2, 2)]
+
+
+def test_blocks_change_nothing(monkeypatch):
+    pairs = drawn(np.random.default_rng(13), n=6, rows=300, raters=40)
+    fit = fit_bradley_terry(pairs.preferences)
+    whole = clustered_covariance(fit, pairs)
+    monkeypatch.setattr(clustered, "ROOM", 100)
+    parts = clustered_covariance(fit, pairs)
+    assert parts.covariance == pytest.approx(whole.covariance, rel=1e-12)
+    assert parts.degrees == pytest.approx(whole.degrees, rel=1e-10)

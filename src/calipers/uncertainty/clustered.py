@@ -35,14 +35,14 @@ What it does not see: dependence beyond both, such as that of items about one pr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.numeric.arrays import Matrix
+from calipers.numeric.arrays import Floats, Longs, Matrix
 from calipers.uncertainty.bradley_terry import (
     BradleyTerry,
     ScoreDifference,
@@ -55,16 +55,58 @@ from calipers.uncertainty.rated_pairs import RatedPairs
 LEAST = 2
 """Clusters below which nothing tells how far they differ."""
 
-BLOCK = 4096
-"""Clusters that are adjusted at once, which bounds the memory."""
+ROOM = 2**22
+"""Numbers of the matrices that are adjusted at once, which bounds the memory."""
 
 FLOOR = 1e-10
 """Relative size below which an eigenvalue is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
+class Clusters:
+    """Clusters that each tell of equally many parameters; nothing stands in any other.
+
+    Attributes
+    ----------
+    places
+        Which parameters, shape ``(clusters, m)``.
+    parts
+        H_g of these, shape ``(clusters, m, m)``.
+    scores
+        s_g of these, shape ``(clusters, m)``.
+    """
+
+    places: Longs
+    parts: Matrix
+    scores: Matrix
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def blocks(self) -> Iterator[slice]:
+        """As many clusters as are worked on at once."""
+        m = self.places.shape[1]
+        step = max(1, ROOM // (m * m))
+        return (slice(start, start + step) for start in range(0, len(self), step))
+
+    def inverse(self, inverse: Matrix, block: slice) -> Matrix:
+        """H⁻¹ of the parameters of each cluster of a block."""
+        places = self.places[block]
+        return inverse[places[:, :, None], places[:, None, :]]
+
+    def spread(self, values: Matrix, block: slice, p: int) -> Matrix:
+        """Numbers of these parameters among all p, shape ``(clusters, p)``."""
+        full = np.zeros((len(values), p))
+        np.put_along_axis(full, self.places[block], values, axis=1)
+        return full
+
+
+@dataclass(frozen=True, eq=False)
 class Sandwich:
     """A covariance from clusters, and what its degrees of freedom are made of.
+
+    A cluster is kept as what it says of the parameters that its judgements are about: A_g is the
+    identity in all others, and H_g nothing. An item has two systems, whatever their number.
 
     Attributes
     ----------
@@ -72,21 +114,21 @@ class Sandwich:
         Shape ``(p, p)``.
     inverse
         H⁻¹, shape ``(p, p)``.
-    parts
-        H_g, shape ``(clusters, p, p)``.
+    groups
+        The clusters, those of equally many parameters together.
     adjusted
-        A_g, shape ``(clusters, p, p)``.
+        A_g of each of them, shape ``(clusters, m, m)``.
     """
 
     covariance: Matrix
     inverse: Matrix
-    parts: Matrix
-    adjusted: Matrix
+    groups: tuple[Clusters, ...]
+    adjusted: tuple[Matrix, ...]
 
     @property
     def clusters(self) -> int:
         """How many."""
-        return len(self.parts)
+        return sum(map(len, self.groups))
 
     def degrees(self, contrast: Matrix) -> float:
         """Give the degrees of freedom of the variance of a contrast, shape ``(p,)``.
@@ -95,17 +137,22 @@ class Sandwich:
         fitted scores have the covariance H_g [g = h] − H_g H⁻¹ H_h, and for the sum of squares of
         normal variables with a covariance C, Satterthwaite's rule is tr(C)²/tr(C²).
         """
-        v = np.einsum("gqp,q->gp", self.adjusted, self.inverse @ contrast)
-        u = np.einsum("gpq,gq->gp", self.parts, v)
-        squared = np.einsum("gp,gp->g", u, v)
-        drawn = u @ self.inverse
-        remaining = squared - np.einsum("gp,gp->g", drawn, u)
-        cross = u.T @ u @ self.inverse
-        total = float(remaining.sum())
-        # Σ_gh C_gh², with C = diag(own) − u H⁻¹ uᵀ, without a matrix of clusters by clusters
-        squares = float(
-            (squared**2 - 2 * squared * (squared - remaining)).sum() + np.sum(cross * cross.T)
-        )
+        turned = self.inverse @ contrast
+        total, squares = 0.0, 0.0
+        cross = np.zeros_like(self.inverse)
+        for group, adjusted in zip(self.groups, self.adjusted, strict=True):
+            for block in group.blocks():
+                v = np.einsum("gqp,gq->gp", adjusted[block], turned[group.places[block]])
+                u = np.einsum("gpq,gq->gp", group.parts[block], v)
+                squared = np.einsum("gp,gp->g", u, v)
+                full = group.spread(u, block, len(self.inverse))
+                remaining = squared - np.einsum("gp,gp->g", full @ self.inverse, full)
+                cross += full.T @ full
+                total += float(remaining.sum())
+                # Σ_gh C_gh², with C = diag(own) − u H⁻¹ uᵀ, without clusters by clusters
+                squares += float((squared**2 - 2 * squared * (squared - remaining)).sum())
+        cross = cross @ self.inverse
+        squares += float(np.sum(cross * cross.T))
         if total <= 0 or squares <= 0:
             return 1.0
         return max(1.0, total**2 / squares)
@@ -123,20 +170,33 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
     scores
         s_g, shape ``(clusters, p)``.
     """
+    places = np.broadcast_to(np.arange(len(information)), scores.shape)
+    return sandwich_of(information, (Clusters(places, parts, scores),))
+
+
+def sandwich_of(information: Matrix, groups: tuple[Clusters, ...]) -> Sandwich:
+    """Make the covariance of a fit from clusters that each tell of some parameters."""
     inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    adjusted = np.empty_like(parts)
-    lone = np.zeros_like(inverse)
-    for start in range(0, len(parts), BLOCK):
-        block = slice(start, start + BLOCK)
-        adjusted[block], more = _adjusted(parts[block], inverse)
-        lone += more
-    moved = np.einsum("gpq,gq->gp", adjusted, scores) @ inverse
-    covariance = moved.T @ moved + inverse @ lone @ inverse
-    return Sandwich(np.asarray(covariance), inverse, parts, adjusted)
+    p = len(inverse)
+    every, lone, between = [], np.zeros_like(inverse), np.zeros_like(inverse)
+    for group in groups:
+        adjusted = np.empty_like(group.parts)
+        for block in group.blocks():
+            near = group.inverse(inverse, block)
+            adjusted[block], more = _adjusted(group.parts[block], near)
+            places = group.places[block]
+            for cluster, alone in more:
+                lone[np.ix_(places[cluster], places[cluster])] += alone
+            moved = np.einsum("gpq,gq->gp", adjusted[block], group.scores[block])
+            full = group.spread(moved, block, p)
+            between += full.T @ full
+        every.append(adjusted)
+    covariance = inverse @ (between + lone) @ inverse
+    return Sandwich(np.asarray(covariance), inverse, groups, tuple(every))
 
 
-def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
-    """Give A_g, and the information that comes from single clusters alone, summed."""
+def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, list[tuple[int, Matrix]]]:
+    """Give A_g, and of clusters that alone inform of something the information that they have."""
     values, axes = np.linalg.eigh(parts)
     top = values.max(axis=1, keepdims=True)
     positive = values > FLOOR * np.maximum(top, FLOOR)
@@ -153,11 +213,12 @@ def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
     # What lies outside the range of H_g has no leverage, and stays as it is
     outside = axes * ~positive[:, None, :] @ axes.transpose(0, 2, 1)
     adjusted = half @ middle @ against + outside
-    if not alone.any():
-        return adjusted, np.zeros_like(inverse)
     # Nothing tells how its judgements depend on each other: there they count as independent
-    lone = half @ (turned * alone[:, None, :] @ turned.transpose(0, 2, 1)) @ half
-    return adjusted, lone.sum(axis=0)
+    lone = [
+        (g, half[g] @ (turned[g] * alone[g]) @ turned[g].T @ half[g])
+        for g in np.flatnonzero(alone.any(axis=1)).tolist()
+    ]
+    return adjusted, lone
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,7 +495,7 @@ def _made(
     tied: NDArray[np.bool_],
 ) -> Sandwich:
     """Sum derivatives and information by cluster, by the scores and, where ties count, by δ."""
-    n, count = len(fit.names), int(labels.max()) + 1
+    n = len(fit.names)
     modelled = fit.ties == "davidson" and fit.tie_parameter > 0
     theta = fit.scores / fit.scale
     terms = outcomes(
@@ -442,33 +503,60 @@ def _made(
         math.log(fit.tie_parameter) if modelled else -math.inf,
         pairs.signed,
     )
-    p = n + modelled
-    rows = np.zeros((len(pairs), p))
-    place = np.arange(len(pairs))
-    rows[place, pairs.i], rows[place, pairs.j] = 1.0, -1.0
-    pull = rows * terms.by_odds[:, None]
-    parts = np.zeros((count, p, p))
     i, j, tie = pairs.i, pairs.j, np.full(len(pairs), n)
-    for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
-        np.add.at(parts, (labels, a, b), sign * terms.odds_odds)
+    entries = [
+        (a, b, sign * terms.odds_odds)
+        for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1))
+    ]
+    slopes = [(i, terms.by_odds), (j, -terms.by_odds)]
     if modelled:
-        for a, b, sign in ((i, tie, 1), (tie, i, 1), (j, tie, -1), (tie, j, -1)):
-            np.add.at(parts, (labels, a, b), sign * terms.odds_tie)
-        np.add.at(parts, (labels, tie, tie), terms.tie_tie)
-    if modelled:
-        pull[:, n] = terms.by_tie
-    scores = np.zeros((count, p))
-    np.add.at(scores, labels, pull)
-    information = parts.sum(axis=0)
+        for a, sign in ((i, 1), (j, -1)):
+            entries += [(a, tie, sign * terms.odds_tie), (tie, a, sign * terms.odds_tie)]
+        entries.append((tie, tie, terms.tie_tie))
+        slopes.append((tie, terms.by_tie))
+    information = np.zeros((n + modelled, n + modelled))
+    for a, b, values in entries:
+        np.add.at(information, (a, b), values)
     # As in the fit: 1/n in each entry lifts the one direction, all scores alike, that is flat
     information[:n, :n] += 1 / n
-    made = sandwich(information, parts, scores)
+    made = sandwich_of(information, tuple(_grouped(labels, n + modelled, entries, slopes)))
     if fit.ties != "random" or not tied.any():
         return made
     # Half a win was expected where one was drawn: the draws add their own variance, 1/4 each
-    drawn = rows[tied] @ made.inverse / 2
-    covariance = made.covariance + drawn.T @ drawn
-    return Sandwich(covariance, made.inverse, made.parts, made.adjusted)
+    drawn = (made.inverse[i[tied]] - made.inverse[j[tied]]) / 2
+    return replace(made, covariance=made.covariance + drawn.T @ drawn)
+
+
+def _grouped(
+    labels: NDArray[np.int64],
+    p: int,
+    entries: Sequence[tuple[Longs, Longs, Floats]],
+    slopes: Sequence[tuple[Longs, Floats]],
+) -> Iterator[Clusters]:
+    """Sum what judgements add to H_g and s_g by cluster, each of the parameters it is about."""
+    codes = [labels * p + place for place, _ in slopes]
+    known = np.unique(np.concatenate(codes))
+    cluster, place = known // p, known % p
+    sizes = np.bincount(cluster)
+    starts = np.cumsum(sizes) - sizes
+
+    def within(places: Longs) -> Longs:
+        """Where a parameter stands among those of its cluster."""
+        local: Longs = np.searchsorted(known, labels * p + places) - starts[labels]
+        return local
+
+    for m in np.unique(sizes[sizes > 0]).tolist():
+        members = np.flatnonzero(sizes == m)
+        number = np.full(len(sizes), -1)
+        number[members] = np.arange(len(members))
+        rows = np.flatnonzero(number[labels] >= 0)
+        of = number[labels[rows]]
+        parts, scores = np.zeros((len(members), m, m)), np.zeros((len(members), m))
+        for a, b, values in entries:
+            np.add.at(parts, (of, within(a)[rows], within(b)[rows]), values[rows])
+        for a, values in slopes:
+            np.add.at(scores, (of, within(a)[rows]), values[rows])
+        yield Clusters(place[starts[members][:, None] + np.arange(m)], parts, scores)
 
 
 def _labels(pairs: RatedPairs, cluster: Sequence[object] | ArrayLike | None) -> NDArray[np.int64]:
