@@ -20,12 +20,14 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
+from calipers import compare
 from calipers.embedders import (
     Cache,
     Embedder,
     EmbedderChoice,
     EmbedderOptions,
     EncodedBatch,
+    RunVectors,
     as_embedder,
     cache,
     embed,
@@ -466,13 +468,68 @@ def test_a_damaged_file_is_reported_and_made_again(tmp_path, stub, samples, dama
     again = stub()
     found = embed(samples, again, cache=Cache(tmp_path))
     assert equal(found, whole)
-    assert again.texts_seen == 1024
+    assert again.texts_seen == (1 if damage is flip_a_byte else 1024)
     (note,) = found.notes
     assert note.startswith("1 damaged cache file, embedded again; the first: ")
     assert str(first) in note
     healed = stub()
     assert embed(samples, healed, cache=Cache(tmp_path)).notes == ()
     assert healed.calls == []
+
+
+def test_damaged_rows_cost_themselves_and_no_others(tmp_path, stub, samples, texts):
+    embed(samples, stub(), cache=Cache(tmp_path))
+    hashes = samples.row_hashes()[:1024]
+    (first,) = [path for path in files(tmp_path) if hashes[0] in path.read_bytes()]
+    content = bytearray(first.read_bytes())
+    for row in (0, 500, 1023):
+        content[len(content) - (1024 - row) * 34 * 4] ^= 1
+    first.write_bytes(content)
+    part, some = SampleSet.from_texts(texts[1:400], name="x"), stub()
+    assert embed(part, some, cache=Cache(tmp_path)).notes == ()  # of which none is damaged
+    assert some.calls == []
+    again = stub()
+    found = embed(samples, again, cache=Cache(tmp_path))
+    assert [text for call in again.calls for text in call] == [texts[row] for row in (0, 500, 1023)]
+    assert equal(found, stub().embed(texts))
+    assert "3 of 1,024 vectors do not fit their checksums" in found.notes[0]
+    assert not first.exists()
+
+
+def test_damaged_rows_of_a_folder_that_cannot_be_written(tmp_path, stub, samples, monkeypatch):
+    embed(samples, stub(), cache=Cache(tmp_path))
+    flip_a_byte(files(tmp_path)[0], stub, None)
+
+    def refuse(*args, **kwargs):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(cache, "write_segment", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert equal(embed(samples, stub(), cache=Cache(tmp_path)), embed(samples, stub()))
+
+
+def test_equal_samples_of_several_sets_are_embedded_once_without_a_cache(stub, texts):
+    run, model = RunVectors(), stub()
+    sets = [texts[:1500], texts[1000:2000], [*texts[1990:2010], "new", texts[0], "new"]]
+    for part in sets:
+        found = embed(SampleSet.from_texts(part, name="x"), model, cache=run)
+        assert equal(found, stub().embed(part))
+        assert found.notes[1:] == ()
+    seen = [text for call in model.calls for text in call]
+    assert seen == [*texts[:2010], "new"]
+    other = stub("stub-2")
+    embed(SampleSet.from_texts(texts[:3], name="x"), other, cache=run)
+    assert other.texts_seen == 3
+
+
+def test_no_cache_embeds_texts_of_both_sides_once(stub):
+    model = stub()
+    texts = [f"text {row}" for row in range(40)]
+    options = {"embedder": model, "cache": False, "metrics": ["recall"], "floor": False}
+    compare(
+        texts, {"a": texts[5:], "b": [*texts[:20], *(f"b {row}" for row in range(15))]}, **options
+    )
+    assert model.texts_seen == 55
 
 
 def test_a_full_disk_is_said_once_and_leaves_no_rest(tmp_path, stub, samples, monkeypatch):

@@ -317,18 +317,48 @@ def test_a_value_that_swallows_rows_is_noted_and_quotes_can_be_switched_off(writ
     assert samples.notes == (
         "the value that begins with a quotation mark in line 3 spans 3 lines, each with as many "
         "columns as the header row: if these are rows, read quotation marks as part of the texts "
-        "with --no-quotes (in Python read_samples(path, quotes=False))",
+        "with --no-quotes (quotes=False in Python)",
     )
     plain = ["before", '"Once upon', "between", 'and said: stop"', "after"]
     assert list(read_samples(path, quotes=False)) == plain
     table = ["--metrics", "mean_length", "--tokenizer", "whitespace", "--no-intervals"]
     assert "spans 3 lines, each with as many columns" in run("text", str(path), *table)
     assert "a 5 " in run("text", str(path), "--no-quotes", *table)
+    options = {"metrics": "mean_length", "tokenizer": "whitespace", "level": None}
+    assert calipers.measure_texts(str(path), **options)["a"].summary.n == 3
+    assert calipers.measure_texts(str(path), quotes=False, **options)["a"].summary.n == 5
+    assert len(read_samples(path)) == 3  # what one function was told holds for it alone
     with pytest.raises(InputError, match=r"no closing quote; .* --no-quotes"):
         read_samples(write("b.tsv", 'id\ttext\n0\t"Once upon\n1\tb\n'))
     lone = read_samples(tmp := write("b.tsv", 'id\ttext\n0\t"Once" upon\n1\tb\n'), quotes=False)
     assert list(lone) == ['"Once" upon', "b"]
     assert "if no value is quoted, read quotation marks as part" in refusal(tmp)
+
+
+@pytest.mark.parametrize("swallowing", ["reference", "generated"])
+def test_the_first_screen_of_a_comparison_says_that_a_value_swallows_rows(
+    write: Write, swallowing: str
+) -> None:
+    sides = {
+        side: [f"{side} text number {i} of many" for i in range(20)]
+        for side in ("reference", "generated")
+    }
+    sides[swallowing][3] = '"Once upon'
+    sides[swallowing][6] = 'and so said: stop"'
+    paths = {
+        side: str(
+            write(f"{side}.tsv", "id\ttext\n" + "".join(f"{i}\t{t}\n" for i, t in enumerate(ts)))
+        )
+        for side, ts in sides.items()
+    }
+    options = {"embedder": "tfidf", "metrics": ["recall"], "floor": False, "level": None}
+    given = paths["reference"], paths["generated"]
+    found = calipers.compare(*given, **options)
+    (caution,) = [each for each in found.verdict.cautions if each.kind == "quotes"]
+    assert caution.system == ("generated" if swallowing == "generated" else "")
+    assert "(--no-quotes)" in str(found)
+    plain = calipers.compare(*given, quotes=False, **options)
+    assert not [each for each in plain.verdict.cautions if each.kind == "quotes"]
 
 
 def test_several_swallowing_values_are_noted_together(write: Write) -> None:

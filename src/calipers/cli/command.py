@@ -16,19 +16,17 @@ from typing import Any
 
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
 from calipers.cli.help import CommandPage, HelpAll
-from calipers.cli.options import MaxMemory, NoQuotes, build, common_of, parameter, parameters
+from calipers.cli.options import MaxMemory, build, common_of, parameter, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
 from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
 from calipers.options.embedding import Model
 from calipers.options.engines import SearchEngine
-from calipers.options.inputs import Reading
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
 
 STDIO = "-"
 MAX_MEMORY = parameter("max_memory", MaxMemory, None)
-NO_QUOTES = parameter("no_quotes", NoQuotes, False)
 HELP_ALL = parameter("help_all", HelpAll, False)
 
 
@@ -85,7 +83,7 @@ def command(
     def decorate(function: Callable[..., None]) -> CommandSpec:
         takes = inspect.signature(function, eval_str=True).parameters
         made = {
-            "options": [] if options is None else _of_group(options),
+            "options": [] if options is None else parameters(options),
             "outputs": [*output_parameters(*writes, **worded), *([MAX_MEMORY] if limited else [])],
             "typed": [],
         }
@@ -122,12 +120,6 @@ def command(
         return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 
     return decorate
-
-
-def _of_group(options: type[Group]) -> list[inspect.Parameter]:
-    """Give the parameters of a group; with its field that of texts goes how they are quoted."""
-    reads_texts = [NO_QUOTES] if issubclass(options, Reading) else []
-    return [*parameters(options), *reads_texts]
 
 
 def _ending(options: Group | None, stopped: str | None) -> str:

@@ -72,15 +72,6 @@ MaxMemory = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
-NoQuotes = Annotated[
-    bool,
-    typer.Option(
-        "--no-quotes",
-        help="Read quotation marks in CSV and TSV files as part of the texts. By default they "
-        "enclose values, which may then hold line ends and the mark between columns.",
-        rich_help_panel=INPUT,
-    ),
-]
 
 
 def parameters(group: type[Group]) -> list[inspect.Parameter]:

@@ -11,6 +11,7 @@ from calipers.embedders.embedder import (
 )
 from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.pipeline import check_reads, embed
+from calipers.embedders.run_vectors import RunVectors
 
 __all__ = [
     "Cache",
@@ -19,6 +20,7 @@ __all__ = [
     "EmbedderOptions",
     "Embeddings",
     "EncodedBatch",
+    "RunVectors",
     "as_embedder",
     "check_reads",
     "embed",

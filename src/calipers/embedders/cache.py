@@ -26,10 +26,12 @@ from calipers.embedders.embedder import EncodedBatch
 from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.segments import (
     FORMAT,
+    DamagedRowsError,
     DamagedSegmentError,
     RowHashes,
     read_hashes,
     read_segment,
+    read_sound,
     write_segment,
 )
 from calipers.errors import InputError
@@ -126,14 +128,15 @@ class CachedVectors:
         self.folder = directory / "embeddings" / key[:32]
         self._views = sorted(views)
         self.damaged: list[str] = []
-        self._index = _Index()
+        self._index = SegmentIndex()
         self._unusable = set[str]()
         self._lock = Lock()
 
     def find(self, hashes: RowHashes) -> Iterator[tuple[Rows, EncodedBatch]]:
         """Yield the vectors that are there, with their places among the given hashes.
 
-        A damaged file is removed and goes to :attr:`damaged`; what it held is not there.
+        A damaged file is removed and goes to :attr:`damaged`; what it held is not there, but for
+        the rows that are whole where it is only rows that are damaged.
         """
         wanted = np.arange(len(hashes))
         while wanted.size:
@@ -151,6 +154,7 @@ class CachedVectors:
                     batch = self._read(name, rows[group].astype(np.intp), hashes[places])
                 except (DamagedSegmentError, OSError) as error:
                     self._set_aside(name, error)
+                    self._salvage(name, error)
                     lost.append(places)
                 else:
                     yield places, batch
@@ -229,11 +233,25 @@ class CachedVectors:
         path = self.folder / name
         if isinstance(error, DamagedSegmentError):
             self.damaged.append(str(error))
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+            if not isinstance(error, DamagedRowsError):
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
         else:
             assert isinstance(error, OSError)
             self.damaged.append(f"{path}: cannot be read ({error.strerror or error})")
+
+    def _salvage(self, name: str, error: Exception) -> None:
+        """Write the rows of a segment that are whole anew, where others of it are damaged."""
+        if not isinstance(error, DamagedRowsError):
+            return
+        with suppress(DamagedSegmentError, OSError):
+            hashes, batch = read_sound(self.folder / name, self._owner)
+            if len(hashes):
+                written = self._write(hashes, batch)
+                with self._lock:
+                    self._unusable.discard(written)
+        with suppress(OSError):
+            (self.folder / name).unlink(missing_ok=True)
 
     def _write(self, hashes: RowHashes, batch: EncodedBatch) -> str:
         """Write a segment; return its name."""
@@ -261,6 +279,7 @@ class CachedVectors:
                 part = read_segment(self.folder / name, self._owner)
             except (DamagedSegmentError, OSError) as error:
                 self._set_aside(name, error)
+                self._salvage(name, error)
                 continue
             if parts and (
                 sum(len(hashes) for hashes, _ in parts) >= MERGED or _form(part) != _form(parts[0])
@@ -322,7 +341,7 @@ class _Run(NamedTuple):
         return cls(hashes[order], segments[order], rows[order])
 
 
-class _Index:
+class SegmentIndex:
     """Which samples lie in which segments.
 
     Runs of sorted hashes, each more than twice as long as the next, so that both adding a segment

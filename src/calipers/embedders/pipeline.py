@@ -21,6 +21,7 @@ from calipers.embedders.cache import Cache, CachedVectors, Rows, joined
 from calipers.embedders.catalogue import load_embedder
 from calipers.embedders.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.embedders.reading import ReadingCounts, unread_note
+from calipers.embedders.run_vectors import MadeVectors, RunVectors
 from calipers.embedders.segments import RowHashes
 from calipers.errors import CalipersError, InputError
 from calipers.numeric.scratch import scratch
@@ -124,8 +125,8 @@ def _slice_of(places: Rows) -> Rows | slice:
 class Shelf:
     """What one run finds in the cache and adds to it, and what went wrong with it."""
 
-    def __init__(self, cache: Cache | None, embedder: Embedder, kind: str) -> None:
-        self._cache: CachedVectors | None = None
+    def __init__(self, cache: Cache | RunVectors | None, embedder: Embedder, kind: str) -> None:
+        self._cache: CachedVectors | MadeVectors | None = None
         if cache is not None and embedder.kept:
             self._cache = cache.of(embedder.identity, kind, embedder.views)
         self._directory = None if cache is None else cache.directory
@@ -220,7 +221,7 @@ def embed(
     samples: Any,
     embedder: Embedder | str = "minilm",
     *,
-    cache: Cache | None = None,
+    cache: Cache | RunVectors | None = None,
     progress: Progress | None = None,
 ) -> Embeddings:
     """Embed every sample of a set.
@@ -239,7 +240,7 @@ def embed(
     embedder
         What turns samples into vectors, or its name.
     cache
-        Where vectors are kept; None for nowhere.
+        Where vectors are kept: on disk, in a :class:`RunVectors` for one run, or None for nowhere.
     progress
         What shows how far it is, in samples.
 
@@ -276,7 +277,8 @@ def embed(
         return Embeddings(views, dict(embedder.signature), (), dict(embedder.view_signature))
     progress, elsewhere = progress or Silent(), _elsewhere.get()
     if elsewhere is not None:
-        cache = elsewhere.fill(samples, embedder, cache, progress)
+        kept = cache if isinstance(cache, Cache) else None
+        cache = elsewhere.fill(samples, embedder, kept, progress) or cache
     shelf = Shelf(cache, embedder, samples.kind)
     rows = VectorRows(len(samples), embedder.views)
     with progress.task(f"Embedding {samples.name}", len(samples)) as advance:

@@ -38,6 +38,10 @@ class DamagedSegmentError(CalipersError):
     """A file of the cache does not hold what it must, so its samples are embedded again."""
 
 
+class DamagedRowsError(DamagedSegmentError):
+    """Some vectors of a file are not those that were written; all else of it is whole."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Columns:
     """What a segment holds beside vectors, a value for each row, in this order."""
@@ -148,6 +152,31 @@ def read_segment(
     OSError, DamagedSegmentError
         As in :func:`read_hashes`; and if one of these rows was changed.
     """
+    hashes, batch, sound = _read_rows(path, owner, rows)
+    if not sound.all():
+        count = f"{int((~sound).sum()):,} of {len(sound):,} vectors do"
+        raise DamagedRowsError(f"{path}: {count} not fit their checksums")
+    return hashes, batch
+
+
+def read_sound(path: Path, owner: Mapping[str, str]) -> tuple[RowHashes, EncodedBatch]:
+    """Read the vectors that are whole of a file of which others are damaged.
+
+    Raises
+    ------
+    OSError, DamagedSegmentError
+        As in :func:`read_hashes`.
+    """
+    hashes, batch, sound = _read_rows(path, owner, None)
+    views = {name: view[sound] for name, view in batch.views.items()}
+    reading = None if batch.reading is None else batch.reading.take(np.flatnonzero(sound))
+    return hashes[sound], EncodedBatch(views, batch.truncated[sound], reading)
+
+
+def _read_rows(
+    path: Path, owner: Mapping[str, str], rows: NDArray[np.intp] | None
+) -> tuple[RowHashes, EncodedBatch, NDArray[np.bool_]]:
+    """Read some rows, and tell which of their vectors fit their checksums."""
     with path.open("rb", buffering=0) as file:
         head = _Head.read(file, path, owner)
         columns, width = head.columns, sum(head.widths.values())
@@ -160,8 +189,7 @@ def read_segment(
             if start < stop:
                 file.seek(head.start + int(rows[start]) * width * 4)
                 _fill(file, vectors[start:stop], path)
-    if not np.array_equal(_checksums(vectors), columns.checks[rows]):
-        raise DamagedSegmentError(f"{path}: its vectors do not fit their checksums")
+    sound = np.asarray(_checksums(vectors) == columns.checks[rows])
     views, place = {}, 0
     for name, wide in head.widths.items():
         views[name] = vectors[:, place : place + wide]
@@ -169,7 +197,7 @@ def read_segment(
     reading = None
     if columns.words is not None and columns.unread is not None:
         reading = ReadingCounts(columns.words[rows], columns.unread[rows])
-    return columns.hashes[rows], EncodedBatch(views, columns.truncated[rows], reading)
+    return columns.hashes[rows], EncodedBatch(views, columns.truncated[rows], reading), sound
 
 
 @dataclass(frozen=True, eq=False)

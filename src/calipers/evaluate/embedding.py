@@ -14,6 +14,7 @@ from calipers.embedders import (
     Embedder,
     EmbedderChoice,
     Embeddings,
+    RunVectors,
     as_embedder,
     check_reads,
     embed,
@@ -134,10 +135,10 @@ def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
     return options.changed(normalise=norm)
 
 
-def cache_of(options: Model) -> Cache | None:
-    """Give the place where embeddings are kept; None where they are not."""
+def cache_of(options: Model) -> Cache | RunVectors:
+    """Give the place where embeddings are kept: on disk, or for this run alone."""
     folder = options.cache_dir
-    return Cache(None if folder is None else Path(folder)) if options.cache else None
+    return Cache(None if folder is None else Path(folder)) if options.cache else RunVectors()
 
 
 def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:
@@ -219,9 +220,9 @@ def notes_of_all(sets: Sequence[Embeddings]) -> tuple[str, ...]:
 def embed_sides(
     inputs: ComparisonInputs,
     model: Embedder,
-    cache: Cache | None,
+    cache: Cache | RunVectors | None,
     progress: Progress,
-    known: Callable[[SampleSet, Cache | None, Progress], Embeddings] | None = None,
+    known: Callable[[SampleSet, Cache | RunVectors | None, Progress], Embeddings] | None = None,
 ) -> Embedded:
     """Embed the reference, every file of every system and the training set.
 

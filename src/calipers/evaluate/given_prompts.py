@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.settings import Settings
-from calipers.embedders import Cache, Embedder, Embeddings, embed
+from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.conditional_mean import ConditionalMean
 from calipers.estimate.knn.strata import largest_stratum
@@ -143,7 +143,7 @@ class PromptVectors:
     """Embeds the prompts of all pairs of a run and fits the reference to them, equal ones once."""
 
     model: Embedder
-    cache: Cache | None
+    cache: Cache | RunVectors | None
     progress: Progress | None
     known: dict[tuple[str, ...], Embeddings] = field(default_factory=dict)
     fitted: dict[Hashable, ConditionalMean] = field(default_factory=dict)

@@ -31,6 +31,7 @@ from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
 from calipers.results.reading import SetReading
 from calipers.samples import SampleSet, System, as_sample_set
+from calipers.samples.readers.csv_files import swallowed
 from calipers.samples.truncation import check_filled, check_left
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
@@ -488,6 +489,13 @@ def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[
             moved = movement("empty", share - expected)
             yield Caution("empty", f"{brief_share(share)} empty", note, movement=moved)
             return
+
+
+def quotes_cautions(samples: SampleSet, whose: str = "") -> Iterator[Caution]:
+    """Point to the note on a file of which quotation marks may have swallowed rows."""
+    for note in swallowed(samples.notes):
+        yield Caution("quotes", f"{whose}quotation marks swallow rows", note, "--no-quotes")
+        return
 
 
 def few_samples(inputs: ComparisonInputs) -> tuple[Caution, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from calipers.embedders import Cache, Embedder, Embeddings, embed
+from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
 from calipers.errors import InputError
 from calipers.evaluate.embedding import check_made_alike, open_embedder, open_unfitted
 from calipers.evaluate.inputs import Reader
@@ -143,7 +143,9 @@ class Reference:
         check_made_alike(sets)
         return cut.embedder
 
-    def embed(self, samples: SampleSet, cache: Cache | None, progress: Progress) -> Embeddings:
+    def embed(
+        self, samples: SampleSet, cache: Cache | RunVectors | None, progress: Progress
+    ) -> Embeddings:
         """Give the vectors of the reference as it is compared, made once."""
         cut = self._cut(samples)
         if cut.embeddings is None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from calipers.evaluate.inputs import (
     InputSet,
     InputSystem,
     empty_cautions,
+    quotes_cautions,
     read_of,
     summarise,
     trust_cautions,
@@ -95,6 +96,7 @@ def score_systems(
         systems=systems,
         settings={"k_max": max(of_system.k_max for of_system in scored) or None},
         warnings=embedded.shared_notes,
+        cautions=tuple(quotes_cautions(inputs.reference.samples, "reference: ")),
         reference_samples=run.against.samples,
         reference_scores=reference_scores,
         train=run.train,
@@ -318,7 +320,10 @@ class Run:
             *unaddressed(prompts),
             *(Caution("ratios", remark.brief, remark.text) for remark in scored.remarks),
         )
-        empty = empty_cautions(self.inputs.reference.samples, files)
+        noted = (
+            *empty_cautions(self.inputs.reference.samples, files),
+            *chain.from_iterable(quotes_cautions(file.samples) for file in files),
+        )
         return SystemResult(
             summary=summary,
             scores=with_intervals(scored.scores, scored.spreads, self.options.level),
@@ -326,7 +331,7 @@ class Run:
             seeds=system.seeds,
             samples=tuple(map(_samples, files, embeddings)),
             warnings=sentences(cautions),
-            cautions=worst_first((*cautions, *empty)),
+            cautions=worst_first((*cautions, *noted)),
             neighbours=scored.neighbours,
             confounders=differences.to_dict(),
             curve_errors={

@@ -44,6 +44,18 @@ class Reading(Group):
         metavar="PATH",
         common=True,
     )
+    quotes: bool = option(
+        True,
+        "Whether quotation marks in CSV and TSV files enclose values, or are part of the texts.",
+        FLAG,
+        panel=INPUT,
+        off=(
+            "--no-quotes",
+            "Read quotation marks in CSV and TSV files as part of the texts. By default they "
+            "enclose values, which may then hold line ends and the mark between columns.",
+        ),
+        last=True,
+    )
 
 
 @options_class

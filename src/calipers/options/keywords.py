@@ -10,6 +10,7 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, fields
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
@@ -134,7 +135,8 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
                 f"{function.__name__}() takes options of the class {group.__name__}; found "
                 f"{type(options).__name__}"
             )
-        return function(*given, options)
+        with _as_quoted(options):
+            return function(*given, options)
 
     others = [
         inspect.Parameter(alias, only, default=None, annotation="Any") for alias in aliases.values()
@@ -145,6 +147,15 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     call.__doc__ = _documented(function.__doc__, group, aliases)
     return call
+
+
+def _as_quoted(options: Group) -> AbstractContextManager[None]:
+    """Read files as the options say, where they say how values are quoted."""
+    if getattr(options, "quotes", True):
+        return nullcontext()
+    from calipers.samples.source import quotation_marks
+
+    return quotation_marks(enclose=False)
 
 
 def _documented(docstring: str | None, group: type[Group], aliases: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from calipers.serialise import Plain
 Kind = Literal[
     "unread",
     "same_file",
+    "quotes",
     "scorer",
     "copies",
     "prompts",
@@ -48,6 +49,7 @@ WEIGHTS: Mapping[Kind, int] = {
     "same_file": 100,
     "scorer": 95,
     "outlier": 60,
+    "quotes": 55,
     # Their movement is measured, wherever their strength is known
     "copies": 50,
     "ratios": 42,

@@ -15,7 +15,7 @@ from calipers.catalogue.settings import Settings
 from calipers.commands.overlap.options import OverlapOptions
 from calipers.commands.overlap.result import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
 from calipers.commands.overlap.shared import search_texts
-from calipers.embedders import Cache, Embedder, Embeddings, embed
+from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.evaluate.approximate import search_caution, search_fields, search_of
@@ -267,7 +267,7 @@ def _hashes(member: Member) -> str:
 
 
 def _embed(
-    inputs: Inputs, model: Embedder, cache: Cache | None, progress: Progress
+    inputs: Inputs, model: Embedder, cache: Cache | RunVectors | None, progress: Progress
 ) -> tuple[Member, ...]:
     """Embed every file of every system."""
 

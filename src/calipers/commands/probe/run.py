@@ -16,7 +16,7 @@ from calipers.catalogue.settings import Settings
 from calipers.commands.probe.options import ProbeOptions
 from calipers.commands.probe.perturbations import CHANGES, Change, change_set
 from calipers.commands.probe.result import ENOUGH, Move, Probe, ProbedChange, ProbedView
-from calipers.embedders import Cache, Embedder, Embeddings, embed
+from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.embedding import cache_of, open_unfitted, with_scaling
 from calipers.evaluate.inputs import FEW, InputSet, Reader, read_of, summarise
@@ -243,7 +243,7 @@ class Vectors:
 
     model: Embedder
     versions: Mapping[str, SampleSet]
-    cache: Cache | None
+    cache: Cache | RunVectors | None
     progress: Progress
 
     def sides(self, halves: Halves) -> Sides:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -176,10 +176,12 @@ def _swallowed(rows: dict[int, int]) -> str:
     return f"{values}, each with as many columns as the header row: if these are rows, {UNQUOTED}"
 
 
-UNQUOTED = (
-    "read quotation marks as part of the texts with --no-quotes (in Python "
-    "read_samples(path, quotes=False))"
-)
+def swallowed(notes: Iterable[str]) -> Iterator[str]:
+    """Give the notes on a file that say that quotation marks may have swallowed rows of it."""
+    return (note for note in notes if note.endswith(f": if these are rows, {UNQUOTED}"))
+
+
+UNQUOTED = "read quotation marks as part of the texts with --no-quotes (quotes=False in Python)"
 
 
 def _begin(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,51 @@
+"""Vectors of one run that keeps none on disk: equal samples of several sets are embedded once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from calipers.embedders.cache import Rows, SegmentIndex, taken
+from calipers.embedders.embedder import EncodedBatch
+from calipers.embedders.segments import RowHashes
+
+
+class RunVectors:
+    """The vectors that a run has made, by what made them; in the place of a cache on disk."""
+
+    directory = None
+
+    def __init__(self) -> None:
+        self._made = dict[tuple[str, str, tuple[str, ...]], MadeVectors]()
+
+    def of(self, identity: str, kind: str, views: Sequence[str]) -> MadeVectors:
+        """Give the vectors of one embedder; as :meth:`calipers.embedders.cache.Cache.of`."""
+        return self._made.setdefault((identity, kind, tuple(views)), MadeVectors())
+
+
+class MadeVectors:
+    """The vectors of one embedder in a run, by the hashes of their samples.
+
+    They are the rows of the sets themselves wherever a set has them in turn, so that they take no
+    memory of their own.
+    """
+
+    damaged: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self._index = SegmentIndex()
+        self._batches = dict[str, EncodedBatch]()
+
+    def find(self, hashes: RowHashes) -> Iterator[tuple[Rows, EncodedBatch]]:
+        """Yield the vectors that there are, with their places among the given hashes."""
+        names, segments, rows = self._index.locate(hashes)
+        for number in np.unique(segments[segments >= 0]).tolist():
+            places = np.flatnonzero(segments == number)
+            yield places, taken(self._batches[names[number]], rows[places].astype(np.intp))
+
+    def store(self, hashes: RowHashes, batch: EncodedBatch) -> None:
+        """Keep the vectors of samples for the rest of the run."""
+        name = str(len(self._batches))
+        self._batches[name] = batch
+        self._index.add({name: hashes})
