@@ -181,7 +181,7 @@ def complete_all_metrics(incomplete: str) -> list[str]:
 
 def complete_embedders(incomplete: str) -> list[str]:
     """Offer names of embedders, for the last of a list."""
-    return complete_list("minilm", "tfidf", "characters", "pixels", "inception")(incomplete)
+    return complete_list("minilm", "use", "characters", "tfidf", "pixels", "inception")(incomplete)
 
 
 COMPLETERS: Mapping[str, Completer] = {

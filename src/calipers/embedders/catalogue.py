@@ -27,6 +27,9 @@ NAMED = {
 }
 """Name of an embedder to its module."""
 
+AUTO = "auto"
+"""What no embedder is called: the texts of a run decide."""
+
 MODEL, WORDS, ENDPOINT = (
     "calipers.embedders.models.models",
     "calipers.embedders.words.word_vectors",
@@ -88,6 +91,11 @@ class EmbedderChoice:
 
     def __post_init__(self) -> None:
         """Refuse options that would be without effect, and texts sent out by a slip."""
+        if self.name == AUTO:
+            raise InputError(
+                "'auto' is no embedder: it is chosen by all texts of a comparison; name one here, "
+                "such as 'minilm' (without options behind it, --embedder auto is the default)"
+            )
         if self.name in NAMED and self.settings.endpoint is not None:
             raise InputError(
                 f"{self.name!r} is an embedder of Calipers itself, which needs no endpoint; name "

@@ -19,17 +19,20 @@ from calipers.embedders import (
     check_reads,
     embed,
 )
+from calipers.embedders.catalogue import AUTO
 from calipers.embedders.processes import in_processes
 from calipers.embedders.vectors import Precomputed
 from calipers.errors import InputError
+from calipers.evaluate.automatic import Automatic, choose_embedder, unread_languages
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.options.embedding import Embedding, Model
 from calipers.progress import Progress
+from calipers.results.caution import Caution
 from calipers.samples import SampleSet
 
-USUAL = {"texts": "minilm", "images": "pixels", "vectors": "precomputed"}
-"""Kind of samples to the embedder that reads them where none is named."""
+USUAL = {"images": "pixels", "vectors": "precomputed"}
+"""Kind of samples to the embedder that reads them where none is named; texts decide theirs."""
 
 PIXELS = (
     "images are compared pixel by pixel, by brightness and position and not by content; for "
@@ -141,9 +144,69 @@ def cache_of(options: Model) -> Cache | RunVectors:
     return Cache(None if folder is None else Path(folder)) if options.cache else RunVectors()
 
 
-def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:
-    """Warn where nobody chose an embedder and the usual one sees little."""
-    return (PIXELS,) if wanted.embedder is None and samples.kind == "images" else ()
+Chosen = TypeVar("Chosen", bound=Embedding)
+
+
+def with_embedder(
+    options: Chosen, sets: Sequence[SampleSet], *, alone: bool = False
+) -> tuple[Chosen, Automatic | None]:
+    """Settle which embedder reads the texts of a run, where nobody named one.
+
+    Parameters
+    ----------
+    options
+        Those of the run.
+    sets
+        All sample sets of the run, the reference first.
+    alone
+        Whether none of them is a reference.
+
+    Returns
+    -------
+    tuple
+        The options with the name, and how it was chosen; as given, and None, where an embedder is
+        named or there are no texts to choose by.
+    """
+    if not is_automatic(options.embedder):
+        return options, None
+    if sets[0].kind != "texts":
+        return options.changed(embedder=None), None
+    chosen = choose_embedder(sets, alone=alone)
+    return options.changed(embedder=chosen.embedder), chosen
+
+
+def is_automatic(embedder: object) -> bool:
+    """Whether no embedder is named, so that the texts decide."""
+    return embedder is None or (isinstance(embedder, str) and embedder == AUTO)
+
+
+def embedder_cautions(
+    options: Embedding,
+    model: Embedder,
+    sets: Sequence[SampleSet],
+    chosen: Automatic | None,
+) -> tuple[Caution, ...]:
+    """Warn where the embedder of a run sees little of its samples.
+
+    Parameters
+    ----------
+    options, model
+        Those of the run, as :func:`with_embedder` gave them, and its embedder.
+    sets
+        Its sample sets.
+    chosen
+        How the embedder was chosen, where it was.
+    """
+    if options.embedder is None and sets[0].kind == "images":
+        return (Caution("embedder", "images compared pixel by pixel", PIXELS),)
+    if chosen is not None and chosen.embedder == model.name:
+        return chosen.cautions
+    return tuple(unread_languages(model.name, sets))
+
+
+def chosen_setting(chosen: Automatic | None) -> dict[str, Any]:
+    """Give the setting that says how an embedder was chosen; none where it was named."""
+    return {} if chosen is None else {"chosen": chosen.to_dict()}
 
 
 def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
@@ -153,8 +216,10 @@ def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
         return Precomputed.of(tuple(made.views), made.signature, made.view_signature)
     if samples.kind == "vectors":
         return EmbedderChoice("precomputed").load()
-    if embedder is None or isinstance(embedder, str):
-        embedder = wanted.choice_of(usual_embedder(samples) if embedder is None else embedder)
+    if is_automatic(embedder):
+        embedder = usual_embedder(samples)
+    if isinstance(embedder, str):
+        embedder = wanted.choice_of(embedder)
     if not isinstance(embedder, EmbedderChoice):
         return embedder
     count = wanted.processes
@@ -169,6 +234,8 @@ def usual_embedder(samples: SampleSet) -> str:
     InputError
         If they hold token ids, which belong to a model.
     """
+    if samples.kind == "texts":
+        return choose_embedder([samples]).embedder
     if samples.kind not in USUAL:
         raise InputError(
             f"{samples.name}: holds token ids, which need the model that they belong to; name "

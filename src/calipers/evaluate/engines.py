@@ -18,7 +18,7 @@ from calipers.errors import InputError, check_installed
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.products import products_on
-from calipers.evaluate.embedding import usual_embedder
+from calipers.evaluate.embedding import is_automatic, usual_embedder
 from calipers.options.engines import EngineEmbedding, EngineSearch
 from calipers.progress import Progress
 from calipers.samples import SampleSet
@@ -164,8 +164,10 @@ def _embedding(options: EngineSearch | EngineEmbedding, connect: Connect) -> Ite
     def shipped(samples: SampleSet, embedder: Embedder) -> Embedder | EmbedderChoice | None:
         """Tell what the actors embed with; None where samples are embedded here."""
         wanted = options.embedder
-        if wanted is None or isinstance(wanted, str):
-            wanted = options.choice_of(usual_embedder(samples) if wanted is None else wanted)
+        if is_automatic(wanted):
+            wanted = usual_embedder(samples)
+        if isinstance(wanted, str):
+            wanted = options.choice_of(wanted)
         if isinstance(wanted, EmbedderChoice):
             return choice_for_actors(wanted, embedder)
         return embedder

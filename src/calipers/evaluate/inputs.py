@@ -110,6 +110,11 @@ class Inputs:
         return tuple(file.samples for file in self.files)
 
     @property
+    def every(self) -> tuple[SampleSet, ...]:
+        """The samples of the same sets, and of the training set where there is one."""
+        return self.sets if self.train is None else (*self.sets, self.train.samples)
+
+    @property
     def one_size(self) -> bool:
         """Whether all these sets have as many samples."""
         return len({len(samples) for samples in self.sets}) == 1

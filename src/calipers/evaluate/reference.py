@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
 from calipers.errors import InputError
-from calipers.evaluate.embedding import check_made_alike, open_embedder, open_unfitted
+from calipers.evaluate.automatic import Automatic, check_kept
+from calipers.evaluate.embedding import (
+    check_made_alike,
+    is_automatic,
+    open_embedder,
+    open_unfitted,
+    with_embedder,
+)
 from calipers.evaluate.inputs import Reader
 from calipers.numeric.kept import Kept
 from calipers.numeric.threads import limit_threads
@@ -54,6 +61,8 @@ class Reference:
         What was read.
     options
         The options, which hold in every comparison.
+    chosen
+        How the embedder was chosen by these samples, for all comparisons; None where it was named.
 
     Raises
     ------
@@ -73,6 +82,7 @@ class Reference:
 
     samples: SampleSet
     options: ReferenceOptions
+    chosen: Automatic | None
     _embedder: Embedder
     _made: dict[str, _Cut]
 
@@ -88,9 +98,12 @@ class Reference:
         reader = Reader(options.field, options.group, options.cluster, options.skip_bad)
         read = reader.one(samples, "reference", group_needed=options.group is not None)
         named = read if options.name is None else read.renamed(options.name)
+        options, chosen = with_embedder(options, [named])
         with limit_threads(options.threads):
             embedder = open_unfitted(options, named)
-        vars(self).update(samples=named, options=options, _embedder=embedder, _made={})
+        vars(self).update(
+            samples=named, options=options, chosen=chosen, _embedder=embedder, _made={}
+        )
 
     def compare(self, *generated: Any, **options: Any) -> Comparison:
         """Compare generated sets with this reference, as :func:`calipers.compare` does.
@@ -125,7 +138,8 @@ class Reference:
             if name in OF_REFERENCE or not hasattr(self.options, name):
                 continue
             made, asked = getattr(self.options, name), getattr(options, name)
-            if asked is option.default or asked == option.default:
+            automatic = name == "embedder" and is_automatic(asked)
+            if automatic or asked is option.default or asked == option.default:
                 values[name] = made
             elif name not in FREE and asked is not made and asked != made:
                 raise InputError(
@@ -136,7 +150,15 @@ class Reference:
         return options.changed(**values)
 
     def open(self, sets: Sequence[SampleSet]) -> Embedder:
-        """Give the embedder, ready for these sets, of which the reference is the first."""
+        """Give the embedder, ready for these sets, of which the reference is the first.
+
+        Raises
+        ------
+        InputError
+            If it was chosen by the reference, and does not read another set.
+        """
+        if self.chosen is not None:
+            check_kept(self.chosen, sets[1:])
         cut = self._cut(sets[0])
         if cut.embedder is None:
             cut.embedder = open_embedder(self.options, sets, opened=self._embedder)

@@ -23,20 +23,30 @@ class NamedEmbedder(Group):
 
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
-        "Model that turns samples into vectors: minilm, tfidf, characters, a model such as "
-        "gpt2-large or ./my-model, or for images pixels, inception or a vision model. The "
-        "default, minilm, is part of Calipers and downloads nothing; tfidf (words) and characters "
-        "(n-grams of characters, in any script) use no model. Models are named as on the Hugging "
-        "Face hub (transformers and sentence-transformers) or by their folder. Also possible: a "
-        "file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an embeddings "
-        "service, and precomputed, for files that hold vectors. Options may follow the name, as in "
-        "gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` returns. "
-        "Embeddings that are given are used as they are. [default: minilm for texts, pixels for "
-        "images]",
+        "Model that turns samples into vectors: auto, minilm, use, characters, tfidf, a model such "
+        "as gpt2-large or ./my-model, or for images pixels, inception or a vision model. auto, the "
+        "default, takes by the languages of all texts minilm for English, use where its sixteen "
+        "languages cover them, else characters, which does not read meaning. These are part of "
+        "Calipers and download nothing; tfidf uses no model. Models are named as on the "
+        "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
+        "possible: a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "
+        "embeddings service, and precomputed, for files that hold vectors. Options may follow the "
+        "name, as in gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` "
+        "returns. Embeddings that are given are used as they are. [default: auto for texts, "
+        "pixels for images]",
         panel=EMBEDDING,
         metavar="NAME",
         common=True,
-        complete=("minilm", "tfidf", "characters", "pixels", "inception", "precomputed"),
+        complete=(
+            "auto",
+            "minilm",
+            "use",
+            "characters",
+            "tfidf",
+            "pixels",
+            "inception",
+            "precomputed",
+        ),
     )
 
 
@@ -182,4 +192,7 @@ class Embedding(Running, Model, NamedEmbedder):
         """Check every value, and that a name is one."""
         super().__post_init__()
         if isinstance(self.embedder, str):
-            self.choice_of(self.embedder)
+            from calipers.embedders.catalogue import AUTO
+
+            if self.embedder != AUTO:
+                self.choice_of(self.embedder)

@@ -131,7 +131,7 @@ def foot(comparison: Comparison) -> str:
         most = f"{generated[0]:,}"
         most += f" to {generated[-1]:,}" if len(generated) > 1 else ""
         size = f"n = {size_of(comparison.reference)} (reference), {most}"
-    embedder = clean(settings.get("embedder") or "")
+    embedder = with_reason(settings)
     tokenizer = f"tokenizer {clean(settings['tokenizer'])}" if settings.get("tokenizer") else ""
     changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
@@ -150,6 +150,21 @@ def foot(comparison: Comparison) -> str:
         *changed,
     ]
     return " · ".join(filter(None, parts))
+
+
+def with_reason(settings: Settings) -> str:
+    """Name the embedder, and why the texts asked for another than the usual one.
+
+    Examples
+    --------
+    >>> with_reason({"embedder": "use", "chosen": {"embedder": "use", "reason": "texts are Thai"}})
+    'use: texts are Thai'
+    """
+    embedder, chosen = clean(settings.get("embedder") or ""), settings.get("chosen")
+    if not isinstance(chosen, Mapping) or chosen.get("embedder") == "minilm":
+        return embedder
+    reason = clean(chosen.get("reason") or "")
+    return f"{embedder}: {reason}" if reason else embedder
 
 
 def _written(settings: Settings) -> Iterator[str]:

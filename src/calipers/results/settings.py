@@ -34,6 +34,7 @@ TYPES: Mapping[str, Any] = {
     "embedders": Mapping[str, Any],
     "rubric": Mapping[str, Any],
     "embedding": Mapping[str, Any] | None,
+    "chosen": Mapping[str, Any] | None,
     "generation": Mapping[str, Any] | None,
 }
 """What a setting is, by its name."""

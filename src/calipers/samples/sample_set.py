@@ -27,6 +27,13 @@ from calipers.samples.kinds import (
     checked_vectors,
 )
 from calipers.samples.labels import LogIds, label_column, label_columns, text_column
+from calipers.samples.languages import (
+    CHARACTERS,
+    SAMPLED,
+    TextLanguages,
+    read_languages,
+    sampled_rows,
+)
 from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
 
@@ -292,6 +299,16 @@ class SampleSet:
     def content_hash(self) -> str:
         """Hex SHA-256 of the samples, over the hashes of chunks of `CHUNK` rows."""
         return kinds.hash_hashes(self.data.hash(*rows) for rows in self._spans())
+
+    @cached_property
+    def languages(self) -> TextLanguages | None:
+        """What up to 200 of the texts are written in, by their hashes; None without texts."""
+        column = self.texts
+        if column is None:
+            return None
+        every = len(self) <= SAMPLED
+        rows = np.arange(len(self)) if every else sampled_rows(self.row_hashes())
+        return read_languages([text[:CHARACTERS] for text in column.take(rows)])
 
     def renamed(self, name: str) -> SampleSet:
         """Return the same samples under another name."""

@@ -41,6 +41,7 @@ KEYS = {
     "prompts",
     "beginnings",
     "forms",
+    "languages",
     "scripts",
     "language",
     "same",
@@ -635,7 +636,14 @@ def check_language(reference, *generated):
 
 
 def about_language(found):
-    return [text for text in found.warnings if "hardly occur" in text]
+    """What the most frequent words say, whatever the languages that are known say first."""
+    caution = None if found.language is None else found.language.caution()
+    return [] if caution is None else [caution.text]
+
+
+def about_scripts(found):
+    caution = found.scripts.caution()
+    return [] if caution is None else [caution.text]
 
 
 def test_a_set_that_repeats_one_text_has_no_language(rng):
@@ -657,6 +665,47 @@ def test_another_language_is_noticed_on_either_side(rng):
         assert warning.startswith(f"in {found.language.generated_foreign:.0%}".replace("%", " %"))
         assert repr(found.language.example) in warning
         assert generated[0].startswith(found.language.example[:30])
+
+
+@pytest.mark.slow
+def test_a_language_that_is_known_is_named_first(rng):
+    english, german = prose(rng, ENGLISH, 60), prose(rng, GERMAN, 60)
+    (warning,) = check_language(english, german[:30], german[30:]).warnings
+    assert warning.startswith(
+        "100 % of its texts are German, 0 % of the reference's (its texts are 100 % German, those "
+        "of the reference 100 % English)"
+    )
+    (caution,) = check_language(english, german).cautions
+    assert (caution.kind, caution.brief) == ("language", "all German, reference 0 %")
+    half = [*english[:30], *german[:30]]
+    (caution,) = check_language(half, german).cautions
+    assert caution.brief == "all German, reference 50 %"
+    assert caution.movement == pytest.approx(0.6, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated", "language"),
+    [
+        ("私たちが家に帰ったとき、犬は庭にいなかった。", "我们回家的时候，狗不在花园里。", "Chinese (simplified)"),
+        ("我們回家的時候，這個問題還沒有說過。", "我们回家的时候，这个问题还没有说过。", "Chinese (simplified)"),
+        ("우리가 집에 왔을 때 개는 정원에 없었다.", "เมื่อเรากลับถึงบ้าน สุนัขไม่ได้อยู่ในสวน", "Thai"),
+        ("जब हम घर आए तो कुत्ता नहीं था।", "যখন আমরা বাড়ি এলাম তখন কুকুর ছিল না।", "in Bengali script"),
+        (
+            "Hunden var ikke i haven, da vi kom hjem, og ingen vidste, hvad den havde gjort.",
+            "Hunden var inte i trädgården när vi kom hem, och ingen visste vad den hade gjort.",
+            "Swedish",
+        ),
+    ],
+)
+def test_languages_without_spaces_and_relatives_are_told_apart(reference, generated, language):
+    def check(one, other, n):
+        sides = [[f"{text} {row}" for row in range(n)] for text in (one, other)]
+        return [c.text for c in check_language(*sides).cautions if c.kind == "language"]
+
+    for n in (30, 200):
+        (text,) = check(reference, generated, n)
+        assert text.startswith(f"100 % of its texts are {language}, 0 % of the reference's")
+        assert check(reference, reference, n) == check(generated, generated, n) == []
 
 
 @pytest.mark.slow
@@ -735,8 +784,11 @@ def test_another_script_is_told_once_with_its_share(rng):
     assert found.scripts.reference == {"Latin": 1, "Cyrillic": 0}
     share = found.scripts.generated["Cyrillic"]
     assert found.scripts.distance == pytest.approx(share) == pytest.approx(0.3, abs=0.05)
-    said = [text for text in found.warnings if "letters are" in text]
+    said = about_scripts(found)
     assert len(said) == 1
+    # One cause is named once, by the languages
+    (warning,) = [text for text in found.warnings if "sets the sides apart" in text]
+    assert warning.startswith("20 % of its texts are in Cyrillic script, 0 % of the reference's")
     assert f"{100 * share:.0f} % Cyrillic" in said[0]
     assert said[0].index("Latin") < said[0].index("Cyrillic"), "the largest share first"
     assert about_language(found) == []
@@ -751,7 +803,8 @@ def test_two_scripts_on_both_sides_are_no_warning(rng):
 
     found = check_language(side(), side())
     assert 0 < found.scripts.halves < 0.5
-    assert [text for text in found.warnings if "letters are" in text] == []
+    assert about_scripts(found) == []
+    assert [text for text in found.warnings if "sets the sides apart" in text] == []
 
 
 def test_texts_without_letters_have_no_script(rng):

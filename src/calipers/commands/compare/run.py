@@ -14,12 +14,15 @@ from calipers.embedders.embedder import Embedder
 from calipers.errors import InputError
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.approximate import check_approximate
+from calipers.evaluate.automatic import Automatic
 from calipers.evaluate.embedding import (
     Embedded,
     cache_of,
+    chosen_setting,
     embed_sides,
+    embedder_cautions,
     open_embedder,
-    usual_warnings,
+    with_embedder,
     with_scaling,
 )
 from calipers.evaluate.engines import check_packages, running_where
@@ -83,7 +86,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     """
     prepared = reference if isinstance(reference, Reference) else None
     plan = plan_comparison(reference, generated, options)
-    inputs, options, model, choices, texts, asked = plan
+    inputs, options, model, choices, texts, asked, chosen = plan
     progress = options.progress or Silent()
     known, store = None, None
     if prepared is not None:
@@ -94,11 +97,10 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         shown = _shown_keys(asked, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
-        usual = usual_warnings(options, inputs.reference.samples)
         capped = _capped_cells(inputs, choices, options)
         first = (
             *size_cautions(inputs, keep_sizes=options.keep_sizes),
-            *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
+            *embedder_cautions(options, model, inputs.every, chosen),
             *unlike_prompts(inputs, embedded),
         )
         comparison = replace(
@@ -115,6 +117,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "pca": PCA,
                 "samples": inputs.reference.samples.kind,
                 "embedding": dict(model.signature),
+                **chosen_setting(chosen),
             },
         )
         all_spreads = [
@@ -171,7 +174,7 @@ class ComparisonPlan(NamedTuple):
     """What a comparison will measure, on what and by which embedder; nothing is embedded yet.
 
     `asked` are the choices that a person asked for, or that stand for nothing in particular; beside
-    them `choices` holds what tests show.
+    them `choices` holds what tests show. `chosen` says how the embedder was chosen, where it was.
     """
 
     inputs: ComparisonInputs
@@ -180,6 +183,7 @@ class ComparisonPlan(NamedTuple):
     choices: Sequence[Choice]
     texts: Sequence[Any]
     asked: Sequence[Choice]
+    chosen: Automatic | None
 
 
 def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> ComparisonPlan:
@@ -211,15 +215,18 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     _check_axes(options)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
+    options, chosen = with_embedder(options, inputs.every)
     model = open_embedder(options, inputs.sets) if prepared is None else prepared.open(inputs.sets)
+    if prepared is not None and prepared.chosen is not None:
+        chosen = prepared.chosen.of(inputs.every)
     check_known(asked or (), views=model.views)
-    chosen = choose(asked, model.views, estimator=options.estimator)
-    choices = chosen
+    selected = choose(asked, model.views, estimator=options.estimator)
+    choices = selected
     if options.level is not None and all(choice.key != AUC for choice in choices):
         choices = (*choices, replace(find(AUC), named=False))  # what the tests show
     check_extras(choices, equal_sizes=inputs.one_size)
     check_approximate(choices, options.neighbours)
-    return ComparisonPlan(inputs, options, model, choices, texts, chosen)
+    return ComparisonPlan(inputs, options, model, choices, texts, selected, chosen)
 
 
 def _check_axes(options: CompareOptions) -> None:

@@ -168,6 +168,8 @@ def _write(embedded: EmbeddedSet, views: list[str], path: str, shards: int | Non
 
 
 def _data(embedded: EmbeddedSet, views: list[str], output: str) -> dict[str, Any]:
+    from calipers.evaluate.embedding import chosen_setting
+
     return {
         "output": output,
         "n": len(embedded.samples),
@@ -182,12 +184,15 @@ def _data(embedded: EmbeddedSet, views: list[str], output: str) -> dict[str, Any
             for name in views
         },
         "reading": embedded.reading and embedded.reading.to_dict(),
+        **chosen_setting(embedded.chosen),
         "warnings": list(embedded.warnings),
     }
 
 
 def _lines(data: dict[str, Any]) -> str:
     shown = [f"{data['output']}: vectors of {data['n']:,} samples"]
+    if "chosen" in data:
+        shown.append(f"  {data['chosen']['embedder']}: {data['chosen']['reason']}")
     for name, view in data["views"].items():
         rows, columns = view["shape"]
         shown += [f"  {name}  {rows:,} x {columns:,} {view['dtype']}", f"    {view['signature']}"]

@@ -12,12 +12,19 @@ from calipers.commands.embed.options import EmbedOptions
 from calipers.embedders import Embeddings
 from calipers.embedders.pipeline import embed as embed_read
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
+from calipers.evaluate.automatic import Automatic
+from calipers.evaluate.embedding import (
+    cache_of,
+    embedder_cautions,
+    open_unfitted,
+    with_embedder,
+)
 from calipers.evaluate.engines import embedding_where
 from calipers.evaluate.inputs import Reader, read_of
 from calipers.numeric.threads import limit_threads
 from calipers.options.keywords import keywords_of
 from calipers.progress import Silent
+from calipers.results.caution import sentences
 from calipers.results.reading import SetReading
 from calipers.samples import SampleSet
 from calipers.samples.readers.vectors import MADE, Made
@@ -35,11 +42,14 @@ class EmbeddedSet:
         Its vectors, view by view.
     warnings
         What the user must know.
+    chosen
+        How the embedder was chosen by the texts; None where it was named.
     """
 
     samples: SampleSet
     embeddings: Embeddings
     warnings: tuple[str, ...]
+    chosen: Automatic | None = None
 
     @property
     def reading(self) -> SetReading | None:
@@ -91,6 +101,7 @@ def embed(samples: Any, options: EmbedOptions) -> EmbeddedSet:
     if sample_set.kind == "vectors":
         raise InputError(f"{sample_set.name}: holds vectors already; there is nothing to embed")
     base = sample_set if options.fit_on is None else reading.read(options.fit_on)
+    options, chosen = with_embedder(options, [base, sample_set])
     model = open_unfitted(options, base)
     if view is not None and view not in model.views:
         raise unknown_name("view", view, model.views)
@@ -104,5 +115,6 @@ def embed(samples: Any, options: EmbedOptions) -> EmbeddedSet:
     progress = options.progress or Silent()
     with limit_threads(options.threads), embedding_where(options):
         embeddings = embed_read(sample_set, model, cache=cache_of(options), progress=progress)
-    warnings = (*sample_set.notes, *usual_warnings(options, sample_set), *embeddings.notes)
-    return EmbeddedSet(sample_set, embeddings, warnings)
+    cautions = embedder_cautions(options, model, [sample_set], chosen)
+    warnings = (*sample_set.notes, *sentences(cautions), *embeddings.notes)
+    return EmbeddedSet(sample_set, embeddings, warnings, chosen)

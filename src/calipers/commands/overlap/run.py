@@ -22,9 +22,11 @@ from calipers.evaluate.approximate import search_caution, search_fields, search_
 from calipers.evaluate.embedding import (
     cache_of,
     check_columns,
+    chosen_setting,
+    embedder_cautions,
     notes_of_all,
     open_embedder,
-    usual_warnings,
+    with_embedder,
     with_scaling,
 )
 from calipers.evaluate.engines import running_where
@@ -46,6 +48,7 @@ from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.numeric.threads import limit_threads
 from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
+from calipers.results.caution import sentences
 from calipers.results.reading import unread_note
 from calipers.samples import SampleSet
 from calipers.samples.wording import first_names
@@ -91,6 +94,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     inputs = read_alone(systems, options, seed=options.seed, skip_bad=options.skip_bad)
     options = with_scaling(options, inputs.sets[0])
     check_k(inputs, options.k)
+    options, chosen = with_embedder(options, inputs.sets, alone=True)
     model = open_embedder(options, inputs.sets, fit_on_all=True)
     settings, progress = Settings.of(vars(options)), options.progress or Silent()
     with limit_threads(options.threads), running_where(options, progress):
@@ -110,6 +114,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             "pca": PCA if options.projection == "union" else None,
             "samples": inputs.sets[0].kind,
             "embedding": dict(model.signature),
+            **chosen_setting(chosen),
         },
         warnings=(
             *_unread_warnings(described, model.name),
@@ -119,7 +124,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             *_prompt_warnings(inputs),
             *_ceiling_warnings(views),
             *_search_warnings(searches),
-            *usual_warnings(options, inputs.sets[0]),
+            *sentences(embedder_cautions(options, model, inputs.sets, chosen)),
             *shared,
         ),
     )

@@ -18,7 +18,14 @@ from calipers.commands.probe.perturbations import CHANGES, Change, change_set
 from calipers.commands.probe.result import ENOUGH, Move, Probe, ProbedChange, ProbedView
 from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.embedding import cache_of, open_unfitted, with_scaling
+from calipers.evaluate.embedding import (
+    cache_of,
+    chosen_setting,
+    embedder_cautions,
+    open_unfitted,
+    with_embedder,
+    with_scaling,
+)
 from calipers.evaluate.inputs import FEW, InputSet, Reader, read_of, summarise
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.spaces import PCA
@@ -26,6 +33,7 @@ from calipers.numeric.threads import limit_threads
 from calipers.options.keywords import keywords_of
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
+from calipers.results.caution import sentences
 from calipers.results.reading import REMEDY, SetReading, too_little, unread_note
 from calipers.samples import SampleSet
 from calipers.score import Score
@@ -78,6 +86,7 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
     _check_halves(texts, len(given), k)
     options, progress = with_scaling(options, texts), options.progress or Silent()
     settings = Settings.of(vars(options))
+    options, automatic = with_embedder(options, [texts])
     model = open_unfitted(options, texts)
     choices = choose(keys, model.views)
     check_extras(choices, equal_sizes=True)
@@ -122,9 +131,14 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
             **options.settings(),
             "pca": PCA,
             "embedding": dict(model.signature),
+            **chosen_setting(automatic),
         },
         signatures={name: score.signature for name, score in halvings[0].scores[UNCHANGED].items()},
-        warnings=(*([unread] if unread else ()), *_warnings(summary, shares, chosen)),
+        warnings=(
+            *([unread] if unread else ()),
+            *sentences(embedder_cautions(options, model, [texts], automatic)),
+            *_warnings(summary, shares, chosen),
+        ),
     )
 
 

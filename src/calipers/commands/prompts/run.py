@@ -19,15 +19,18 @@ from calipers.errors import InputError
 from calipers.evaluate.embedding import (
     cache_of,
     check_columns,
+    chosen_setting,
+    embedder_cautions,
     notes_of_all,
     open_embedder,
-    usual_warnings,
+    with_embedder,
 )
 from calipers.evaluate.inputs import InputSet, Reader, read_of, summarise, where
 from calipers.evaluate.prompts import strip_prompts
 from calipers.numeric.threads import limit_threads
 from calipers.options.keywords import keywords_of
 from calipers.progress import Progress, Silent
+from calipers.results.caution import sentences
 from calipers.results.reading import SetReading, too_little, unread_note
 from calipers.results.sets import SetSummary
 from calipers.samples import SampleSet, System
@@ -85,7 +88,9 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     shared, lost = _shared(sets, labels)
     generated_labels = labels if first is None else labels[1:]
     k = _samples_for_each(generated_labels, shared, options.k, alone=len(labels) == 1)
-    model = open_embedder(options, [one for system in sets for one in system.sets], fit_on_all=True)
+    every = [one for system in sets for one in system.sets]
+    options, chosen = with_embedder(options, every, alone=first is None)
+    model = open_embedder(options, every, fit_on_all=True)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
         answers, notes, read = _embed(sets, labels, shared, model, options, progress)
@@ -115,13 +120,14 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
             "k": k,
             "samples": sets[0].sets[0].kind,
             "embedding": dict(model.signature),
+            **chosen_setting(chosen),
         },
         warnings=(
             *_unread(model.name, answers, read),
             *lost,
             *unseen,
             *_cautions(kept, answers),
-            *usual_warnings(options, sets[0].sets[0]),
+            *sentences(embedder_cautions(options, model, every, chosen)),
             *notes,
         ),
     )

@@ -21,9 +21,11 @@ from calipers.evaluate.approximate import check_approximate, search_caution
 from calipers.evaluate.embedding import (
     Embedded,
     cache_of,
+    chosen_setting,
     embed_sides,
+    embedder_cautions,
     open_embedder,
-    usual_warnings,
+    with_embedder,
     with_scaling,
 )
 from calipers.evaluate.engines import running_where
@@ -95,7 +97,10 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     )
     options = with_scaling(options, inputs.reference.samples)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
+    options, automatic = with_embedder(options, inputs.sets)
     model = open_embedder(options, inputs.sets) if prepared is None else prepared.open(inputs.sets)
+    if prepared is not None and prepared.chosen is not None:
+        automatic = prepared.chosen.of(inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
     # A sweep cuts both sides to one size
     every = [choice for choices in wanted.values() for choice in choices]
@@ -108,8 +113,16 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         swept = _sweep_systems(inputs, embedded, wanted, plan, progress)
     return replace(
         swept,
-        settings=_settings(plan, wanted, model) | {"samples": inputs.reference.samples.kind},
-        warnings=(*notes, *usual_warnings(options, inputs.reference.samples), *swept.warnings),
+        settings={
+            **_settings(plan, wanted, model),
+            "samples": inputs.reference.samples.kind,
+            **chosen_setting(automatic),
+        },
+        warnings=(
+            *notes,
+            *sentences(embedder_cautions(options, model, inputs.sets, automatic)),
+            *swept.warnings,
+        ),
     )
 
 

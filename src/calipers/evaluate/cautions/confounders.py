@@ -30,8 +30,10 @@ from calipers.evaluate.cautions.copies import (
 from calipers.evaluate.cautions.forms import Forms, measure_forms
 from calipers.evaluate.cautions.language import (
     Language,
+    Languages,
     Scripts,
     measure_language,
+    measure_languages,
     measure_scripts,
 )
 from calipers.evaluate.cautions.lengths import (
@@ -64,6 +66,8 @@ class Confounders:
         Long beginnings that both sides share.
     forms
         Texts whose characters are not those that are seen; None where there are no characters.
+    languages
+        Of up to 200 texts a set; None where there are no texts.
     scripts, language
         Of the letters and of the words of up to 1,000 texts a set; None where there are too few.
     same
@@ -77,6 +81,7 @@ class Confounders:
     prompts: Prompts | None = None
     beginnings: Beginnings | None = None
     forms: Forms | None = None
+    languages: Languages | None = None
     scripts: Scripts | None = None
     language: Language | None = None
     same: bool = False
@@ -108,7 +113,7 @@ class Confounders:
             (self.copies,),
             (self.prompts, self.beginnings),
             (self.forms,),
-            (self.scripts, self.language),
+            (self.languages, self.scripts, self.language),
         )
         for signs in causes:
             cautions = (sign.caution() for sign in signs if sign is not None)
@@ -172,6 +177,7 @@ def confounders(
         prompts=prompts,
         beginnings=measure_beginnings(theirs, ours, prompts),
         forms=forms,
+        languages=measure_languages(theirs, ours),
         scripts=measure_scripts(theirs, ours),
         language=measure_language(theirs, ours),
         same=same,

@@ -1,13 +1,19 @@
 """Whether texts are in another script or in another language; no model is needed for either.
 
+**Languages.** `samples/languages.py` names the language of each text by its script and its words of
+grammar: Chinese and Japanese, simplified and traditional characters, Thai, and some fifty of the
+Latin, Cyrillic and Arabic scripts. A language of which one side has a larger share, by more than
+chance and a twentieth of the texts, is said.
+
 **Scripts.** The script of a letter is the first word of its Unicode name (LATIN, CYRILLIC,
 HIRAGANA). The distance of two sides is half the sum of the differences of their shares, so that 0.1
 means that a tenth of the letters would have to be of another script. It is held against the largest
 distance between two halves of the reference over a few splits, since a reference of several
 languages differs from itself.
 
-**Language.** The 50 most frequent words of a set of prose are its language's grammar (the, of, and;
-der, und, nicht) and make up a third to a half of any of its texts, whatever the topic. A text in
+**Words.** So that a language that is not among these is noticed too: the 50 most frequent words of
+a set of prose are its language's grammar (the, of, and; der, und, nicht) and make up a third to a
+half of any of its texts, whatever the topic. A text in
 which the reference's hardly occur is in another language, or is no prose: code, lists of names,
 noise. The same is asked the other way round, so that a language that only the reference has is
 noticed too. Each share is held against that of the very set whose words they are. Not seen are
@@ -29,6 +35,7 @@ from numpy.typing import NDArray
 from calipers.evaluate.cautions.movements import movement
 from calipers.evaluate.cautions.texts import LONG_WORDS, TextFacts, beyond_chance, percent
 from calipers.results.caution import Caution, brief_share, fitting
+from calipers.samples.languages import NO_LANGUAGE, UNDECIDED, TextLanguages, is_described
 from calipers.samples.wording import NAME_LENGTH, shortened
 
 MORE_LETTERS = 0.05
@@ -59,6 +66,81 @@ FEWEST_TEXTS = 20
 
 MORE_TEXTS = 0.05
 """A twentieth of the texts: fewer are poems, tables and quotations."""
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The share of the texts of both sides that are in each language.
+
+    Attributes
+    ----------
+    reference, generated
+        Language to share, 0 to 1, the largest first; also of what is in no language, such as code.
+    n, m
+        Texts that were looked at on the two sides.
+    """
+
+    reference: Mapping[str, float]
+    generated: Mapping[str, float]
+    n: int
+    m: int
+
+    def caution(self) -> Caution | None:
+        """Say which language one side has more of, and what to do."""
+        more, less = self._beyond(ours=True), self._beyond(ours=False)
+        if not more and not less:
+            return None
+        name = max(more or less, key=lambda name: abs(self._difference(name)))
+        ours, theirs = self.generated.get(name, 0.0), self.reference.get(name, 0.0)
+        of_ours, of_theirs = _named(self.generated), _named(self.reference)
+        text = (
+            f"{percent(ours)} of its texts are {_within(name)}, {percent(theirs)} of the "
+            f"reference's (its texts are {of_ours}, those of the reference {of_theirs}); a "
+            "language sets the sides apart whatever the texts say, and a translation can lie "
+            "beside its original: compare texts of one language"
+        )
+        shares = brief_share(ours), brief_share(theirs)
+        brief = fitting(f"{shares[0]} {_within(name)}, reference {shares[1]}", "another language")
+        moved = movement("language", abs(self._difference(name)))
+        return Caution("language", brief, text, movement=moved)
+
+    def _difference(self, name: str) -> float:
+        return self.generated.get(name, 0.0) - self.reference.get(name, 0.0)
+
+    def _beyond(self, *, ours: bool) -> list[str]:
+        """The languages of which one side has more than chance would give it."""
+        sides = (self.generated, self.reference), (self.m, self.n)
+        (one, other), (n, m) = sides if ours else (side[::-1] for side in sides)
+        return [
+            name
+            for name, share in one.items()
+            if name not in (*NO_LANGUAGE, UNDECIDED)
+            and beyond_chance(share, other.get(name, 0.0), n, m, least=MORE_TEXTS)
+        ]
+
+
+def measure_languages(reference: TextFacts, generated: Sequence[TextFacts]) -> Languages | None:
+    """Compare the languages of both sides; None where either has no texts to tell them by."""
+    theirs = reference.samples.languages
+    files = [facts.samples.languages for facts in generated]
+    ours = TextLanguages.joined([file for file in files if file is not None])
+    if theirs is None or not theirs.n or not ours.n:
+        return None
+    return Languages(theirs.languages, ours.languages, theirs.n, ours.n)
+
+
+def _within(name: str) -> str:
+    return f"in {name}" if is_described(name) else name
+
+
+def _named(shares: Mapping[str, float], most: int = 3) -> str:
+    """List the most common languages of a side with their shares."""
+    shown = [
+        f"{percent(share)} {_within(name)}"
+        for name, share in list(shares.items())[:most]
+        if share >= SHOWN
+    ]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.results.caution import fitting
-from calipers.samples import SampleSet
+from calipers.samples import SampleSet, languages
 from calipers.text.unicode_forms import as_seen, folded_words
 
 BEGINNING = 60
@@ -37,9 +36,6 @@ WORD = re.compile(r"[^\W\d_]+")
 
 LONG_WORDS = 15
 """Characters for each word from which on these are no words: the script has no spaces."""
-
-WIDTHS = ("FULLWIDTH", "HALFWIDTH", "MATHEMATICAL", "MODIFIER", "COMBINING")
-"""Words before the script in the names of letters."""
 
 MUCH = 1.5
 """From this ratio of the medians on, texts are called much longer or shorter."""
@@ -214,11 +210,7 @@ def script_of(sign: str) -> str:
     >>> script_of("ж"), script_of("é"), script_of("7")
     ('Cyrillic', 'Latin', '')
     """
-    if not sign.isalpha():
-        return ""
-    words = unicodedata.name(sign, "other").split()
-    script = next((word for word in words if word not in WIDTHS), "other")
-    return "Han" if script == "CJK" else script.capitalize()
+    return languages.script_of(sign) if sign.isalpha() else ""
 
 
 def beyond_chance(share: float, other: float, n: int, m: int, *, least: float = 0.0) -> bool:

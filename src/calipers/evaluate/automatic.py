@@ -1,0 +1,217 @@
+"""Which embedder reads the texts of a run where none is named, by the languages that they are in.
+
+**minilm** is a model of English. **use** reads sixteen languages. **characters** reads none, and so
+compares what is in any script, code or sequences by its characters. The first of these that covers
+every language of the run is chosen, once, over all of its sets: a language that a twentieth of the
+texts of any set are in must be read. Whether texts are in a language at all, the reference decides:
+a single system that writes nonsense changes no other's scores. Latin texts that show no language
+(names, lists, random words) count as English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calipers.errors import InputError
+from calipers.results.caution import Caution, brief_share, fitting
+from calipers.samples import SampleSet
+from calipers.samples.languages import OLD, SIMPLE, TextLanguages, is_described
+
+READS: Mapping[str, frozenset[str]] = {
+    "minilm": frozenset({"English"}),
+    "use": frozenset(
+        {
+            *("Arabic", SIMPLE, OLD, "Dutch", "English", "French", "German", "Italian"),
+            *("Japanese", "Korean", "Polish", "Portuguese", "Russian", "Spanish", "Thai"),
+            "Turkish",
+        }
+    ),
+}
+"""An embedder to the languages that it was trained on; in the order in which they are preferred."""
+
+ELSE = "characters"
+"""What compares all other texts."""
+
+NAMED = 3
+"""Most languages that a sentence names."""
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """An embedder that was chosen by the texts.
+
+    Attributes
+    ----------
+    embedder
+        Its name.
+    reason
+        Why, as a sentence says it.
+    found
+        The name of each set to what its texts are written in.
+    """
+
+    embedder: str
+    reason: str
+    found: Mapping[str, TextLanguages]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for the settings of a result."""
+        return {
+            "embedder": self.embedder,
+            "reason": self.reason,
+            "languages": {name: _rounded(read.languages) for name, read in self.found.items()},
+            "scripts": {name: _rounded(read.scripts) for name, read in self.found.items()},
+        }
+
+    def of(self, sets: Sequence[SampleSet]) -> Automatic:
+        """Give the same choice, with what other sets are written in."""
+        return replace(self, found=_by_name(sets, _found(sets)))
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """Warn that meaning is not read, where it is not."""
+        if self.embedder != ELSE:
+            return ()
+        text = (
+            f"{self.reason}: texts are compared by their characters, so that scores speak of how "
+            "they are written; for their meaning, name a model that reads them with --embedder"
+        )
+        return (Caution("embedder", "compared by characters, not by meaning", text, "--embedder"),)
+
+
+def _rounded(shares: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(share, _DIGITS) for name, share in shares.items()}
+
+
+def choose_embedder(sets: Sequence[SampleSet], *, alone: bool = False) -> Automatic:
+    """Choose the embedder of the texts of a run.
+
+    Parameters
+    ----------
+    sets
+        Sets of texts, the reference first.
+    alone
+        Whether none of them is a reference: then texts are no language where all sets are.
+    """
+    found = _found(sets)
+    kinds = [read.kind for read in (found if alone else found[:1]) if read.n]
+    kind = kinds[0] if kinds and all(kinds) else None
+    noticed = _noticed(found)
+    embedder = ELSE if kind else _reading_all(noticed)
+    by_name = _by_name(sets, found)
+    return Automatic(embedder, _reason(embedder, noticed, kind), by_name)
+
+
+def _found(sets: Sequence[SampleSet]) -> list[TextLanguages]:
+    return [samples.languages or TextLanguages({}, {}, 0) for samples in sets]
+
+
+def _by_name(sets: Sequence[SampleSet], found: Sequence[TextLanguages]) -> dict[str, TextLanguages]:
+    """Put the files of one system together."""
+    named: dict[str, list[TextLanguages]] = {}
+    for samples, read in zip(sets, found, strict=True):
+        named.setdefault(samples.name, []).append(read)
+    return {name: TextLanguages.joined(parts) for name, parts in named.items()}
+
+
+def _noticed(found: Sequence[TextLanguages]) -> tuple[str, ...]:
+    """The languages that must be read, the most common first."""
+    total: dict[str, float] = {}
+    for read in found:
+        for name in read.noticed:
+            total[name] = total.get(name, 0.0) + read.languages[name]
+    return tuple(sorted(total, key=lambda name: (-total[name], name)))
+
+
+def _reading_all(languages: Sequence[str]) -> str:
+    wanted = set(languages)
+    return next((name for name, covered in READS.items() if wanted <= covered), ELSE)
+
+
+def _reason(embedder: str, languages: Sequence[str], kind: str | None) -> str:
+    what = kind or _listed(languages)
+    unread = ", so meaning is not read" if embedder == ELSE else ""
+    return f"texts are {what}{unread}" if what else "texts show no other language"
+
+
+def _listed(languages: Sequence[str]) -> str:
+    """Name a few languages as a sentence does.
+
+    Examples
+    --------
+    >>> _listed(["Thai"]), _listed(["Thai", "English"]), _listed(["Devanagari script"])
+    ('Thai', 'Thai and English', 'in Devanagari script')
+    """
+    if len(languages) > NAMED:
+        return f"in {len(languages)} languages"
+    names = [f"in {name}" if is_described(name) else name for name in languages]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def unread_languages(embedder: str, sets: Sequence[SampleSet]) -> Iterator[Caution]:
+    """Warn of sets in languages that a named embedder does not read, where that is known of it."""
+    covered = READS.get(embedder)
+    if covered is None:
+        return
+    lost = {
+        samples.name: names
+        for samples, read in zip(sets, _found(sets), strict=True)
+        if (names := [name for name in read.noticed if name not in covered])
+    }
+    if not lost:
+        return
+    shares = {
+        name: max(
+            sum(read.languages.get(language, 0.0) for language in lost[name])
+            for samples, read in zip(sets, _found(sets), strict=True)
+            if samples.name == name
+        )
+        for name in lost
+    }
+    worst = max(shares, key=lambda name: shares[name])
+    more = f" (and {len(lost) - 1} other sets)" if len(lost) > 1 else ""
+    yield Caution(
+        "embedder",
+        fitting(
+            f"{brief_share(shares[worst])} of a set {_listed(lost[worst])}, not read",
+            "a set in languages not read",
+        ),
+        f"{embedder} does not read {_listed(lost[worst])}, in which "
+        f"{brief_share(shares[worst])} of the texts of {worst} are{more}: scores see little of "
+        "what these say; name an embedder that reads them, or leave --embedder out",
+        "--embedder auto",
+    )
+
+
+def check_kept(chosen: Automatic, sets: Sequence[SampleSet]) -> None:
+    """Refuse sets that an embedder chosen for a kept reference does not read.
+
+    Parameters
+    ----------
+    chosen
+        What was chosen for the reference.
+    sets
+        The sets that are compared with it.
+
+    Raises
+    ------
+    InputError
+        If half of the texts of a set or more are in other languages.
+    """
+    covered = READS.get(chosen.embedder)
+    if covered is None:
+        return
+    wanted = [name for read in chosen.found.values() for name in read.noticed]
+    for samples, read in zip(sets, _found(sets), strict=True):
+        names = [name for name in read.noticed if name not in covered]
+        if sum(read.languages[name] for name in names) >= 0.5:
+            raise InputError(
+                f"{samples.name}: the texts are {_listed(names)}, which "
+                f"{chosen.embedder} does not read; it was chosen by the reference alone, whose "
+                f"{chosen.reason}. Make the reference with an embedder that reads both: "
+                f"embedder={_reading_all([*wanted, *names])!r}"
+            )
