@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embedders.cache import Cache, CachedVectors, Rows, joined
-from calipers.embedders.catalogue import load_embedder
+from calipers.embedders.catalogue import AUTO, load_embedder
 from calipers.embedders.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.embedders.reading import ReadingCounts, unread_note
 from calipers.embedders.run_vectors import MadeVectors, RunVectors
@@ -219,7 +219,7 @@ def embedding_on(elsewhere: Elsewhere | None) -> Iterator[None]:
 
 def embed(
     samples: Any,
-    embedder: Embedder | str = "minilm",
+    embedder: Embedder | str = AUTO,
     *,
     cache: Cache | RunVectors | None = None,
     progress: Progress | None = None,
@@ -238,7 +238,9 @@ def embed(
         Of a kind that `embedder` reads: a :class:`~calipers.samples.SampleSet`, or whatever
         :func:`calipers.compare` takes.
     embedder
-        What turns samples into vectors, or its name.
+        What turns samples into vectors, or its name; ``"auto"`` takes for texts the embedder that
+        reads their languages. Sets that different embedders read are not compared, so name it for
+        all where their languages differ.
     cache
         Where vectors are kept: on disk, in a :class:`RunVectors` for one run, or None for nowhere.
     progress
@@ -257,7 +259,12 @@ def embed(
     from calipers.samples import as_sample_set
 
     samples = as_sample_set(samples)
-    embedder = load_embedder(embedder) if isinstance(embedder, str) else as_embedder(embedder)
+    if isinstance(embedder, str):
+        from calipers.embedders.automatic import is_automatic, usual_embedder
+
+        automatic = is_automatic(embedder)
+        embedder = load_embedder(usual_embedder(samples) if automatic else embedder)
+    embedder = as_embedder(embedder)
     check_reads(samples, embedder)
     if samples.embedded is not None:
         made = samples.embedded

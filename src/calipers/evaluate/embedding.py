@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,20 +19,24 @@ from calipers.embedders import (
     check_reads,
     embed,
 )
-from calipers.embedders.catalogue import AUTO
+from calipers.embedders.automatic import (
+    ELSE,
+    Automatic,
+    choose_embedder,
+    is_automatic,
+    listed,
+    unread_languages,
+    usual_embedder,
+)
 from calipers.embedders.processes import in_processes
 from calipers.embedders.vectors import Precomputed
 from calipers.errors import InputError
-from calipers.evaluate.automatic import Automatic, choose_embedder, unread_languages
 from calipers.evaluate.given_prompts import GivenPrompts
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.options.embedding import Embedding, Model
 from calipers.progress import Progress
-from calipers.results.caution import Caution
+from calipers.results.caution import Caution, brief_share, fitting
 from calipers.samples import SampleSet
-
-USUAL = {"images": "pixels", "vectors": "precomputed"}
-"""Kind of samples to the embedder that reads them where none is named; texts decide theirs."""
 
 PIXELS = (
     "images are compared pixel by pixel, by brightness and position and not by content; for "
@@ -175,11 +179,6 @@ def with_embedder(
     return options.changed(embedder=chosen.embedder), chosen
 
 
-def is_automatic(embedder: object) -> bool:
-    """Whether no embedder is named, so that the texts decide."""
-    return embedder is None or (isinstance(embedder, str) and embedder == AUTO)
-
-
 def embedder_cautions(
     options: Embedding,
     model: Embedder,
@@ -199,9 +198,36 @@ def embedder_cautions(
     """
     if options.embedder is None and sets[0].kind == "images":
         return (Caution("embedder", "images compared pixel by pixel", PIXELS),)
-    if chosen is not None and chosen.embedder == model.name:
-        return chosen.cautions
-    return tuple(unread_languages(model.name, sets))
+    if sets[0].kind != "texts":
+        return ()
+    return tuple(_of_texts(model.name, sets, chosen))
+
+
+def _of_texts(
+    embedder: str, sets: Sequence[SampleSet], chosen: Automatic | None
+) -> Iterator[Caution]:
+    """Warn where meaning is not read, or not that of some sets."""
+    if chosen is not None and embedder == ELSE:
+        yield Caution(
+            "embedder",
+            "compared by characters, not by meaning",
+            f"{chosen.reason}: texts are compared by their characters, so that scores say how they "
+            "are written; for what they say, name a model that reads them with --embedder",
+            "--embedder",
+        )
+    lost = unread_languages(embedder, sets)
+    if not lost:
+        return
+    worst = max(lost, key=lambda name: lost[name][1])
+    names, share = listed(lost[worst][0]), brief_share(lost[worst][1])
+    others = f" (and of {len(lost) - 1} other sets)" if len(lost) > 1 else ""
+    yield Caution(
+        "embedder",
+        fitting(f"{share} of a set {names}, not read", "a set in languages not read"),
+        f"{embedder} does not read {names}, in which {share} of the texts of {worst} are{others}: "
+        "scores see little of what these say; leave --embedder out, or name one that reads them",
+        "--embedder auto",
+    )
 
 
 def chosen_setting(chosen: Automatic | None) -> dict[str, Any]:
@@ -224,24 +250,6 @@ def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
         return embedder
     count = wanted.processes
     return embedder.load() if count in (None, 1) else in_processes(embedder, count)
-
-
-def usual_embedder(samples: SampleSet) -> str:
-    """Give the name of the embedder of samples for which none is named.
-
-    Raises
-    ------
-    InputError
-        If they hold token ids, which belong to a model.
-    """
-    if samples.kind == "texts":
-        return choose_embedder([samples]).embedder
-    if samples.kind not in USUAL:
-        raise InputError(
-            f"{samples.name}: holds token ids, which need the model that they belong to; name "
-            "it with --embedder (embedder= in Python)"
-        )
-    return USUAL[samples.kind]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calipers.embedders import Cache, Embedder, EmbedderChoice
+from calipers.embedders.automatic import is_automatic, usual_embedder
 from calipers.embedders.pipeline import embedding_on
 from calipers.errors import InputError, check_installed
 from calipers.estimate.kmeans.rounds import rounds_on
 from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.products import products_on
-from calipers.evaluate.embedding import is_automatic, usual_embedder
 from calipers.options.engines import EngineEmbedding, EngineSearch
 from calipers.progress import Progress
 from calipers.samples import SampleSet

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from calipers.embedders import Cache, Embedder, Embeddings, RunVectors, embed
+from calipers.embedders.automatic import Automatic, check_kept, is_automatic
 from calipers.errors import InputError
-from calipers.evaluate.automatic import Automatic, check_kept
 from calipers.evaluate.embedding import (
     check_made_alike,
-    is_automatic,
     open_embedder,
     open_unfitted,
     with_embedder,

@@ -10,11 +10,11 @@ from calipers.catalogue.choosing import Choice, check_extras, choose, find, key
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.settings import Settings
 from calipers.catalogue.suggest import check_known
+from calipers.embedders.automatic import Automatic
 from calipers.embedders.embedder import Embedder
 from calipers.errors import InputError
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.approximate import check_approximate
-from calipers.evaluate.automatic import Automatic
 from calipers.evaluate.embedding import (
     Embedded,
     cache_of,

@@ -191,8 +191,9 @@ def _data(embedded: EmbeddedSet, views: list[str], output: str) -> dict[str, Any
 
 def _lines(data: dict[str, Any]) -> str:
     shown = [f"{data['output']}: vectors of {data['n']:,} samples"]
-    if "chosen" in data:
-        shown.append(f"  {data['chosen']['embedder']}: {data['chosen']['reason']}")
+    chosen = data.get("chosen")
+    if chosen and chosen["embedder"] != "minilm":
+        shown.append(f"  {chosen['embedder']}: {chosen['reason']}")
     for name, view in data["views"].items():
         rows, columns = view["shape"]
         shown += [f"  {name}  {rows:,} x {columns:,} {view['dtype']}", f"    {view['signature']}"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from calipers.commands.embed.options import EmbedOptions
 from calipers.embedders import Embeddings
+from calipers.embedders.automatic import Automatic
 from calipers.embedders.pipeline import embed as embed_read
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.automatic import Automatic
 from calipers.evaluate.embedding import (
     cache_of,
     embedder_cautions,

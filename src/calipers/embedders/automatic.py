@@ -10,14 +10,16 @@ a single system that writes nonsense changes no other's scores. Latin texts that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from calipers.embedders.catalogue import AUTO
 from calipers.errors import InputError
-from calipers.results.caution import Caution, brief_share, fitting
-from calipers.samples import SampleSet
 from calipers.samples.languages import OLD, SIMPLE, TextLanguages, is_described
+
+if TYPE_CHECKING:
+    from calipers.samples import SampleSet
 
 READS: Mapping[str, frozenset[str]] = {
     "minilm": frozenset({"English"}),
@@ -33,6 +35,9 @@ READS: Mapping[str, frozenset[str]] = {
 
 ELSE = "characters"
 """What compares all other texts."""
+
+USUAL = {"images": "pixels", "vectors": "precomputed"}
+"""Kind of samples to the embedder that reads them where none is named; texts decide theirs."""
 
 NAMED = 3
 """Most languages that a sentence names."""
@@ -71,20 +76,32 @@ class Automatic:
         """Give the same choice, with what other sets are written in."""
         return replace(self, found=_by_name(sets, _found(sets)))
 
-    @property
-    def cautions(self) -> tuple[Caution, ...]:
-        """Warn that meaning is not read, where it is not."""
-        if self.embedder != ELSE:
-            return ()
-        text = (
-            f"{self.reason}: texts are compared by their characters, so that scores speak of how "
-            "they are written; for their meaning, name a model that reads them with --embedder"
-        )
-        return (Caution("embedder", "compared by characters, not by meaning", text, "--embedder"),)
-
 
 def _rounded(shares: Mapping[str, float]) -> dict[str, float]:
     return {name: round(share, _DIGITS) for name, share in shares.items()}
+
+
+def is_automatic(embedder: object) -> bool:
+    """Whether no embedder is named, so that the texts decide."""
+    return embedder is None or (isinstance(embedder, str) and embedder == AUTO)
+
+
+def usual_embedder(samples: SampleSet) -> str:
+    """Give the name of the embedder of samples for which none is named.
+
+    Raises
+    ------
+    InputError
+        If they hold token ids, which belong to a model.
+    """
+    if samples.kind == "texts":
+        return choose_embedder([samples]).embedder
+    if samples.kind not in USUAL:
+        raise InputError(
+            f"{samples.name}: holds token ids, which need the model that they belong to; name "
+            "it with --embedder (embedder= in Python)"
+        )
+    return USUAL[samples.kind]
 
 
 def choose_embedder(sets: Sequence[SampleSet], *, alone: bool = False) -> Automatic:
@@ -133,17 +150,17 @@ def _reading_all(languages: Sequence[str]) -> str:
 
 
 def _reason(embedder: str, languages: Sequence[str], kind: str | None) -> str:
-    what = kind or _listed(languages)
+    what = kind or listed(languages)
     unread = ", so meaning is not read" if embedder == ELSE else ""
     return f"texts are {what}{unread}" if what else "texts show no other language"
 
 
-def _listed(languages: Sequence[str]) -> str:
+def listed(languages: Sequence[str]) -> str:
     """Name a few languages as a sentence does.
 
     Examples
     --------
-    >>> _listed(["Thai"]), _listed(["Thai", "English"]), _listed(["Devanagari script"])
+    >>> listed(["Thai"]), listed(["Thai", "English"]), listed(["Devanagari script"])
     ('Thai', 'Thai and English', 'in Devanagari script')
     """
     if len(languages) > NAMED:
@@ -152,39 +169,22 @@ def _listed(languages: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def unread_languages(embedder: str, sets: Sequence[SampleSet]) -> Iterator[Caution]:
-    """Warn of sets in languages that a named embedder does not read, where that is known of it."""
-    covered = READS.get(embedder)
-    if covered is None:
-        return
-    lost = {
-        samples.name: names
-        for samples, read in zip(sets, _found(sets), strict=True)
-        if (names := [name for name in read.noticed if name not in covered])
-    }
-    if not lost:
-        return
-    shares = {
-        name: max(
-            sum(read.languages.get(language, 0.0) for language in lost[name])
-            for samples, read in zip(sets, _found(sets), strict=True)
-            if samples.name == name
-        )
-        for name in lost
-    }
-    worst = max(shares, key=lambda name: shares[name])
-    more = f" (and {len(lost) - 1} other sets)" if len(lost) > 1 else ""
-    yield Caution(
-        "embedder",
-        fitting(
-            f"{brief_share(shares[worst])} of a set {_listed(lost[worst])}, not read",
-            "a set in languages not read",
-        ),
-        f"{embedder} does not read {_listed(lost[worst])}, in which "
-        f"{brief_share(shares[worst])} of the texts of {worst} are{more}: scores see little of "
-        "what these say; name an embedder that reads them, or leave --embedder out",
-        "--embedder auto",
-    )
+def unread_languages(
+    embedder: str, sets: Sequence[SampleSet]
+) -> dict[str, tuple[Sequence[str], float]]:
+    """Find the languages of sets that an embedder does not read, where that is known of it.
+
+    Returns
+    -------
+    dict
+        The name of each set with such texts to their languages and their share, 0 to 1.
+    """
+    covered, lost = READS.get(embedder), {}
+    for name, read in _by_name(sets, _found(sets)).items() if covered is not None else ():
+        names = [language for language in read.noticed if language not in (covered or ())]
+        if names:
+            lost[name] = names, min(1.0, sum(read.languages[language] for language in names))
+    return lost
 
 
 def check_kept(chosen: Automatic, sets: Sequence[SampleSet]) -> None:
@@ -202,16 +202,11 @@ def check_kept(chosen: Automatic, sets: Sequence[SampleSet]) -> None:
     InputError
         If half of the texts of a set or more are in other languages.
     """
-    covered = READS.get(chosen.embedder)
-    if covered is None:
-        return
     wanted = [name for read in chosen.found.values() for name in read.noticed]
-    for samples, read in zip(sets, _found(sets), strict=True):
-        names = [name for name in read.noticed if name not in covered]
-        if sum(read.languages[name] for name in names) >= 0.5:
+    for name, (names, share) in unread_languages(chosen.embedder, sets).items():
+        if share >= 0.5:
             raise InputError(
-                f"{samples.name}: the texts are {_listed(names)}, which "
-                f"{chosen.embedder} does not read; it was chosen by the reference alone, whose "
-                f"{chosen.reason}. Make the reference with an embedder that reads both: "
-                f"embedder={_reading_all([*wanted, *names])!r}"
+                f"{name}: the texts are {listed(names)}, which {chosen.embedder} does not read; it "
+                f"was chosen by the reference alone, whose {chosen.reason}. Make the reference "
+                f"with an embedder that reads both: embedder={_reading_all([*wanted, *names])!r}"
             )
