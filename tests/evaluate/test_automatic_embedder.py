@@ -59,7 +59,7 @@ class StandIn(Embedder):
         return EncodedBatch(dict.fromkeys(self.views, rows), np.zeros(len(rows), bool))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def light(monkeypatch):
     """All three embedders load at once, and read nothing."""
 

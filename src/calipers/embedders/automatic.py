@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from calipers.embedders.catalogue import AUTO
+from calipers.embedders.catalogue import AUTO, NAMED
 from calipers.errors import InputError
 from calipers.samples.languages import OLD, SIMPLE, TextLanguages, is_described
 
@@ -39,7 +39,7 @@ ELSE = "characters"
 USUAL = {"images": "pixels", "vectors": "precomputed"}
 """Kind of samples to the embedder that reads them where none is named; texts decide theirs."""
 
-NAMED = 3
+LISTED = 3
 """Most languages that a sentence names."""
 
 _DIGITS = 4
@@ -146,7 +146,8 @@ def _noticed(found: Sequence[TextLanguages]) -> tuple[str, ...]:
 
 def _reading_all(languages: Sequence[str]) -> str:
     wanted = set(languages)
-    return next((name for name, covered in READS.items() if wanted <= covered), ELSE)
+    offered = (name for name in READS if name in NAMED)
+    return next((name for name in offered if wanted <= READS[name]), ELSE)
 
 
 def _reason(embedder: str, languages: Sequence[str], kind: str | None) -> str:
@@ -163,7 +164,7 @@ def listed(languages: Sequence[str]) -> str:
     >>> listed(["Thai"]), listed(["Thai", "English"]), listed(["Devanagari script"])
     ('Thai', 'Thai and English', 'in Devanagari script')
     """
-    if len(languages) > NAMED:
+    if len(languages) > LISTED:
         return f"in {len(languages)} languages"
     names = [f"in {name}" if is_described(name) else name for name in languages]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

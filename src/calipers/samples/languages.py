@@ -222,7 +222,7 @@ def text_parts(texts: Sequence[str], table: SignTable | None = None) -> list[dic
             parts[row][EMOJI if table.pictures[row] > table.visible[row] / 2 else NUMBERS] = 1.0
     for script, found in sorted(spelt.items()):
         evidence = Evidence.of([texts[row] for row, _ in found], script)
-        kinds = [None] * len(found)
+        kinds: list[str | None] = [None] * len(found)
         if script == "Latin":
             told = evidence.best() >= 0
             kinds = [
