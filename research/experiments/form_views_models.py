@@ -14,7 +14,8 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from calipers.embedders.minilm import HEADS, WIDTH, find_model, load_tokenizer, read_verified
+from calipers.assets import MINILM
+from calipers.embedders.minilm import HEADS, WIDTH, find_model, load_tokenizer
 from calipers.embedders.states.batches import LengthRun, plan_batches
 from calipers.embedders.states.bert import PackedBert
 
@@ -48,7 +49,7 @@ class MiniLM(PackedBert):
 
     def __init__(self) -> None:
         folder = find_model()
-        weights = load(read_verified(folder, "model.safetensors"))
+        weights = load(MINILM.read(folder, "model.safetensors"))
         self.layers, self.width = 6, WIDTH
         every = range(self.layers + 1)
         super().__init__(weights, heads=HEADS, wanted=every, device="cpu", dtype=torch.float32)

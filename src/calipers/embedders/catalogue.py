@@ -19,6 +19,7 @@ from calipers.files import at_home, check_plain
 
 NAMED = {
     "minilm": "calipers.embedders.minilm",
+    "use": "calipers.embedders.use.multilingual",
     "tfidf": "calipers.embedders.words.tfidf",
     "characters": "calipers.embedders.words.characters",
     "pixels": "calipers.embedders.vision.pixels",

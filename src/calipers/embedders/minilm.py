@@ -14,7 +14,6 @@ the SHA-256 of the file that the publisher released.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import re
 from collections.abc import Collection, Sequence
@@ -24,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.assets import CARRIED, MINILM
+from calipers.assets import MINILM
 from calipers.embedders.embedder import (
     Embedder,
     EncodedBatch,
@@ -43,14 +42,11 @@ from calipers.embedders.options import (
 from calipers.embedders.reading import UnknownTokens, of_tokenizers
 from calipers.embedders.states.batches import Batches, LengthRun, Model, States, cut, plan_batches
 from calipers.embedders.states.pooling import pool
-from calipers.errors import CalipersError, require
+from calipers.errors import require
 from calipers.lazy import lazily
 from calipers.numeric.threads import allowed_threads, workers
 
-SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
+SHA256 = MINILM.sha256
 """Each file that is used, and the hash that it must have."""
 REVISION = SHA256["model.safetensors"][:12]
 
@@ -64,37 +60,6 @@ def find_model() -> Path:
         If Calipers was built without them, and that package is not installed.
     """
     return MINILM.require("the embedder 'minilm'")
-
-
-def read_verified(folder: Path, name: str) -> bytes:
-    """Read one of the model's files, and return its bytes only if they are the published ones.
-
-    Raises
-    ------
-    CalipersError
-        If the file cannot be read, or its SHA-256 is not the one in `SHA256`.
-    """
-    path = folder / name
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CalipersError(
-            f"{path}: a file of the embedder 'minilm' cannot be read ({error.strerror}). "
-            f"{_repair(path)}"
-        ) from error
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256[name]:
-        raise CalipersError(
-            f"{path}: not the published file of all-MiniLM-L6-v2; its SHA-256 must be "
-            f"{SHA256[name]}, but it is {digest}. {_repair(path)}"
-        )
-    return content
-
-
-def _repair(path: Path) -> str:
-    if CARRIED in path.parts:
-        return "Install Calipers again as it was installed, with pip's option --force-reinstall"
-    return f"Install it again with: {MINILM.command} --force-reinstall"
 
 
 MAX_LENGTH = 256
@@ -242,7 +207,7 @@ class CompiledEncoder:
 
         from calipers.embedders.minilm_kernels import EncoderWeights
 
-        tensors = load(read_verified(find_model(), "model.safetensors"))
+        tensors = load(MINILM.read(find_model(), "model.safetensors"))
         self._weights = EncoderWeights.of(tensors, max(LAYERS.values()))
         self._max_texts = batch_size
 
@@ -305,7 +270,7 @@ def load_tokenizer() -> Any:
     """Make the tokenizer from its verified file; it neither pads nor cuts."""
     from tokenizers import Tokenizer
 
-    content = read_verified(find_model(), "tokenizer.json")
+    content = MINILM.read(find_model(), "tokenizer.json")
     tokenizer = Tokenizer.from_buffer(content)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -318,5 +283,5 @@ def load_layers(wanted: Collection[int], device: str, dtype: Any) -> Model:
 
     from calipers.embedders.states.bert import PackedBert
 
-    tensors = load(read_verified(find_model(), "model.safetensors"))
+    tensors = load(MINILM.read(find_model(), "model.safetensors"))
     return PackedBert(tensors, heads=HEADS, wanted=wanted, device=device, dtype=dtype)

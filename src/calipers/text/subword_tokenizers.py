@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from calipers.embedders.minilm import find_model, read_verified
+from calipers.assets import MINILM
+from calipers.embedders.minilm import find_model
 from calipers.errors import InputError, require
 from calipers.files import at_home, check_plain
 from calipers.text.word_numbers import Numbering, Numbers, Vocabulary, blocks
@@ -92,7 +93,7 @@ class HuggingFaceTokenizer:
 
 def load_minilm() -> HuggingFaceTokenizer:
     """Load the tokenizer of the packaged all-MiniLM-L6-v2, checked against its published hash."""
-    content = read_verified(find_model(), FILE)
+    content = MINILM.read(find_model(), FILE)
     return HuggingFaceTokenizer(content, name="minilm", source="all-MiniLM-L6-v2")
 
 

@@ -1,0 +1,1 @@
+"""Universal Sentence Encoder, multilingual: vocabulary, kernels and the embedder."""
