@@ -22,17 +22,19 @@ from calipers.text import (
     zipf_coefficient,
 )
 from calipers.text.tokens import tokenise
+from calipers.unicode.words import VERSION
 from extras import need
 
 # Lengths and the vocabulary.
 
 
 UNITS = {"words": lambda text: len(text.split()), "characters": len}
+LATIN = st.text(st.characters(max_codepoint=0x17F, exclude_characters="\r\xad"), max_size=20)
 
 
 def test_units_by_hand():
     texts = ["It's 5 o'clock.", "", "日本 語"]
-    assert mean_length(texts, unit="words").per_sample.tolist() == [3, 0, 2]
+    assert mean_length(texts, unit="words").per_sample.tolist() == [3, 0, 3]
     assert mean_length(texts, unit="characters").per_sample.tolist() == [15, 0, 4]
     tokens = mean_length(texts, tokenizer="whitespace")
     assert tokens.per_sample.tolist() == [3, 0, 2]
@@ -41,14 +43,22 @@ def test_units_by_hand():
     assert "tokenizer:whitespace" in tokens.signature
 
 
+def test_units_of_scripts_without_spaces_by_hand():
+    texts = ["我喜欢 iPhone。", "ฉันชอบกาแฟ", "क्षत्रिय है", "e\u0301te\u0301", "👩‍👩‍👧 ok"]
+    # 我|喜|欢|iPhone, ฉั|น|ช|อ|บ|กา|แฟ, two words by their space, été, an emoji
+    assert mean_length(texts, unit="words").per_sample.tolist() == [4, 7, 2, 1, 2]
+    # क्ष|त्रि|य| |है, and an emoji of five code points is one
+    assert mean_length(texts, unit="characters").per_sample.tolist() == [11, 9, 5, 3, 4]
+
+
 def test_only_tokens_name_a_tokenizer():
     for unit in UNITS:
         score = mean_length(["a b"], unit=unit)
-        assert f"metric:mean_length|unit:{unit}|n:1" in score.signature
+        assert f"metric:mean_length|unit:{unit}|cut:regex-{VERSION}|n:1" in score.signature
         assert "tokenizer" not in score.signature
 
 
-@given(st.lists(st.text(max_size=20), min_size=2), st.sampled_from(sorted(UNITS)))
+@given(st.lists(LATIN, min_size=2), st.sampled_from(sorted(UNITS)))
 def test_equal_pythons_statistics(texts, unit):
     lengths = [UNITS[unit](text) for text in texts]
     assert mean_length(texts, unit=unit).value == pytest.approx(statistics.fmean(lengths))

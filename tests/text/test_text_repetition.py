@@ -264,6 +264,10 @@ def test_two_words_are_no_contraction():
         "He waited…",
         "What‼\ufe0f",
         "Done.\u200b",
+        "Τι κάνεις;",
+        "Τι κάνεις\u037e»",
+        "ပြီးပြီ။",
+        "ចប់ហើយ។",
     ],
 )
 def test_texts_that_ended(text):
@@ -282,6 +286,8 @@ def test_texts_that_ended(text):
         "🎉",
         "\ud800",
         "’",
+        "one; two;",
+        ";",
     ],
 )
 def test_texts_that_did_not_end(text):
@@ -328,6 +334,14 @@ def test_empty_texts_alone_have_no_value():
     score = non_termination(["", "  "])
     assert np.isnan(score.value)
     assert score.reason == "every text is empty or white space"
+
+
+def test_scripts_that_mark_no_end_have_no_value_without_a_mark():
+    score = non_termination(["ฉันชอบกาแฟ", "ฉันชอบกาแฟ!", "ຂ້ອຍມັກກາເຟ", "I like ไทย and"])
+    np.testing.assert_array_equal(score.per_sample, [np.nan, 0, np.nan, 1])
+    alone = non_termination(["ฉันชอบกาแฟ"])
+    assert np.isnan(alone.value)
+    assert "does not mark the end of sentences, as Thai" in alone.reason
 
 
 def test_a_limit_must_be_a_length():

@@ -39,8 +39,9 @@ def test_what_each_makes_of_a_sentence(tokenizer, words):
     assert words_of('Don\'t say "3.5-4", Mr. X.', tokenizer) == words
 
 
-def test_characters_are_code_points_and_white_space_counts():
-    assert words_of("a b\n😀\u0301", "characters") == ["a", " ", "b", "\n", "😀", "\u0301"]
+def test_characters_are_those_a_reader_sees_and_white_space_counts():
+    assert words_of("a b\n😀\u0301", "characters") == ["a", " ", "b", "\n", "😀\u0301"]
+    assert words_of("กำลัง", "characters") == ["กำ", "ลั", "ง"]
     assert words_of("a b\n", "char") == ["a", "b"]
     assert words_of("你好a", "zh") == ["你", "好", "a"]
 

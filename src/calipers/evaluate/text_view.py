@@ -24,7 +24,7 @@ from calipers.samples.wording import KINDS
 from calipers.text.tokenizers import find_tokenizer
 
 VIEW = "text"
-TOKENIZER = "nltk"
+TOKENIZER = "auto"
 FEW = 3
 
 
@@ -115,7 +115,7 @@ def with_text_scores(
         systems=systems,
         reference=_warned(comparison.reference, measured.reference),
         reference_scores={**comparison.reference_scores, **_keyed(measured.reference_scores)},
-        settings={**comparison.settings, "tokenizer": splitter.name},
+        settings={**comparison.settings, "tokenizer": measured.settings["tokenizer"]},
     )
     lacking = (Caution("intervals", "no intervals for statistics of texts", text) for text in few)
     more = with_cautions(more, (*measured.cautions, *lacking))

@@ -77,6 +77,7 @@ def measure_inputs(
     """
     check_limits(choices, inputs)
     corpora, reference, train = tokenised(inputs, tokenizer, options)
+    cut_by = corpora[0].tokenizer
     if scored is not None:
         pairs = zip(inputs.named, corpora, strict=True)
         corpora = [scored(file, corpus) for (_, file), corpus in pairs]
@@ -94,7 +95,7 @@ def measure_inputs(
         reference_scores=reference_scores,
         train=None if inputs.train is None else about(inputs.train),
         settings={
-            "tokenizer": tokenizer.name,
+            "tokenizer": cut_by,
             "metrics": [choice.key for choice in choices],
             "seed": options.seed,
         },
@@ -109,7 +110,7 @@ def find_splitter(tokenizer: AnyTokenizer) -> Tokenizer:
         return find_tokenizer(tokenizer)
     except MissingExtraError as error:
         raise MissingExtraError(
-            f"{error}; the default tokenizer, nltk, needs no package"
+            f"{error}; the default tokenizer, auto, needs no further package"
         ) from error
 
 

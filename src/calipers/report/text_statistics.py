@@ -413,6 +413,12 @@ def _meanings(result: TextComparison) -> Iterator[tuple[str, str]]:
     """
     if not _has_many(result):
         yield "words", "median number of words, split at spaces"
+    if str(result.settings.get("tokenizer", "")).startswith("unicode-"):
+        yield (
+            "tokens",
+            "words and marks of any script; where one has no spaces, characters or clusters of "
+            "them (the default unless all are English)",
+        )
     lines: dict[str, dict[str, list[str]]] = {}
     for key in result.settings["metrics"]:
         alike = lines.setdefault(key.partition(":")[0], {})

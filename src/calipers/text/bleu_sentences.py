@@ -301,7 +301,7 @@ def self_bleu(
     texts: Texts,
     *,
     order: int = 4,
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
     sample: int | None = None,
     others: int | None = None,
     average: Average = "all",
@@ -402,7 +402,7 @@ def corpus_match_bleu(
     references: Texts,
     *,
     order: int = 4,
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
     threads: int | None = None,
 ) -> Score:
     """Tell how far each text is made of what any of the references says.

@@ -178,6 +178,7 @@ def _near_groups(
     """Pairs of different texts of different sets that are near, the most similar first."""
     if len(groups) < 2:
         return []
+    # Groups are folded words already, with one space between them
     (corpus,) = tokenise(groups, tokenizer="whitespace")
     within = corpus.ngrams(order).within
     # Texts of one set alone are not compared with others of that set

@@ -231,7 +231,7 @@ def longest_copied_span(
     references: Texts,
     *,
     over: Literal["mean", "largest"] = "mean",
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
 ) -> Score:
     """Tell how long the passages are that texts share word for word with the references.
 
@@ -276,7 +276,7 @@ def longest_copied_span(
 
 
 def copied_spans(
-    texts: Texts, references: Texts, *, least: int = 10, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, references: Texts, *, least: int = 10, tokenizer: AnyTokenizer = "auto"
 ) -> list[CopiedSpan]:
     """Show which passages of texts stand word for word in the references, and where.
 

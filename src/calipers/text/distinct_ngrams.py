@@ -60,7 +60,7 @@ Per = Literal["system", "sample"]
 
 
 def distinct(
-    texts: Texts, *, order: int = 1, per: Per = "system", tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, order: int = 1, per: Per = "system", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how varied the wording is: the share of n-grams that are different ones.
 
@@ -138,7 +138,7 @@ LARGEST = 10**300
 
 
 def expectation_adjusted_distinct(
-    texts: Texts, *, order: int = 1, vocabulary: int | None = None, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, order: int = 1, vocabulary: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how varied the wording is for so much text.
 

@@ -3,9 +3,10 @@
     1 - different texts / texts
 
 so of three equal texts two are duplicates. Texts are compared character for character, empty ones
-too; with ``fold`` letter case and the kind and amount of white space do not matter. A set of few
-possible texts, such as short answers, has many duplicates in human hands too: compare the value
-with the reference's. It rises with the number of texts. A copy with one changed character is
+too, a letter with its accent being one character however it is written (NFC); with ``fold`` letter
+case and the kind and amount of white space do not matter. A set of few possible texts, such as
+short answers, has many duplicates in human hands too: compare the value with the reference's. It
+rises with the number of texts. A copy with one changed character is
 none; see :func:`calipers.text.near_texts`.
 """
 
@@ -20,6 +21,7 @@ from calipers.text.replicates import MeasuredTexts, TextReplicates, held_alone, 
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
 from calipers.text.unicode_forms import folded_words
+from calipers.unicode.composition import composed
 
 
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
@@ -54,7 +56,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     seen: set[str] = set()
     repeated = np.zeros(len(rows), bool)
     for row, text in enumerate(rows):
-        key = _folded(text) if fold else text
+        key = _key(text, fold=fold)
         repeated[row] = key in seen
         seen.add(key)
     value = float(np.mean(repeated))
@@ -65,15 +67,15 @@ def exact_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of texts that stand in the set already, without each block of texts."""
     fold, rows = measured.options["compare"] == "folded", measured.texts.texts
     seen: dict[str, int] = {}
-    keys = (_folded(text) if fold else text for text in rows)
+    keys = (_key(text, fold=fold) for text in rows)
     ids = np.array([seen.setdefault(key, len(seen)) for key in keys], np.int32)
     sole = sole_blocks(ids, np.arange(len(ids) + 1), measured.labels, len(seen))
     sizes = np.bincount(measured.labels, minlength=DEFAULT_BLOCKS)
     return TextReplicates(texts=1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes))
 
 
-def _folded(text: str) -> str:
-    return " ".join(folded_words(text))
+def _key(text: str, *, fold: bool) -> str:
+    return " ".join(folded_words(text)) if fold else composed(text)
 
 
 def read_exact_duplicates(pair: TextPair, options: Chosen) -> Score:

@@ -1,8 +1,9 @@
 """Sizes: how long the texts are, and how many different words they have.
 
-Lengths are counted in tokens, in words (what stands between white space) or in characters (code
-points). Length confounds most other statistics, so these stand beside them. Words mean little in
-scripts that do not put space between them, such as Chinese and Thai.
+Lengths are counted in tokens, in words (what stands between white space, and in scripts without
+spaces their characters or clusters) or in characters (those that a reader sees: an accent belongs
+to its letter, however it is written). Length confounds most other statistics, so these stand beside
+them.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from calipers.text.corpus import Corpus
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, different_without
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+from calipers.text.unicode_forms import as_seen
+from calipers.unicode.words import VERSION, graphemes, spaced_words
 
 Unit = Literal["tokens", "words", "characters"]
 
 
-def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk") -> Score:
+def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how long the texts are on average.
 
     Parameters
@@ -32,7 +35,8 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
     texts
         The texts, or a corpus; empty ones count with length 0.
     unit
-        ``"tokens"``, ``"words"`` (between white space) or ``"characters"`` (code points).
+        ``"tokens"``, ``"words"`` (between white space; where a script has none, its
+        characters or clusters) or ``"characters"`` (grapheme clusters).
     tokenizer
         What makes the tokens; a corpus keeps its own.
 
@@ -56,7 +60,7 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
 
 
 def median_length(
-    texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how long the median text is; of two in the middle, their mean.
 
@@ -71,7 +75,7 @@ def median_length(
 
 
 def length_spread(
-    texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how much the lengths differ: their standard deviation, with divisor n - 1.
 
@@ -85,7 +89,7 @@ def length_spread(
     return _length_score("length_spread", _spread, texts, unit, tokenizer)
 
 
-def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
+def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how many different tokens the set has.
 
     It grows with the amount of text: compare sets of equal size and length.
@@ -124,10 +128,12 @@ def _length_score(
         lengths = corpus.lengths
     else:
         measured = raw_texts(texts)
-        lengths = np.array([len(text.split() if unit == "words" else text) for text in measured])
+        cut = spaced_words if unit == "words" else graphemes
+        lengths = np.array([len(cut(as_seen(text))) for text in measured])
     value = float(summary(lengths))
     reason = "a single text has no spread" if np.isnan(value) else None
-    return text_score(metric, value, measured, reason=reason, per_sample=lengths, unit=unit)
+    pins = {"unit": unit} if unit == "tokens" else {"unit": unit, "cut": f"regex-{VERSION}"}
+    return text_score(metric, value, measured, reason=reason, per_sample=lengths, **pins)
 
 
 def _spread(lengths: Longs) -> float:

@@ -305,7 +305,7 @@ def near_duplicates(
     threshold: float = 0.8,
     permutations: int = 128,
     seed: int = 1,
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
 ) -> Score:
     """Tell which texts are nearly the same as another text of the set, or as a reference.
 
@@ -364,7 +364,7 @@ def near_duplicate_pairs(
     threshold: float = 0.8,
     permutations: int = 128,
     seed: int = 1,
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
 ) -> list[NearDuplicate]:
     """Show of which text each near copy is one, so that copies can be looked at or taken out.
 

@@ -45,7 +45,7 @@ def novelty(
     *,
     order: int = 4,
     of: Literal["tokens", "types"] = "tokens",
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
 ) -> Score:
     """Tell how much of the texts is new: n-grams that occur nowhere in the references.
 

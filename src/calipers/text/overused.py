@@ -33,6 +33,7 @@ from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import check_order
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
+from calipers.unicode.words import joined as phrase_of
 
 Where = Literal["anywhere", "opening"]
 
@@ -50,7 +51,7 @@ def overused_phrases(
     order: int = 3,
     where: Where = "anywhere",
     level: float = 0.05,
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
 ) -> Score:
     """Tell which phrases the texts use more often than the references do.
 
@@ -108,7 +109,7 @@ def overused_phrases(
     defined = ~np.isnan(flagged)
     details = tuple(
         {
-            "phrase": " ".join(joined.words[joined.tokens[words[row] + i]] for i in range(order)),
+            "phrase": phrase_of(joined.words[joined.tokens[words[row] + i]] for i in range(order)),
             "texts": int(ours[row]),
             "references": int(theirs[row]),
             "ratio": float(ratios[row]) if theirs[row] else np.inf,

@@ -137,7 +137,7 @@ class RepeatedEndings:
 
 
 def repeated_endings(
-    texts: Texts, *, longest: int | None = None, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, longest: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> RepeatedEndings:
     """Find for each text the phrase that it ends in copies of, in linear time.
 
@@ -183,7 +183,7 @@ def _endings(corpus: Corpus, reach: int) -> RepeatedEndings:
 
 
 def repetition_frequency(
-    texts: Texts, *, copies: int = 2, longest: int | None = None, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, copies: int = 2, longest: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how many texts ended in a loop.
 
@@ -228,7 +228,7 @@ def repetition_frequency(
     )
 
 
-def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
+def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how much of a text it has said already: the share of n-grams that are repeats.
 
     Parameters

@@ -29,7 +29,7 @@ from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
-def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
+def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how much the texts repeat each other's phrases.
 
     Parameters

@@ -79,7 +79,7 @@ def string_scores(
     decay: float = 0.5,
     k: int = 4,
     mauve_k: int = 50,
-    tokenizer: AnyTokenizer = "nltk",
+    tokenizer: AnyTokenizer = "auto",
     sample: int | None = None,
     seed: int = 0,
     threads: int | None = None,

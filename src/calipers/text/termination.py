@@ -7,9 +7,9 @@
 - Without one, as most files no longer tell how they were cut, by the last character: the share of
   texts that do not stop with the mark that ends a sentence in their script, quotes, brackets and
   white space behind it aside. This is a sign of a cut, and no proof. Titles, verse, lists, code,
-  texts that end in an emoji, and scripts that do not mark the end, such as Thai, all count as not
-  ended, and a text that was cut right after a full stop counts as ended: compare it with people's
-  texts of the same kind.
+  and texts that end in an emoji all count as not ended, and a text that was cut right after a full
+  stop counts as ended: compare it with people's texts of the same kind. Thai and Lao do not mark
+  the end, so a text that stops behind one of their letters without a mark has no value.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ def _spread(marks: str) -> frozenset[str]:
 
 
 ENDS = _spread(_MARKS)
+_GREEK_QUESTION = ";", "\u037e"
+"""Marks that end a question in Greek alone."""
+_UNMARKED = range(0x0E00, 0x0F00)
+"""Thai and Lao, whose sentences end without a mark."""
 
 
 def ends_sentence(text: str) -> bool:
@@ -56,20 +60,39 @@ def ends_sentence(text: str) -> bool:
 
     Examples
     --------
-    >>> [ends_sentence(text) for text in ("Yes.", "“Yes?”)", "はい。」", "and then the")]
-    [True, True, True, False]
+    >>> [ends_sentence(text) for text in ("Yes.", "“Yes?”)", "はい。」", "Τι κάνεις;", "and then;")]
+    [True, True, True, True, False]
     """
+    mark = ""
     for place in range(len(text) - 1, -1, -1):
         character = text[place]
         if character in ENDS:
-            return True
-        if character not in _QUOTES and unicodedata.category(character) not in _BEHIND:
+            return not mark
+        if character in _GREEK_QUESTION and not mark:
+            mark = character
+        elif mark:
+            return "GREEK" in unicodedata.name(character, "")
+        elif character not in _QUOTES and unicodedata.category(character) not in _BEHIND:
             return False
     return False
 
 
+def marks_no_end(text: str) -> bool:
+    """Whether the last letter of a text is of a script that does not mark the end of sentences.
+
+    Examples
+    --------
+    >>> marks_no_end("ฉันชอบกาแฟ "), marks_no_end("I like ไทย food")
+    (True, False)
+    """
+    for place in range(len(text) - 1, -1, -1):
+        if text[place].isalnum() or unicodedata.category(text[place])[0] == "M":
+            return ord(text[place]) in _UNMARKED
+    return False
+
+
 def non_termination(
-    texts: Texts, *, limit: int | None = None, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, limit: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how many texts were cut off before they came to an end.
 
@@ -87,7 +110,7 @@ def non_termination(
     Score
         In [0, 1], closest to the reference's own value is best. ``per_sample`` is 1 for each text
         that did not end and else 0, shape ``(n,)``; without `limit`, NaN for a text of nothing but
-        white space.
+        white space, and for one in Thai or Lao without a mark at its end.
 
     Raises
     ------
@@ -108,14 +131,25 @@ def non_termination(
         cut = (corpus.lengths >= limit).astype(np.float64)
         return text_score("non_termination", cut.mean(), corpus, per_sample=cut, limit=limit)
     rows = raw_texts(texts)
-    values = [np.nan if not text or text.isspace() else not ends_sentence(text) for text in rows]
+    values = [_went_on(text) for text in rows]
+    blank = all(not text or text.isspace() for text in rows)
     return mean_score(
         "non_termination",
         np.array(values, dtype=np.float64),
         rows,
-        reason="every text is empty or white space",
+        reason="every text is empty or white space"
+        if blank
+        else "every text is in a script that does not mark the end of sentences, as Thai, or empty",
         by="last_character",
     )
+
+
+def _went_on(text: str) -> float:
+    if not text or text.isspace():
+        return np.nan
+    if ends_sentence(text):
+        return 0.0
+    return np.nan if marks_no_end(text) else 1.0
 
 
 def read_non_termination(pair: TextPair, options: Chosen) -> Score:

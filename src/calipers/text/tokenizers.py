@@ -1,11 +1,13 @@
 """Tokenizers by name or path, or a person's own, and how any of them turns texts into numbers.
 
 ========================  ==========================================================================
+``auto``                  ``nltk`` where all sets are English, else ``unicode``; the default
 ``nltk``                  NLTK's ``NLTKWordTokenizer``, without NLTK, on the whole text, so that
-                          only the last full stop is split from its word (``13a`` splits all); the
-                          default
+                          only the last full stop is split from its word (``13a`` splits all)
+``unicode``               words and marks of any script by Unicode's boundaries (UAX #29); where a
+                          script has no spaces, its characters or clusters of them
 ``whitespace``            what stands between white space
-``characters``            every Unicode code point, white space too
+``characters``            every character that a reader sees (grapheme cluster), white space too
 ``13a``, ``intl``, …      sacrebleu's tokenizers
 ``minilm``                the word pieces of the packaged all-MiniLM-L6-v2
 ``hf:NAME_OR_PATH``       any Hugging Face tokenizer on this machine: by its name in the cache, a
@@ -26,6 +28,7 @@ from calipers.text.nltk_tokenizer import NltkTokenizer
 from calipers.text.plain_tokenizers import CharacterTokenizer, WhitespaceTokenizer
 from calipers.text.sacrebleu_tokenizers import Sacrebleu13a, SacrebleuTokenizer
 from calipers.text.subword_tokenizers import HUB_NAME, PREFIX, load_minilm, load_named, load_path
+from calipers.text.unicode_tokenizer import AutoTokenizer, UnicodeTokenizer
 from calipers.text.word_numbers import Numbers, Vocabulary, number_splits
 
 
@@ -103,7 +106,9 @@ def _words(split: Any, name: str, row: int) -> Sequence[str]:
 
 
 _OWN: dict[str, Callable[[], Tokenizer]] = {
+    "auto": AutoTokenizer,
     "nltk": NltkTokenizer,
+    "unicode": UnicodeTokenizer,
     "whitespace": WhitespaceTokenizer,
     "characters": CharacterTokenizer,
     "13a": Sacrebleu13a,

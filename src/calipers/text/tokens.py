@@ -13,6 +13,7 @@ from calipers.text.ngrams import renumber
 from calipers.text.tokenizers import Tokenizer as Tokenizer
 from calipers.text.tokenizers import find_tokenizer, number
 from calipers.text.unicode_forms import as_seen
+from calipers.text.unicode_tokenizer import AutoTokenizer
 from calipers.text.word_numbers import Numbers, Vocabulary
 
 Texts = Sequence[str] | Corpus
@@ -25,7 +26,7 @@ MOST_TOKENS = 2**31 - 1
 """Tokens of all texts that are tokenised together: n-grams are numbered in 32 bits."""
 
 
-def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "nltk") -> tuple[Corpus, ...]:
+def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "auto") -> tuple[Corpus, ...]:
     """Tokenise sets of texts together, so that their words share numbers.
 
     Tokens are those of the texts as they are seen (:mod:`calipers.text.unicode_forms`): composed
@@ -38,7 +39,7 @@ def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "nltk") -> tuple[Co
     tokenizer
         Name of a tokenizer (see :func:`calipers.text.tokenizers.find_tokenizer`), or one of your
         own: an object with a `name` and a method ``split(texts)``, or a function that takes one
-        text and returns its tokens.
+        text and returns its tokens. ``"auto"`` chooses one for all sets, by their letters.
 
     Returns
     -------
@@ -65,13 +66,13 @@ def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "nltk") -> tuple[Co
     return _tokenise(dict(zip(names, sets, strict=True)), tokenizer)
 
 
-def as_corpus(texts: Texts, tokenizer: AnyTokenizer = "nltk") -> Corpus:
+def as_corpus(texts: Texts, tokenizer: AnyTokenizer = "auto") -> Corpus:
     """Tokenise texts, unless they are a corpus already, which keeps its own tokens."""
     return texts if isinstance(texts, Corpus) else tokenise(texts, tokenizer=tokenizer)[0]
 
 
 def as_corpora(
-    texts: Texts, references: Texts, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, references: Texts, tokenizer: AnyTokenizer = "auto"
 ) -> tuple[Corpus, Corpus]:
     """Tokenise texts and what they are compared with together.
 
@@ -95,6 +96,8 @@ def as_corpora(
 def _tokenise(sets: Mapping[str, Any], tokenizer: AnyTokenizer) -> tuple[Corpus, ...]:
     chosen = find_tokenizer(tokenizer)
     listed = {name: _strings(texts, name) for name, texts in sets.items()}
+    if isinstance(chosen, AutoTokenizer):
+        chosen = chosen.choose(listed.values())
     vocabulary = Vocabulary()
     numbered = [_number(chosen, texts, name, vocabulary) for name, texts in listed.items()]
     tokens = sum(len(numbers.tokens) for numbers in numbered)

@@ -40,7 +40,7 @@ _count_types = native.kernel(
 
 
 def moving_average_ttr(
-    texts: Texts, *, window: int = 50, tokenizer: AnyTokenizer = "nltk"
+    texts: Texts, *, window: int = 50, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
     """Tell how varied the words of a text are within any `window` tokens.
 

@@ -11,7 +11,7 @@ Cyrillic letters that resemble Latin ones.
 Joiners (U+200C, U+200D) are left where they change what is seen, as in Persian, the scripts of
 India and emoji; behind a Latin letter, a digit or a space they are taken out.
 
-Metrics that reproduce another package (BLEU, chrF, TER, ROUGE) read the characters as they stand,
+Metrics that reproduce another package (BLEU, chrF, TER) read the characters as they stand,
 as that package does; so do embedders. Where two sides are written in different forms,
 :func:`altered` lets a caution say so.
 """
@@ -22,6 +22,7 @@ import re
 import unicodedata
 
 from calipers.unicode.composition import composed
+from calipers.unicode.words import spaced_words
 
 # Soft hyphen; zero-width space; marks and embeddings of direction; word joiner and invisible
 # operators; isolates and deprecated format characters; byte order mark; annotations; tags
@@ -59,11 +60,13 @@ def altered(text: str) -> bool:
 
 
 def folded_words(text: str) -> list[str]:
-    """Split a text at white space, as it is seen and in lower case; what equal texts share.
+    """Split a text into words, as it is seen and in lower case; what equal texts share.
+
+    Words stand between white space; of scripts without spaces each character is one, or a cluster.
 
     Examples
     --------
-    >>> folded_words("A\\u200b  cafe\\u0301\\n") == ["a", "café"]
-    True
+    >>> folded_words("A\\u200b  cafe\\u0301\\n") == ["a", "café"], folded_words("ＯＫ 好。")
+    (True, ['ｏｋ', '好', '。'])
     """
-    return as_seen(text).casefold().split()
+    return spaced_words(as_seen(text).casefold(), marks=True)

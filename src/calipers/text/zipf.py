@@ -25,7 +25,7 @@ from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
-def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "nltk") -> Score:
+def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how much a few frequent words dominate the set.
 
     Parameters

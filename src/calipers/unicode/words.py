@@ -1,9 +1,9 @@
 """The words of a text in any script, and the characters that a reader sees.
 
 Words are cut where Unicode's default rules set a boundary (UAX #29, "Unicode Text Segmentation"):
-``don't``, ``l'homme``, ``3.14``, ``می‌خواهم`` and ``👩‍👩‍👧`` are one word each. Those rules need
-spaces or marks between words. Where a script has none, the unit is what can be found without a
-dictionary:
+``don't``, ``l'homme`` and ``3.14`` are one word each, as is an emoji of several characters. Those
+rules need spaces or marks between words. Where a script has none, the unit is what can be found
+without a dictionary:
 
 ======================================  ========================================================
 Chinese, kana, Bopomofo, Yi and others  each character; katakana, used for foreign words, in runs
@@ -100,8 +100,11 @@ _WORD = regex.compile(r"[\p{L}\p{N}\p{So}\p{Co}\p{Cn}]")
 _GRAPHEMES = regex.compile(
     rf"(?V1s){_FLAG}{{1,2}}[\p{{GCB=Extend}}\p{{GCB=ZWJ}}\p{{GCB=SpacingMark}}]*+|\X"
 )
-_ALONE = re.compile("[\n -~\u00a0-\u00ac\u00ae-\u02ff]*+")
-"""Characters that join no other."""
+_ALONE = re.compile(
+    "[\n -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u058a\u0620-\u064a\u0904-\u0939"
+    "\u1e00-\u1fff\u2010-\u2027\u3000-\u3029\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*+"
+)
+"""Characters that join no other of them."""
 _CLOSE = (
     rf"[[{WITHOUT_SPACES}\p{{Script=Katakana}}\p{{Script=Tibetan}}\u3000-\u303f\u30fb\u30fc"
     r"\uff01-\uff0f\uff1a-\uff20]--\p{Nd}]"
@@ -125,11 +128,11 @@ def words_and_marks(text: str) -> list[str]:
         return _ASCII_PIECES.findall(text)
     pieces: list[str] = []
     for chunk in text.split():
-        pieces += _cut(chunk) if len(chunk) <= SHORT else _cut_anew(chunk)
+        pieces += _cut(chunk) if len(chunk) <= SHORT else cut_chunk(chunk)
     return pieces
 
 
-def _cut_anew(chunk: str) -> tuple[str, ...]:
+def cut_chunk(chunk: str) -> tuple[str, ...]:
     """Cut what stands between white space, over which no rule looks."""
     if chunk.isascii():
         return tuple(_ASCII_PIECES.findall(chunk))
@@ -141,7 +144,7 @@ def _cut_anew(chunk: str) -> tuple[str, ...]:
     return tuple(pieces)
 
 
-_cut = lru_cache(maxsize=1 << 15)(_cut_anew)
+_cut = lru_cache(maxsize=1 << 15)(cut_chunk)
 """Most chunks of a text stood in it before."""
 
 
@@ -190,6 +193,34 @@ def word_count(text: str) -> int:
     return sum(map(is_word, words_and_marks(text)))
 
 
+def spaced_words(text: str, *, marks: bool = False) -> list[str]:
+    """Cut a text at white space, and what is in a script without spaces into its words.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    marks
+        Whether marks count too that stand beside such words; elsewhere they belong to a word.
+
+    Examples
+    --------
+    >>> spaced_words("Don't stop, now!"), spaced_words("iPhone 手机。")
+    (["Don't", 'stop,', 'now!'], ['iPhone', '手', '机'])
+    """
+    chunks = text.split()
+    if not _MAY_LACK_SPACES.search(text):
+        return chunks
+    cut: list[str] = []
+    for chunk in chunks:
+        if _MAY_LACK_SPACES.search(chunk):
+            pieces = cut_chunk(chunk)
+            cut += pieces if marks else filter(is_word, pieces)
+        else:
+            cut.append(chunk)
+    return cut
+
+
 def is_word(piece: str) -> bool:
     """Whether a piece of a text is a word, and not a mark."""
     return piece[:1].isalnum() or _WORD.search(piece) is not None
@@ -203,7 +234,12 @@ def graphemes(text: str) -> list[str]:
     >>> [len(graphemes(text)) for text in ("e\\u0301", "👩‍👩‍👧", "क्ष", "각", "\\r\\n")]
     [1, 1, 1, 1, 1]
     """
-    return list(text) if _ALONE.fullmatch(text) else _GRAPHEMES.findall(text)
+    return list(text) if stand_alone(text) else _GRAPHEMES.findall(text)
+
+
+def stand_alone(text: str) -> bool:
+    """Whether each code point of a text is surely a character of its own."""
+    return _ALONE.fullmatch(text) is not None
 
 
 def joined(pieces: Iterable[str]) -> str:

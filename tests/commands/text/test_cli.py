@@ -133,7 +133,7 @@ def test_a_tokenizer_that_is_missing_is_named_with_the_way_around(calipers, file
     result = calipers("text", "a.jsonl", "--tokenizer", "intl")
     assert result.exit_code == 2
     assert "pip install 'calipers[bleu]'" in result.stderr
-    assert "the default tokenizer, nltk, needs no package" in result.stderr
+    assert "the default tokenizer, auto, needs no further package" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,9 @@ def test_the_page_of_a_text_metric(calipers):
     assert calipers("metrics", "text.self_bleu").stdout == written
     bleu = " ".join(calipers("metrics", "bleu").stdout.split())
     assert "pip install 'calipers[bleu]'" in bleu
-    assert "Options n=NUMBER (default 4) - tokens of an n-gram 13a (default), intl, zh" in bleu
+    assert (
+        "Options n=NUMBER (default 4) - tokens of an n-gram auto (default), 13a, intl, zh" in bleu
+    )
     assert calipers("metrics", "vendi").stdout.rstrip().endswith("  Of texts      text.vendi")
     assert "Of texts" not in calipers("metrics", "text.vendi").stdout
     assert "only by its own name, because it is slow" in calipers("metrics", "ter").stdout

@@ -239,7 +239,7 @@ def test_an_unknown_tokenizer_is_found_before_files_are_read():
 
 def test_a_tokenizer_that_is_missing_is_named_with_the_way_around(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(MissingExtraError, match=r"calipers\[bleu\].*default tokenizer, nltk"):
+    with pytest.raises(MissingExtraError, match=r"calipers\[bleu\].*default tokenizer, auto"):
         measure_texts("no.jsonl", tokenizer="intl")
 
 
@@ -272,11 +272,13 @@ THAI = ["วันนี้อากาศดีมากเราไปสว�
 @pytest.mark.parametrize(
     ("texts", "tokenizer", "end"),
     [
-        (CHINESE, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer zh, ja-mecab"),
-        (THAI, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer characters"),
+        (CHINESE, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer unicode, zh"),
+        (THAI, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer unicode"),
         (["，".join(CHINESE)], "intl", "into long pieces (23.0 tokens a text)"),
         (CHINESE, "characters", None),
         (CHINESE, "zh", None),
+        (CHINESE, "auto", None),
+        (THAI, "auto", None),
         (["今天 天气 很 好 我们 去 公园 吧"], "whitespace", None),
         ([*HUMAN, *CHINESE], "whitespace", None),
         (["", " . ", "!"], "whitespace", None),
@@ -289,6 +291,20 @@ def test_scripts_without_spaces(texts, tokenizer, end):
     if end:
         assert found[0].startswith("its texts are in a script without spaces, which ")
         assert end in found[0]
+
+
+def test_the_default_tokenizer_follows_the_script_and_is_said():
+    found = measure_texts({"zh": CHINESE, "en": HUMAN}, metrics="distinct:n=1", threads=1)
+    name = found.settings["tokenizer"]
+    assert name.startswith("unicode-regex-")
+    assert f"tokenizer {name}" in str(found)
+    assert "characters or clusters of them" in " ".join(str(found).split())
+    for system in ("zh", "en"):
+        assert f"tokenizer:{name}|" in found[system]["distinct"].signature
+        assert not any("without spaces" in each for each in found[system].warnings)
+    english = measure_texts({"en": HUMAN}, metrics="distinct:n=1", threads=1)
+    assert english.settings["tokenizer"].startswith("nltk-")
+    assert "clusters" not in str(english)
 
 
 def test_scripts_are_warned_of_by_the_run():

@@ -173,9 +173,9 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     tokenizer: AnyTokenizer = reworded(
         TextOptions,
         "tokenizer",
-        "How texts are split into tokens for unigram_entropy: by whitespace, nltk, characters, "
-        "minilm, or hf:NAME for the tokenizer of the model, by name or folder. The other metrics "
-        "count the tokens of the model.",
+        "How texts are split into tokens for unigram_entropy: by whitespace, nltk, unicode, "
+        "characters, minilm, or hf:NAME for the tokenizer of the model, by name or folder. The "
+        "other metrics count the tokens of the model.",
         default="whitespace",  # needs no package
         common=False,
     )

@@ -73,14 +73,26 @@ class TextOptions(Running, Tagged, Seeded, Sizes):
         complete="text_metrics",
     )
     tokenizer: AnyTokenizer = option(
-        "nltk",
-        "How texts are split into tokens: by nltk (words and punctuation marks), whitespace, "
-        "characters, one of sacrebleu's tokenizers (13a, intl, zh, ...), minilm, or hf:NAME for a "
-        "Hugging Face tokenizer on this machine, by name or folder. In Python also one of your "
-        "own.",
+        "auto",
+        "How texts are split into tokens. auto takes nltk (words and punctuation marks of English) "
+        "where all sets are English, else unicode (of any script; where a script has no spaces, "
+        "characters or clusters of them). Others: whitespace, characters, one of sacrebleu's "
+        "tokenizers (13a, intl, zh, ...), minilm, or hf:NAME for a Hugging Face tokenizer on this "
+        "machine, by name or folder. In Python also one of your own.",
         metavar="NAME",
         common=True,
-        complete=("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm", "hf:"),
+        complete=(
+            "auto",
+            "nltk",
+            "unicode",
+            "whitespace",
+            "characters",
+            "13a",
+            "intl",
+            "zh",
+            "minilm",
+            "hf:",
+        ),
     )
     level: float | None = reworded(
         Inference,

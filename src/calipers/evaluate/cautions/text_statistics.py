@@ -189,7 +189,7 @@ def script_cautions(corpus: Corpus) -> Iterator[Caution]:
         return
     mean, name = corpus.lengths.mean(), re.sub(r"-\d[\d.]*$", "", corpus.tokenizer)
     pieces = "one piece" if mean < 1.5 else "long pieces"
-    fit = "zh, ja-mecab or characters" if han > other else "characters"
+    fit = "unicode, zh or ja-mecab" if han > other else "unicode or characters"
     text = (
         f"its texts are in a script without spaces, which the tokenizer {name!r} splits into "
         f"{pieces} ({mean:.1f} tokens a text); use --tokenizer {fit}"
