@@ -432,7 +432,7 @@ WITHOUT_VALUE = {
     "longest_copied_span:train non_termination rouge rouge:rouge1:recall ter",
     "one": f"{EQUAL} length_spread",
     "equal": EQUAL,
-    "odd": f"{EVERYWHERE} rouge rouge:rouge1:recall",
+    "odd": EVERYWHERE,
 }
 """Statistics that need more than a degenerate set has, by the set."""
 

@@ -1,6 +1,7 @@
 """BLEU, chrF and TER are sacrebleu's own; ROUGE is rouge-score's; bad rows are named."""
 
 import math
+from importlib.util import find_spec
 from itertools import zip_longest
 
 import numpy as np
@@ -13,6 +14,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from calipers.errors import InputError
 from calipers.text import bleu, chrf, rouge, ter
 from calipers.text.tokens import tokenise
+from calipers.unicode.words import VERSION
 
 ALL = [bleu, chrf, ter, rouge]
 
@@ -138,7 +140,8 @@ def test_rouge_is_that_of_rouge_score(found, kind, part, stemmer):
         else np.nan
         for one, several in zip(texts, references, strict=True)
     ]
-    ours = rouge(texts, references, kind=kind, part=part[0], stemmer=stemmer)
+    options = {"kind": kind, "part": part[0], "stemmer": stemmer}
+    ours = rouge(texts, references, tokens="ascii", **options)
     np.testing.assert_array_equal(ours.per_sample, expected)
     known = np.array(expected)[~np.isnan(expected)]
     if len(known):
@@ -148,12 +151,92 @@ def test_rouge_is_that_of_rouge_score(found, kind, part, stemmer):
         assert ours.reason
 
 
-def test_rouge_counts_no_zero_where_a_reference_is_in_another_script():
-    found = rouge(["the cat", "你好", "é"], ["the cat", "你好", "É 猫"])
+ASCII = st.text(alphabet="abAB12 '._-\n", max_size=20)
+
+
+@given(ASCII, ASCII, st.sampled_from(["rouge1", "rouge2", "rougeL", "rougeLsum"]), st.booleans())
+def test_rouge_of_ascii_is_that_of_rouge_score_by_default(one, known, kind, stemmer):
+    scorer = RougeScorer([kind], use_stemmer=stemmer)
+    ours = rouge([one], [known], kind=kind, stemmer=stemmer).per_sample[0]
+    if any(map(str.isalnum, known)):
+        assert ours == scorer.score(known, one)[kind].fmeasure
+    else:
+        assert np.isnan(ours)
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "one", "longest"),
+    [
+        # кот, на; of 5 and 4 tokens
+        ("кот спал на тёплой крыше", "кот сел на стол", 4 / 9, 4 / 9),
+        # a precision of 4/6 and a recall of 4/5: 我|喜|咖|啡 (one 欢 is missing in the reference)
+        ("我喜欢咖啡吗", "我喜咖啡。好", 8 / 11, 8 / 11),
+        # ฉั|น|ช|อ|บ|กา|แฟ and ฉั|น|ดื่|ม|กา|แฟ share four
+        ("ฉันชอบกาแฟ", "ฉันดื่มกาแฟ", 8 / 13, 8 / 13),
+        ("क्षत्रिय आया।", "क्षत्रिय गया।", 0.5, 0.5),
+        ("L'ÉTÉ", "l’e\u0301te\u0301", 1, 1),
+        ("Don't stop", "don t STOP", 1, 1),
+        ("بعد الظهر", "الظهر بعد", 1, 0.5),
+        ("나는 학교에 간다", "나는 집에 간다", 2 / 3, 2 / 3),
+        ("می\u200cخواهم", "می خواهم", 0, 0),
+    ],
+)
+def test_rouge_of_any_script_by_hand(text, reference, one, longest):
+    assert rouge([text], [reference], kind="rouge1").value == pytest.approx(one)
+    assert rouge([text], [reference], kind="rougeL").value == pytest.approx(longest)
+
+
+def test_rouge_says_how_it_cut():
+    assert f"|tokens:unicode-regex-{VERSION}|" in rouge(["a"], ["a"]).signature
+    assert "|tokens:ascii|" in rouge(["a"], ["a"], tokens="ascii").signature
+    assert np.isnan(rouge(["👍"], ["👍 …"]).value)
+
+
+@pytest.mark.parametrize(
+    ("reference", "tokenizer"),
+    [
+        ("The cat sat on the mat today.", "13a"),
+        ("Кошка сидела на ковре.", "13a"),
+        ("고양이가 매트 위에 앉았다.", "13a"),
+        ("猫今天坐在垫子上。", "zh"),
+        ("ネコは今日もマットの上に座っていた。", "char"),
+        ("แมวนั่งบนเสื่อวันนี้", "char"),
+        ("ឆ្មាអង្គុយលើកន្ទេល", "char"),
+    ],
+)
+def test_bleu_cuts_by_the_script_of_the_references(reference, tokenizer):
+    if tokenizer == "char" and "は" in reference and find_spec("MeCab"):
+        tokenizer = "ja-mecab"
+    texts = [reference, "english text"]
+    ours = bleu(texts, [reference] * 2)
+    theirs = sacrebleu.BLEU(tokenize=tokenizer)
+    assert ours.value == theirs.corpus_score(texts, [[reference] * 2]).score
+    assert str(theirs.get_signature()) in ours.signature
+
+
+def test_ter_cuts_chinese_by_characters_and_refuses_thai():
+    ours = ter(["我喜欢咖啡"], ["我喜欢茶"])
+    theirs = sacrebleu.TER(normalized=True, asian_support=True)
+    # two edits over four characters
+    assert ours.value == theirs.corpus_score(["我喜欢咖啡"], [["我喜欢茶"]]).score == 50
+    assert str(theirs.get_signature()) in ours.signature
+    thai = ter(["ฉันชอบกาแฟ"], ["ฉันชอบชา"])
+    assert np.isnan(thai.value)
+    assert "use chrf" in thai.reason
+
+
+def test_chrf_with_words_says_that_a_script_has_none():
+    assert "use chrf" in chrf(["我喜欢"], ["我喜欢茶"], word_order=2).note
+    assert chrf(["我喜欢"], ["我喜欢茶"]).note is None
+    assert chrf(["I like"], ["I like tea"], word_order=2).note is None
+
+
+def test_rouge_of_ascii_counts_no_zero_where_a_reference_is_in_another_script():
+    found = rouge(["the cat", "你好", "é"], ["the cat", "你好", "É 猫"], tokens="ascii")
     np.testing.assert_array_equal(found.per_sample, [1, np.nan, np.nan])
     assert found.value == 1
     assert "|undefined:2|" in found.signature
-    several = rouge(["a b"], [["你好", "a b"]])
+    several = rouge(["a b"], [["你好", "a b"]], tokens="ascii")
     assert several.value == 1
     assert "undefined" not in several.signature
 
@@ -183,8 +266,8 @@ def test_references_without_a_word_leave_the_value_undefined(metric):
     assert len(found.per_sample) == 2
 
 
-def test_rouge_has_no_value_in_other_scripts():
-    found = rouge(["你好世界"], ["你好世界"])
+def test_rouge_of_ascii_has_no_value_in_other_scripts():
+    found = rouge(["你好世界"], ["你好世界"], tokens="ascii")
     assert np.isnan(found.value)
     assert found.reason == (
         "no reference holds mostly letters a-z and digits, which are all that ROUGE reads: "
@@ -198,10 +281,13 @@ def test_rouge_does_not_call_texts_equal_that_share_their_digits_alone(kind):
         ["在1999年他搬到了北京", "Он родился в 1999 году"],
         ["1999 雨下得很大", "1999 - год дождей"],
     )
-    found = rouge(texts, references, kind=kind)
+    assert 0 < rouge(texts, references, kind=kind).value < 0.5
+    ascii_alone = {"tokens": "ascii"}
+    found = rouge(texts, references, kind=kind, **ascii_alone)
     assert np.isnan(found.value)
     assert np.isnan(found.per_sample).all()
-    beside = rouge([*texts, "it rained in 1999"], [*references, "in 1999 it rained"], kind="rouge1")
+    texts, references = [*texts, "it rained in 1999"], [*references, "in 1999 it rained"]
+    beside = rouge(texts, references, kind="rouge1", **ascii_alone)
     np.testing.assert_array_equal(beside.per_sample, [np.nan, np.nan, 1])
     assert beside.note == (
         "reads the letters a-z and digits only, 55 % of the letters here; 2 texts with references "
@@ -211,9 +297,10 @@ def test_rouge_does_not_call_texts_equal_that_share_their_digits_alone(kind):
 
 def test_rouge_says_nothing_of_accents_and_much_of_half_a_text():
     french = "le café ferme ce soir à huit heures et demie comme chaque jour"
-    assert rouge([french], [french]).note is None
+    assert rouge([french], [french], tokens="ascii").note is None
     half = "the rain дождь over the town город"
-    assert rouge([half], [half]).note == (
+    assert rouge([half], [half]).note is None
+    assert rouge([half], [half], tokens="ascii").note == (
         "reads the letters a-z and digits only, 64 % of the letters here"
     )
 
@@ -263,7 +350,8 @@ def test_bad_rows_are_named(metric, texts, references, message):
     ("metric", "options", "message"),
     [
         (bleu, {"tokenizer": "13A"}, "tokenizer of sacrebleu '13A'.*'13a'"),
-        (bleu, {"tokenizer": "flores200"}, "known: 13a, char, intl"),
+        (bleu, {"tokenizer": "flores"}, "did you mean 'flores200'|'flores101'"),
+        (rouge, {"tokens": "latin"}, "unknown value for tokens 'latin'"),
         (bleu, {"smoothing": "expo"}, "did you mean 'exp'"),
         (bleu, {"smoothing_value": 1}, "not to 'exp'; found 1"),
         (bleu, {"smoothing": "floor", "smoothing_value": 0}, "must be a number above 0; found 0"),
@@ -308,7 +396,9 @@ def test_the_table_of_ter_is_that_of_the_words_compared():
     letters = "猫" * 1_001
     with pytest.raises(InputError, match="row 1 needs 1,001 x 1,001"):
         ter([letters], [letters], normalised=True, asian=True)
-    assert ter([letters], [letters]).value == 0
+    with pytest.raises(InputError, match="row 1 needs 1,001 x 1,001"):
+        ter([letters], [letters])  # by characters, as Chinese is
+    assert ter([letters], [letters], normalised=False).value == 0
     with pytest.raises(InputError, match="row 1 needs 1,200 x 1,200"):
         ter(["a,b!" * 300], ["a,b!" * 300], normalised=True)
     marks = " ".join(["a", *"." * 1_500])

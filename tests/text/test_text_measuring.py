@@ -409,6 +409,10 @@ def thirty_texts(seed):
 GENERATED, REFERENCE, TRAIN = tokenise(*map(thirty_texts, range(3)), tokenizer="whitespace")
 
 
+NOT_HERE = {"13a", "spm", "flores101", "flores200", "spBLEU-1K"}
+"""What BLEU takes of these texts by itself, and tokenizers whose models are not there."""
+
+
 def others():
     """Each option of each metric by another value than the default."""
     for metric in TEXT_METRICS.values():
@@ -416,7 +420,8 @@ def others():
             continue
         for option in metric.options:
             for value in option.words[1:] or (min(option.default + 1, option.most),):
-                yield find_text(f"{metric.name}:{option.written(value)}").key
+                if value not in NOT_HERE:
+                    yield find_text(f"{metric.name}:{option.written(value)}").key
 
 
 @pytest.mark.parametrize("key", sorted(set(others())))

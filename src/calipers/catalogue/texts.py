@@ -604,9 +604,13 @@ ALIGNED = (
             order(4, labelled=False),
             Option(
                 name="tokenizer",
-                default="13a",
-                tells="sacrebleu's tokenizer, whatever --tokenizer says",
-                words=("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none"),
+                default="auto",
+                tells="sacrebleu's tokenizer, whatever --tokenizer says; auto takes 13a, or for "
+                "references in a script without spaces zh, ja-mecab or char",
+                words=(
+                    *("auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none"),
+                    *("spm", "flores101", "flores200", "spBLEU-1K"),
+                ),
             ),
         ),
         range=PERCENT,
@@ -660,9 +664,16 @@ ALIGNED = (
         "subsequence",
         read="calipers.text.aligned_rouge:read_rouge",
         replicates="calipers.text.replicates:row_mean_replicates",
-        source="Lin, 2004; as rouge-score computes it",
-        blind=f"{WORDING}; everything but the letters a-z and digits",
+        source="Lin, 2004; as rouge-score computes it, ascii with its own tokens",
+        blind=WORDING,
         options=(
+            Option(
+                name="tokens",
+                default="unicode",
+                tells="letters and digits of any script, or rouge-score's own: a-z and 0-9 alone",
+                words=("unicode", "ascii"),
+                labels={"ascii": "of a-z, 0-9"},
+            ),
             Option(
                 name="kind",
                 default="rougeL",

@@ -33,7 +33,9 @@ from calipers.samples.wording import numbered
 from calipers.score import Score, join_signature, signature
 from calipers.text.corpus import Corpus, as_strings
 from calipers.text.ngrams import check_order
+from calipers.text.reference_scripts import bleu_tokenizer, lack_spaces, ter_cuts_characters
 from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, by_block
+from calipers.text.sacrebleu_tokenizers import SENTENCEPIECE, check_model
 from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 
@@ -194,8 +196,7 @@ def check_tables(metric: str, rows: Aligned, count: Callable[[str], int], most: 
                 )
 
 
-# sacrebleu would fetch the models of its other tokenizers from the net
-TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "zh")
+TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "zh", *SENTENCEPIECE)
 
 
 def the_metrics(metric: str) -> ModuleType:
@@ -254,7 +255,9 @@ def make_bleu(tokenizer: str, smoothing: str, value: float | None, **options: An
         If the tokenizer or the smoothing is unknown, or cannot work here.
     """
     if tokenizer not in TOKENIZERS:
-        raise unknown_name("tokenizer of sacrebleu", str(tokenizer), TOKENIZERS)
+        raise unknown_name("tokenizer of sacrebleu", str(tokenizer), ("auto", *TOKENIZERS))
+    if tokenizer in SENTENCEPIECE:
+        check_model(tokenizer)
     _check_smoothing(smoothing, value)
     options |= {"tokenize": tokenizer, "smooth_method": smoothing, "smooth_value": value}
     try:
@@ -286,7 +289,7 @@ def bleu(
     texts: Texts,
     references: References,
     *,
-    tokenizer: str = "13a",
+    tokenizer: str = "auto",
     order: int = 4,
     smoothing: Smoothing = "exp",
     smoothing_value: float | None = None,
@@ -301,8 +304,10 @@ def bleu(
     references
         One string for each text, or for each text a list of its references.
     tokenizer
-        One of sacrebleu's that need no download: ``"13a"``, ``"intl"``, ``"zh"``, ``"ja-mecab"``,
-        ``"ko-mecab"``, ``"char"`` or ``"none"``.
+        One of sacrebleu's: ``"13a"``, ``"intl"``, ``"zh"``, ``"ja-mecab"``, ``"ko-mecab"``,
+        ``"char"`` or ``"none"``; ``"spm"``, ``"flores101"``, ``"flores200"`` and ``"spBLEU-1K"``
+        where sacrebleu has fetched their model. ``"auto"`` takes ``13a`` unless the references are
+        in a script without spaces (:mod:`calipers.text.reference_scripts`).
     order
         Longest n-grams that count, 1 to 100.
     smoothing, smoothing_value
@@ -335,6 +340,9 @@ def bleu(
     order = check_order(order)
     check_flags(lowercase=lowercase)
     options = {"max_ngram_order": order, "lowercase": lowercase}
+    rows = align(texts, references)
+    if tokenizer == "auto":
+        tokenizer = bleu_tokenizer(rows.references)
     whole = make_bleu(tokenizer, smoothing, smoothing_value, **options)
     single = make_bleu(
         tokenizer, smoothing, smoothing_value, **options, effective_order=True, force=True
@@ -342,7 +350,6 @@ def bleu(
     pins: dict[str, Any] = {"order": order}
     if smoothing_value is not None:
         pins["smoothing_value"] = smoothing_value
-    rows = align(texts, references)
 
     def note(counts: list[list[float]]) -> str | None:
         """Say that a corpus of short texts has 0 whatever it says; nothing of one that is empty."""
@@ -401,16 +408,24 @@ def chrf(
         lowercase=lowercase,
         whitespace=whitespace,
     )
-    return sacrebleu_score("chrf", metric, metric, align(texts, references), beta=beta)
+    rows = align(texts, references)
+
+    def note(_: list[list[float]]) -> str | None:
+        """Say that the words of chrF++ are none in some scripts."""
+        if word_order and lack_spaces(rows.references):
+            return "its words stand between white space, which the references do not have; use chrf"
+        return None
+
+    return sacrebleu_score("chrf", metric, metric, rows, note=note, beta=beta)
 
 
 def ter(
     texts: Texts,
     references: References,
     *,
-    normalised: bool = False,
+    normalised: bool | None = None,
     punctuation: bool = True,
-    asian: bool = False,
+    asian: bool | None = None,
     case_sensitive: bool = False,
 ) -> Score:
     """Tell how many edits and moves of words turn texts into their own references.
@@ -420,7 +435,8 @@ def ter(
     texts, references
         As for :func:`bleu`; of several references the nearest counts.
     normalised
-        Whether marks are split from words, and entities and line ends resolved.
+        Whether marks are split from words, and entities and line ends resolved. By default, as
+        `asian`, where the references are Chinese or Japanese.
     punctuation
         Whether marks count.
     asian
@@ -443,16 +459,26 @@ def ter(
     MissingExtraError
         If sacrebleu is not installed.
     """
-    check_flags(
-        normalised=normalised, punctuation=punctuation, asian=asian, case_sensitive=case_sensitive
-    )
+    check_flags(punctuation=punctuation, case_sensitive=case_sensitive)
+    given = {"normalised": normalised, "asian": asian}
+    check_flags(**{name: flag for name, flag in given.items() if flag is not None})
+    rows = align(texts, references)
+    by_characters = ter_cuts_characters(rows.references)
     metric = the_metrics("ter").TER(
-        normalized=normalised,
+        normalized=bool(by_characters) if normalised is None else normalised,
         no_punct=not punctuation,
-        asian_support=asian,
+        asian_support=bool(by_characters) if asian is None else asian,
         case_sensitive=case_sensitive,
     )
-    rows, words = align(texts, references), metric._preprocess_segment
+    if by_characters is None:
+        return catalogued(
+            "ter",
+            np.nan,
+            signature=signature({"metric": "ter", "n": len(rows.texts), "calipers": __version__}),
+            reason="the references are in a script without spaces, of which TER takes a whole "
+            "clause for one word; use chrf",
+        )
+    words = metric._preprocess_segment
     check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
     return sacrebleu_score("ter", metric, metric, rows)
 
@@ -460,9 +486,10 @@ def ter(
 def bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Corpus BLEU without each block of rows."""
     options = measured.options
-    metric = make_bleu(
-        options["tokenizer"], "exp", None, max_ngram_order=options["n"], lowercase=False
-    )
+    tokenizer = options["tokenizer"]
+    if tokenizer == "auto":
+        tokenizer = bleu_tokenizer(align(measured.texts, measured.references).references)
+    metric = make_bleu(tokenizer, "exp", None, max_ngram_order=options["n"], lowercase=False)
     return _from_counts(measured, metric)
 
 
@@ -473,7 +500,8 @@ def chrf_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 def ter_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Edits over words without each block of rows."""
-    return _from_counts(measured, the_metrics("ter").TER())
+    cut = bool(ter_cuts_characters(align(measured.texts, measured.references).references))
+    return _from_counts(measured, the_metrics("ter").TER(normalized=cut, asian_support=cut))
 
 
 def _from_counts(measured: MeasuredTexts, metric: Any) -> TextReplicates:

@@ -1,15 +1,18 @@
 """ROUGE of texts that have references of their own, as rouge-score computes it.
 
 ROUGE-n holds n-grams of the text against those of its reference, ROUGE-L their longest common
-subsequence, ROUGE-Lsum the same line by line (Lin, 2004). The numbers are rouge-score's, unchanged:
-lower case, tokens of the letters a-z and digits only. Whatever else a text holds is dropped before
-anything is counted: marks, accents, and every script but the Latin one. The score is the mean over
-texts, where rouge-score's own aggregator would give the median of resampled means.
+subsequence, ROUGE-Lsum the same line by line (Lin, 2004), each as rouge-score computes it. Tokens
+are runs of letters and digits in lower case. rouge-score takes those of a-z and 0-9 alone, and
+drops all other letters before it counts. Here tokens hold the letters, marks and digits of all
+scripts; where one has no spaces, they are its characters or clusters of them
+(:mod:`calipers.unicode.words`). Texts of a-z and digits have rouge-score's tokens and numbers, to
+the last bit; ``tokens="ascii"`` gives them for all texts. The score is the mean over texts, where
+rouge-score's own aggregator would give the median of resampled means.
 
-A text has no value if ROUGE reads less than half of the letters and digits of each of its
-references: of a Russian sentence rouge-score compares the digits alone, so that two which share a
-year are equal, and it gives 0 where there are none. Where less than 95 % of all letters are read, a
-note on the score says how much was.
+A text has no value if none of its references holds a token. With ``tokens="ascii"`` it has none if
+ROUGE reads less than half of the letters and digits of each of its references: of a Russian
+sentence rouge-score compares the digits alone, so that two which share a year are equal. Where it
+reads less than 95 % of all letters, a note on the score says how much.
 
 It sees words, not meaning, and rewards long texts by recall.
 """
@@ -17,11 +20,12 @@ It sees words, not meaning, and rewards long texts by recall.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
+import regex
 
 from calipers._version import __version__
 from calipers.errors import require
@@ -32,6 +36,8 @@ from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
 from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
+from calipers.text.unicode_forms import as_seen
+from calipers.unicode.words import VERSION, words
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
 LARGEST = 64_000_000
@@ -43,6 +49,7 @@ Technical prose has 97 % in French and 99 % in German."""
 _READ = re.compile("[a-z0-9]")
 
 Part = Literal["f1", "precision", "recall"]
+Tokens = Literal["unicode", "ascii"]
 
 _FIELDS = {"f1": "fmeasure", "precision": "precision", "recall": "recall"}
 
@@ -53,6 +60,7 @@ def rouge(
     *,
     kind: str = "rougeL",
     part: Part = "f1",
+    tokens: Tokens = "unicode",
     stemmer: bool = False,
 ) -> Score:
     """Tell how much of their references texts say, and in the same order.
@@ -69,16 +77,20 @@ def rouge(
         sentences.
     part
         The F-measure, the precision or the recall.
+    tokens
+        ``"unicode"``: letters and digits of any script; ``"ascii"``: a-z and 0-9 alone, as
+        rouge-score.
     stemmer
-        Whether words of more than three letters lose their English endings (Porter).
+        Whether words of more than three letters, all of a-z, lose their English endings (Porter).
 
     Returns
     -------
     Score
         The mean over the texts, in [0, 1], higher is better; ``per_sample`` gives each text's own,
-        NaN where less than half of the letters and digits of every reference of it are a-z and 0-9,
-        as in another script; the mean is over the others, and the signature says
-        ``undefined:COUNT``. ``note`` says how much was read, where that is less than 95 %.
+        NaN where no reference of it holds a token, or with ``tokens="ascii"`` where less than half
+        of the letters and digits of every reference are a-z and 0-9; the mean is over the others,
+        and the signature says ``undefined:COUNT``. ``note`` says how much was read, where that is
+        less than 95 %.
 
     Raises
     ------
@@ -95,31 +107,62 @@ def rouge(
     """
     check_choice("kind", kind, KINDS)
     check_choice("part", part, tuple(_FIELDS))
+    check_choice("tokens", tokens, ("unicode", "ascii"))
     check_flags(stemmer=stemmer)
     scorers = require("rouge_score.rouge_scorer", extra="bleu", purpose=f"the metric {kind!r}")
     tokenizers = require("rouge_score.tokenizers", extra="bleu", purpose=f"the metric {kind!r}")
-    tokenizer = tokenizers.DefaultTokenizer(stemmer)
+    own = tokenizers.DefaultTokenizer(stemmer)
+    tokenizer = own if tokens == "ascii" else _AnyScript(own)
     rows = align(texts, references)
     if kind in ("rougeL", "rougeLsum"):
         check_tables(kind, rows, lambda text: len(tokenizer.tokenize(text)), LARGEST)
     scorer = scorers.RougeScorer([kind], tokenizer=tokenizer)
-    values = _values(scorer, rows, kind, _FIELDS[part])
+    share = _share_read if tokens == "ascii" else _holds_tokens
+    values = _values(scorer, rows, kind, _FIELDS[part], share)
     known = values[~np.isnan(values)]
-    seen = _share_read(
-        [*rows.texts, *(reference for some in rows.references for reference in some)]
-    )
     missing = len(values) - len(known)
+    note, reason = None, "no reference holds a letter or digit"
+    if tokens == "ascii":
+        seen = _share_read(
+            [*rows.texts, *(reference for some in rows.references for reference in some)]
+        )
+        note = _note(seen, missing) if seen < NEARLY_ALL else None
+        reason = (
+            "no reference holds mostly letters a-z and digits, which are all that ROUGE reads: "
+            f"{100 * seen:.0f} % of the letters here"
+        )
     return catalogued(
         "rouge",
         np.mean(known) if len(known) else np.nan,
-        signature=_signature(kind, part, stemmer, rows, missing),
-        reason=None
-        if len(known)
-        else "no reference holds mostly letters a-z and digits, which are all that ROUGE reads: "
-        f"{100 * seen:.0f} % of the letters here",
+        signature=_signature(kind, part, tokens, stemmer, rows, missing),
+        reason=None if len(known) else reason,
         per_sample=values,
-        note=_note(seen, missing) if len(known) and seen < NEARLY_ALL else None,
+        note=note if len(known) else None,
     )
+
+
+_RUN = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c\u200d]*+")
+
+
+class _AnyScript:
+    """Tokens of any script; of a text of ASCII those of rouge-score."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+
+    def tokenize(self, text: str) -> list[str]:
+        """Cut a text as it is seen, in lower case."""
+        if text.isascii():
+            tokens: list[str] = self._own.tokenize(text)
+            return tokens
+        runs = (run for word in words(as_seen(text).lower()) for run in _RUN.findall(word))
+        return [
+            token for run in runs for token in (self._own.tokenize(run) if run.isascii() else [run])
+        ]
+
+
+def _holds_tokens(references: Sequence[str]) -> float:
+    return float(any(_RUN.search(reference) for reference in references))
 
 
 def _note(seen: float, undefined: int) -> str:
@@ -139,15 +182,19 @@ def _share_read(texts: Iterable[str]) -> float:
     return read / letters if letters else 0.0
 
 
-def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> Floats:
+def _values(
+    scorer: Any, rows: Aligned, kind: str, field: str, share: Callable[[list[str]], float]
+) -> Floats:
     values = np.full(len(rows.texts), np.nan)
     for row, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True)):
-        if any(_share_read([reference]) >= HALF for reference in references):
+        if any(share([reference]) >= HALF for reference in references):
             values[row] = getattr(scorer.score_multi(references, text)[kind], field)
     return values
 
 
-def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: int) -> str:
+def _signature(
+    kind: str, part: str, tokens: str, stemmer: bool, rows: Aligned, undefined: int
+) -> str:
     return signature(
         {
             "metric": kind,
@@ -155,6 +202,7 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: in
             "part": part,
             "stemmer": "porter" if stemmer else "none",
             "nrefs": rows.width,
+            "tokens": "ascii" if tokens == "ascii" else f"unicode-regex-{VERSION}",
             "version": version("rouge-score"),
             **({"undefined": undefined} if undefined else {}),
             "n": len(rows.texts),
@@ -164,4 +212,10 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: in
 
 
 def read_rouge(pair: TextPair, options: Chosen) -> Score:
-    return rouge(pair.texts, pair.references, kind=options["kind"], part=options["part"])
+    return rouge(
+        pair.texts,
+        pair.references,
+        kind=options["kind"],
+        part=options["part"],
+        tokens=options["tokens"],
+    )

@@ -50,7 +50,7 @@ class SacrebleuTokenizer:
         if name in MECAB:
             _check_packages(purpose, *MECAB[name])
         elif name in SENTENCEPIECE:
-            _check_model(name)
+            check_model(name)
         if name not in bleu.BLEU.TOKENIZERS:
             raise unknown_name(f"tokenizer of sacrebleu {sacrebleu.__version__}", name, PLAIN)
         self._tokenizer = bleu.BLEU(tokenize=name).tokenizer
@@ -113,7 +113,7 @@ def _check_packages(purpose: str, extra: str, packages: Sequence[str]) -> None:
         )
 
 
-def _check_model(name: str) -> None:
+def check_model(name: str) -> None:
     """Refuse a model that is not on this machine, before sacrebleu downloads it."""
     if find_spec("sentencepiece") is None:
         raise MissingExtraError(
