@@ -6,7 +6,8 @@
 #include "calipers.h"
 #include "sorting.h"
 
-#define COLUMN_BITS 31
+#define HASH_BITS 29
+#define ORDER_BITS 2
 
 /* The hash of an n-gram and the character behind it: a step of splitmix64. The hash of none is 0. */
 INLINE uint64_t extended(uint64_t hash, uint32_t character)
@@ -17,8 +18,8 @@ INLINE uint64_t extended(uint64_t hash, uint32_t character)
     return mixed ^ (mixed >> 31);
 }
 
-/* Count the n-grams of 1 to `longest` characters in each text, by column: the first 31 bits of their
-   hashes. Columns ascend; `sums` are those of all hashes of a text, modulo 2^64. Returns how many
+/* Count the n-grams of 1 to `longest` characters in each text, by column: the first 29 bits of their
+   hashes, then two for their length less one, 3 at most. Columns ascend; `sums` are those of all hashes of a text, modulo 2^64. Returns how many
    counts there are; `keys` has room for twice the n-grams of the text that has the most. */
 API int64_t count_character_ngrams(const uint32_t *characters, const int64_t *starts,
                                    int64_t longest, uint64_t *keys, int32_t *columns,
@@ -38,7 +39,8 @@ API int64_t count_character_ngrams(const uint32_t *characters, const int64_t *st
             for (int64_t place = first; place < reach; place++) {
                 hash = extended(hash, own[place]);
                 sum += hash;
-                keys[ngrams++] = hash >> (64 - COLUMN_BITS);
+                uint64_t order = (uint64_t)smaller(place - first, (1 << ORDER_BITS) - 1);
+                keys[ngrams++] = hash >> (64 - HASH_BITS) << ORDER_BITS | order;
             }
         }
         sums[text] = sum;

@@ -28,7 +28,6 @@ WORDS = {
     "sea": "ship wave harbour sailor fish storm anchor salt deck tide gull rope mast island port",
     "law": "court judge jury trial lawyer verdict appeal statute crime prison clerk oath bail plea",
 }
-MARKS = "\u0301\u0316\u0344\u0f73\u0f71\u05b0\u0334\u1ebf\ue000a\u0430"
 
 
 def make_texts(n, seed=0):
@@ -69,6 +68,11 @@ def hash_of(ngram):
     return state
 
 
+def column_of(ngram):
+    """The documented column: 29 bits of the hash, and the length less one, at most 3."""
+    return (hash_of(ngram) >> 35) * 4 + min(len(ngram) - 1, 3)
+
+
 def ngrams_of(text, longest=LONGEST):
     return [
         text[start : start + size]
@@ -88,7 +92,7 @@ def test_ngrams_worked_by_hand():
     assert text == " aa "
     assert Counter(ngrams_of(text)) == expected
     found = count_ngrams([text])
-    assert counted(found, 0) == {hash_of(ngram) >> 33: n for ngram, n in expected.items()}
+    assert counted(found, 0) == {column_of(ngram): n for ngram, n in expected.items()}
     total = sum(n * hash_of(ngram) for ngram, n in expected.items())
     assert found.sums.tolist() == [total % WRAP]
 
@@ -106,7 +110,7 @@ def test_counts_are_those_of_plain_python(texts, longest):
     found = count_ngrams(texts, longest=longest)
     assert len(found.ends) == len(texts) + 1
     for row, text in enumerate(texts):
-        columns = [hash_of(ngram) >> 33 for ngram in ngrams_of(text, longest)]
+        columns = [column_of(ngram) for ngram in ngrams_of(text, longest)]
         assert counted(found, row) == Counter(columns)
         own = found.columns[found.ends[row] : found.ends[row + 1]]
         assert (np.diff(own) > 0).all()
@@ -119,7 +123,7 @@ def test_columns_of_single_characters_are_those_of_the_kernel():
     for character in characters:
         found = count_ngrams([character])
         code = np.array([ord(character)], np.uint32)
-        assert columns_of(code).tolist() == found.columns.tolist()
+        assert columns_of(code).tolist() == found.columns.tolist() == [column_of(character)]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +211,55 @@ def test_a_text_is_read_by_the_half_that_it_is_not_in(texts):
     bags = bags_of(found, [text])
     assert HalvesReader(found.halves).read_by(bags).tolist() == [0]
     expected = weigh(bags, found.halves.axes[0].idf) @ common_axes(found.halves.axes)[0]
-    assert vectors(FittedCharacters(found), [text]) == pytest.approx(expected, abs=1e-6)
+    row = vectors(FittedCharacters(found), [text])[:, :-5]
+    scale = np.linalg.norm(row) / np.linalg.norm(expected)
+    assert row == pytest.approx(scale * expected, abs=1e-6)
+
+
+def dense_row(found, text):
+    """The documented row of a text, by plain Python over all its n-grams."""
+    ngrams = Counter(ngrams_of(as_read(text)))
+    total = sum(count * hash_of(ngram) for ngram, count in ngrams.items()) % WRAP
+    half = 0 if total >= found.halves.border else 1
+    numbers = {column: number for number, column in enumerate(found.columns.tolist())}
+    idf, axes = found.halves.axes[half].idf, found.halves.axes[half].axes
+    known, unknown = np.zeros(len(idf)), [0.0] * 4
+    for ngram, count in ngrams.items():
+        frequency, number = 1 + math.log(count), numbers.get(column_of(ngram))
+        if number is None or not idf[number]:
+            weight = frequency * (math.log(1 + found.texts[half]) + 1)
+            unknown[len(ngram) - 1] += weight**2
+        else:
+            known[number] += frequency * idf[number]
+    length = math.sqrt(known @ known + sum(unknown))
+    inside = axes @ known
+    rest = math.sqrt(max(known @ known - inside @ inside, 0))
+    return axes.T @ inside / length, np.array([rest, *map(math.sqrt, unknown)]) / length
+
+
+def test_rows_are_those_of_plain_python(texts):
+    found = fitting.fit(texts, components=10)
+    embedder = FittedCharacters(found)
+    some = [*make_texts(20, seed=7), "shipp wavve!! 你好", "A", "zz zz zz"]
+    rows = vectors(embedder, some).astype(np.float64)
+    expected = [dense_row(found, text) for text in some]
+    own = np.array([projected for projected, _ in expected])
+    assert rows[:, :-5] @ rows[:, :-5].T == pytest.approx(own @ own.T, abs=1e-5)
+    assert rows[:, -5:] == pytest.approx(np.array([rest for _, rest in expected]), abs=1e-5)
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"])))
+def test_rows_have_length_one_unless_a_text_is_empty(embedder, text):
+    row = vectors(embedder, [text])[0]
+    assert np.linalg.norm(row) == pytest.approx(1.0 if text.split() else 0.0, abs=1e-6)
+    assert (row[-5:] >= 0).all()
+
+
+def test_slips_lengthen_what_is_unknown(embedder, texts):
+    some = texts[:50]
+    slipped = [text.replace("r", "q") for text in some]
+    fresh, own = vectors(embedder, slipped)[:, -3:], vectors(embedder, some)[:, -3:]
+    assert fresh.mean() > own.mean() + 0.1
 
 
 def test_vectors_do_not_depend_on_company_or_order(embedder, texts):
@@ -256,7 +308,7 @@ def test_what_no_reference_holds_is_unread(embedder):
     rows = batch.views["form"]
     assert rows.dtype == np.float32
     assert not rows[:2].any()
-    assert rows[3:].any(axis=1).all()
+    assert rows[2:].any(axis=1).all()
     assert not batch.truncated.any()
 
 
@@ -282,10 +334,11 @@ def test_texts_of_one_character_and_long_ones(embedder):
 
 def test_size_is_bounded_by_the_reference(texts):
     small = Characters().fitted(texts[:20])
-    width = vectors(small, texts[:1]).shape[1]
-    assert width <= 18
-    assert small.view_signature == {"form": f"ngrams_1_4_svd_{width}_halves"}
-    assert Characters(size=20).fitted(texts).view_signature == {"form": "ngrams_1_4_svd_20_halves"}
+    axes = vectors(small, texts[:1]).shape[1] - 5
+    assert axes <= 18
+    assert small.view_signature == {"form": f"ngrams_1_4_svd_{axes}_halves_rest"}
+    larger = Characters(size=20).fitted(texts)
+    assert larger.view_signature == {"form": "ngrams_1_4_svd_20_halves_rest"}
 
 
 def test_identity_holds_reference_and_choices(texts, embedder):
@@ -324,7 +377,7 @@ def test_ngrams_are_capped_at_those_of_most_texts(texts, monkeypatch):
 def test_the_road_embeds_with_it(texts):
     embedder = load_embedder("characters:size=8").fitted(SampleSet.from_texts(texts, name="human"))
     found = embed(SampleSet.from_texts(texts[:40], name="x"), embedder)
-    assert found.views["form"].shape == (40, 8)
+    assert found.views["form"].shape == (40, 13)
     assert np.array_equal(found.views["form"], vectors(embedder, texts[:40]))
     assert found.reading.left_out
 

@@ -89,8 +89,8 @@ class Model(Group):
     )
     size: int | None = option(
         None,
-        "For images, the side in pixels to which they are resized. For tfidf, characters, and "
-        "services that let it be chosen, the number of dimensions of a vector.",
+        "For images, the side in pixels to which they are resized. For tfidf, and services that "
+        "let it be chosen, the number of dimensions of a vector; for characters, of its axes.",
         whole(1),
         panel=EMBEDDING,
     )

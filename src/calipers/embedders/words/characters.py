@@ -6,12 +6,21 @@ No model and no words, so it reads any script, code, formulas, proteins, logs an
 scikit-learn's ``TfidfVectorizer(analyzer="char", ngram_range=(1, 4), lowercase=False,
 sublinear_tf=True, min_df=2)`` and ``TruncatedSVD``, where no two n-grams share a column.
 
+**What the axes do not hold is told by its length.** Leading axes are those of topics; slips of
+the pen, invented words and words in a wrong order make n-grams that are rare in the reference or
+that it does not hold, and on the axes they leave no trace. So the weights of a text are taken as a
+row of length one in the space of all n-grams, those unknown to the half included (df = 0), and what
+of it no axis holds becomes five numbers: the length of its known part, and the lengths of its
+unknown n-grams of 1, 2, 3 and 4 characters. With these the row again has length one. By the axes
+alone, 200 stories and 200 others with 3 % slips have an area under the ROC curve of 0.45, and with
+them of 0.90; shuffled words 0.55 and 0.86 (``research/experiments/character_views.py``).
+
 One view, ``form``: spelling, endings, punctuation, case, short words and which of them meet, and as
 much of the topic as the spelling of its words tells. Meaning is not read. It does not see the order
-of words further apart than three characters, nor line breaks and indentation.
+of words beyond neighbours, nor line breaks and indentation; of unknown n-grams it sees how many
+there are, and not which.
 
-An n-gram that the reference does not hold is unknown and leaves no trace. A word counts as unread
-where the half of the reference that reads it knows none of its characters.
+A word counts as unread where the half of the reference that reads it knows none of its characters.
 """
 
 from __future__ import annotations
@@ -31,6 +40,7 @@ from calipers.embedders.options import EmbedderOptions
 from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.words.character_ngrams import (
     LONGEST,
+    ORDER,
     CharacterNgrams,
     as_read,
     columns_of,
@@ -54,11 +64,11 @@ from calipers.unicode.words import word_count, word_spans
 TAKES = frozenset({"size"})
 MOST_NGRAMS = 50_000
 """Most n-grams that a half knows: those that stand in the most texts."""
-MOST_COUNTS = 1 << 24
-"""Most n-grams that are fitted on, counted text by text (about 7,000 texts of 150 words); of a
+MOST_COUNTS = 1 << 23
+"""Most n-grams that are fitted on, counted text by text (about 3,500 texts of 150 words); of a
 larger reference the texts with the smallest draws are taken, as many as come to this."""
 _AT_ONCE = 256
-CHOICES = f"nfc|ngrams:1-{LONGEST}|sublinear|df:{LEAST_TEXTS}|known:{MOST_NGRAMS}"
+CHOICES = f"nfc|ngrams:1-{LONGEST}|rest|sublinear|df:{LEAST_TEXTS}|known:{MOST_NGRAMS}"
 CHOICES += f"|fitted_on:{MOST_COUNTS}|halves|unicode:{unidata_version}"
 
 
@@ -78,12 +88,15 @@ class CharactersFit:
         their numbers.
     halves
         What was fitted on each half.
+    texts
+        Texts of each half.
     digest
         Hex SHA-256 of the reference's samples, whatever their order.
     """
 
     columns: NDArray[np.int32]
     halves: Halves
+    texts: tuple[int, int]
     digest: str
 
 
@@ -114,7 +127,7 @@ def fit(samples: Iterable[Any], *, components: int) -> CharactersFit:
         most=MOST_NGRAMS,
         embedder=Characters.name,
     )
-    return CharactersFit(columns, halves, digest)
+    return CharactersFit(columns, halves, (len(sides[0]), len(sides[1])), digest)
 
 
 def _read(samples: Iterable[Any]) -> tuple[list[Bag], str]:
@@ -171,7 +184,7 @@ class FittedCharacters(Embedder):
 
     name = "characters"
     views = ("form",)
-    leaves_out = True
+    leaves_out = True  # of what is unknown a vector tells how much there is, and not what
     kept = False
 
     def __init__(self, reference_fit: CharactersFit) -> None:
@@ -180,8 +193,9 @@ class FittedCharacters(Embedder):
         components = [len(half.axes) for half in reference_fit.halves.axes]
         self._columns = reference_fit.columns
         self._reader = HalvesReader(reference_fit.halves)
+        self._unknown_idf = [np.log(1 + texts) + 1 for texts in reference_fit.texts]
         self.signature = {"embedder": self.name, "revision": reference_fit.digest[:12]}
-        self.view_signature = {"form": f"ngrams_1_{LONGEST}_svd_{sum(components)}_halves"}
+        self.view_signature = {"form": f"ngrams_1_{LONGEST}_svd_{sum(components)}_halves_rest"}
         versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}"
         pins = f"{reference_fit.digest}|components:{components}|{CHOICES}|{versions}"
         self.identity = f"{self.name}|{pins}"
@@ -192,7 +206,7 @@ class FittedCharacters(Embedder):
         Returns
         -------
         EncodedBatch
-            ``form``, float32 of shape (n, d); a row of zeros where no n-gram is known.
+            ``form``, float32 of shape (n, d), rows of length one; of zeros for an empty text.
 
         Raises
         ------
@@ -201,12 +215,48 @@ class FittedCharacters(Embedder):
         """
         texts = list(map(as_read, _checked(samples)))
         ngrams = count_ngrams(texts)
-        bags = [_numbered(bag, self._columns) for bag in _bags(ngrams)]
-        return EncodedBatch(
-            {"form": self._reader.vectors(bags)},
-            np.zeros(len(bags), np.bool_),
-            self._reading(texts, ngrams, self._reader.read_by(bags)),
+        every = list(_bags(ngrams))
+        known = [_numbered(bag, self._columns) for bag in every]
+        read_by = self._reader.read_by(every)
+        rows = self._reader.vectors(known)
+        lengths = np.array(
+            [
+                self._lengths(bag, numbered, half)
+                for bag, numbered, half in zip(every, known, read_by.tolist(), strict=True)
+            ]
+        ).reshape(len(every), 1 + LONGEST)
+        lengths /= np.maximum(np.linalg.norm(lengths, axis=1, keepdims=True), 1e-300)
+        # The reader's rows are of the known part at length one
+        beside = np.sqrt(np.maximum(1 - np.einsum("ij,ij->i", rows, rows, dtype=np.float64), 0))
+        form = np.concatenate(
+            [rows * lengths[:, :1], (beside * lengths[:, 0])[:, None], lengths[:, 1:]], axis=1
         )
+        return EncodedBatch(
+            {"form": form.astype(np.float32)},
+            np.zeros(len(every), np.bool_),
+            self._reading(texts, ngrams, read_by),
+        )
+
+    def _lengths(self, every: Bag, numbered: Bag, half: int) -> NDArray[np.float64]:
+        """Give the length of a text's weights: of the n-grams known to a half, then unknown ones.
+
+        Parameters
+        ----------
+        every
+            All n-grams by their columns.
+        numbered
+            Those that have numbers.
+        half
+            Which half reads the text.
+        """
+        idf = self._reader.idf[half][numbered.terms]
+        frequency = 1 + np.log(every.counts)
+        squares = np.bincount(every.terms & ORDER, weights=frequency**2, minlength=LONGEST)
+        frequency = (1 + np.log(numbered.counts))[idf > 0]
+        orders = self._columns[numbered.terms[idf > 0]] & ORDER
+        squares -= np.bincount(orders, weights=frequency**2, minlength=LONGEST)
+        known = np.sqrt(np.sum((frequency * idf[idf > 0]) ** 2))
+        return np.array([known, *np.sqrt(np.maximum(squares, 0)) * self._unknown_idf[half]])
 
     def _reading(
         self, texts: Sequence[str], ngrams: CharacterNgrams, read_by: NDArray[np.intp]
