@@ -87,7 +87,17 @@ def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
         samples = next(iter(comparison.systems[placed.system].samples), None)
     if samples is None or samples.listed is None:
         return None
-    return [cut(samples.listed[row], EXCERPT) for row in placed.rows]
+    return [beginning(samples.listed[row], EXCERPT) for row in placed.rows]
+
+
+def beginning(text: str, most: int) -> str:
+    """Give the first characters of a text, at most so many, and no part of a cluster.
+
+    Where these are fewer, three dots say that the text goes on; where they are as many, that is
+    seen by their number.
+    """
+    start = cut(text, most)
+    return f"{start}…" if len(start) < min(most, len(text)) else start
 
 
 def _decimals(coordinates: tuple[NDArray[Any], ...]) -> int:

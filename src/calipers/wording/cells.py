@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 MOST_MARKS = 4
 """Characters to a cell that a shortened text may have, since some take no room."""
@@ -151,7 +151,7 @@ def filled(text: str, width: int, *, first: str = "", rest: str = "") -> list[st
             lines.append((rest if lines else first) + "".join(line))
         line.clear()
 
-    for piece in _pieces(text, max(1, width - cell_len(rest))):
+    for piece in _units(text, max(1, width - cell_len(rest))):
         size = cell_len(piece)
         room = width - cell_len(rest if lines else first)
         if line and taken + size > room:
@@ -184,26 +184,51 @@ def isolated(text: str) -> str:
     return f"{ISOLATE}{text}{ISOLATED}" if has_rtl(text) else text
 
 
-def runs_isolated(text: str) -> str:
-    """Keep every piece of a line that runs from right to left apart from the rest of the line."""
+def runs_isolated(text: str, names: Iterable[str] = ()) -> str:
+    """Keep names, and what else runs from right to left, apart from the rest of a line.
+
+    Examples
+    --------
+    >>> runs_isolated("1 נ, 2") == f"1 {ISOLATE}נ{ISOLATED}, 2"
+    True
+    """
     if not has_rtl(text):
         return text
-    parts: list[str] = []
-    begin = end = -1
-    written = 0
-    for place, character in enumerate(text):
+    return "".join(isolated(piece) if apart else piece for piece, apart in pieces(text, names))
+
+
+def pieces(text: str, names: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
+    """Cut a text where its direction changes, and say which pieces are to be set apart.
+
+    These are the `names` in it that have letters written from right to left, whole, and elsewhere
+    what lies from such a letter to the last one before a letter that is written to the right.
+    """
+    known = sorted((n for n in names if n in text and has_rtl(n)), key=len, reverse=True)
+    if not known:
+        yield from _runs(text)
+        return
+    parts = text.split(known[0])
+    for place, part in enumerate(parts):
+        if place:
+            yield known[0], True
+        yield from pieces(part, known[1:])
+
+
+def _runs(text: str) -> Iterator[tuple[str, bool]]:
+    begin, end, written = -1, -1, 0
+    for place, character in enumerate(f"{text}x"):  # what closes the last run
         way = unicodedata.bidirectional(character)
-        if way in ("R", "AL"):
+        if _is_rtl(character):
             begin, end = (place if begin < 0 else begin), place + 1
         elif way == "NSM" and place == end:
             end += 1
-        elif (way == "L" or character in ISOLATE + ISOLATED) and begin >= 0:
-            parts += [text[written:begin], isolated(text[begin:end])]
+        elif (way == "L" or character in (ISOLATE, ISOLATED)) and begin >= 0:
+            if written < begin:
+                yield text[written:begin], False
+            yield text[begin:end], True
             written, begin = end, -1
-    if begin >= 0:
-        parts += [text[written:begin], isolated(text[begin:end])]
-        written = end
-    return "".join([*parts, text[written:]])
+    if written < len(text):
+        yield text[written:], False
 
 
 def _with_vowels(text: str) -> Iterator[str]:
@@ -246,7 +271,7 @@ def _fitting(parts: Iterator[str], width: int) -> Iterator[str]:
         letters -= len(part)
 
 
-def _pieces(text: str, width: int) -> Iterator[str]:
+def _units(text: str, width: int) -> Iterator[str]:
     """Yield spaces, and what stands between two places where a line may end."""
     for match in _WORD_OR_SPACE.finditer(text):
         word = match[0]

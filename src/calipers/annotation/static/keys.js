@@ -34,6 +34,15 @@
     toggle.textContent = on ? "Keys on" : "Keys off";
     toggle.setAttribute("aria-pressed", String(on));
   }
+  // A keyboard of another script has its own digits and letters on the same keys
+  function digitOf(event) {
+    if (event.key >= "0" && event.key <= "9") return event.key;
+    const [, digit] = /^(?:Digit|Numpad)([0-9])$/.exec(event.code) || [];
+    return digit && event.key.length === 1 && /\p{N}/u.test(event.key) ? digit : "";
+  }
+  function isBack(event) {
+    return event.key.toLowerCase() === "b" || (event.code === "KeyB" && event.key > "\u024f");
+  }
   function go(place) {
     current = Math.min(Math.max(place, 0), questions.length - 1);
     // The question itself: a ring around its first choice would look like a suggestion
@@ -73,8 +82,9 @@
     const at = event.target;
     const link = at.closest && at.closest("a, button");
     if (at.type === "number" && event.key !== "Enter") return; // it is typed into
-    if (event.key >= "0" && event.key <= "9") {
-      if (answer(event.key)) event.preventDefault();
+    const digit = digitOf(event);
+    if (digit !== "") {
+      if (answer(digit)) event.preventDefault();
     } else if (event.key === "Enter" && !link) {
       event.preventDefault();
       form.requestSubmit();
@@ -82,7 +92,7 @@
       if (at.closest && at.closest(".text")) return; // it scrolls
       event.preventDefault();
       go(current + (event.key === "ArrowDown" ? 1 : -1));
-    } else if (event.key.toLowerCase() === "b" && !event.shiftKey) {
+    } else if (isBack(event) && !event.shiftKey) {
       const back = document.getElementById("back");
       if (back) { event.preventDefault(); back.click(); }
     }

@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from calipers.report.html.islands import visible
+from calipers.report.html.languages import language
 
 
 def escaping_templates(package: str) -> Environment:
@@ -14,7 +15,7 @@ def escaping_templates(package: str) -> Environment:
     Every value is escaped, and characters that HTML may not hold are shown as U+FFFD; a name that
     nobody gave is an error.
     """
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -22,3 +23,5 @@ def escaping_templates(package: str) -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
+    environment.filters["language"] = language
+    return environment

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from calipers.report.html.pictures import described, number, reference_name, shown_names
 from calipers.report.html.texts import text_key
-from calipers.report.placed import PlacedSet, excerpts_of, placed_sets
+from calipers.report.placed import PlacedSet, beginning, excerpts_of, placed_sets
 from calipers.results.comparison import Comparison
-from calipers.wording.cells import cut
 
 STEPS = 9999
 """Largest coordinate: four digits, finer than a pixel up to tenfold zoom."""
@@ -103,7 +102,7 @@ def _set(
         "rows": None if counts else one.rows.tolist(),
         "excerpts": texts
         and [
-            0 if keys and keys[nth] in stored else cut(text, longest)
+            0 if keys and keys[nth] in stored else beginning(text, longest)
             for nth, text in enumerate(texts)
         ],
     }

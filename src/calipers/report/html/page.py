@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -45,9 +45,10 @@ from calipers.report.redacted import without_texts
 from calipers.report.shown import sets_of
 from calipers.report.table import ScoreCell
 from calipers.results.comparison import Comparison
+from calipers.wording.cells import has_rtl, pieces
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import defined, share
-from calipers.wording.short_names import among
+from calipers.wording.short_names import among, peers
 from calipers.wording.words import Name, Words, said
 
 PURPOSE = "the HTML report"
@@ -242,9 +243,9 @@ def _environment(texts: TextView) -> Environment:
         "beside": beside,
         "count": count,
         "grouped": grouped,
-        "breakable": lambda name: Markup("<wbr>").join(
-            map(escape, filter(None, SEPARATED.split(visible(str(name)))))
-        ),
+        "breakable": lambda name: _breakable(visible(str(name))),
+        "sentence": lambda text: Markup("").join(_in_direction(str(text), escape)),
+        "parted": lambda text: Markup("").join(_in_direction(str(text), _breakable)),
         "keywords": keywords,
         "meaning": MARKS.get,
         "named": lambda words: Markup("").join(_with_names(words)),
@@ -262,6 +263,21 @@ def _with_names(words: Words) -> Iterator[Any]:
     for part in words:
         shown = escape(visible(str(part)))
         yield Markup("<bdi>{}</bdi>").format(shown) if isinstance(part, Name) else shown
+
+
+def _breakable(name: str) -> Markup:
+    return Markup("<wbr>").join(map(escape, filter(None, SEPARATED.split(name))))
+
+
+def _in_direction(text: str, write: Callable[[str], Markup]) -> Iterator[Markup]:
+    """Set apart what runs from right to left in a sentence, or in a cell of several names."""
+    shown = visible(text)
+    if not has_rtl(shown):
+        yield write(shown)
+        return
+    known = peers()
+    for piece, apart in pieces(shown, (*known.names, *known.whole)):
+        yield Markup("<bdi>{}</bdi>").format(write(piece)) if apart else write(piece)
 
 
 def _static(name: str) -> str:

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from calipers.explain.model import Explanation, Neighbour, Sample
 from calipers.report.html.islands import visible
+from calipers.report.html.languages import language
 from calipers.wording.cells import cut
 
 Side = Literal["reference", "generated"]
@@ -99,9 +100,11 @@ class TextView:
             return row
         folded = " folded" if shown.folded else ""
         if shown.key:
-            return f'{row}<div class="text{folded}" dir="auto" data-text="{shown.key}"></div>\n'
-        text = escape(shown.text) or EMPTY
-        return f'{row}<div class="text{folded}" dir="auto">{text}</div>\n'
+            where = f'data-text="{shown.key}"></div>'
+        else:
+            where = f">{escape(shown.text) or EMPTY}</div>"
+        how = f'class="text{folded}" dir="auto"{language(shown.text)}'
+        return f"{row}<div {how}{' ' * bool(shown.key)}{where}\n"
 
 
 class StoredTexts(TextView):

@@ -20,9 +20,11 @@ from pathlib import Path
 import matplotlib
 from matplotlib import ft2font
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findSystemFonts, fontManager
 from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter, FuncFormatter
 
 from calipers.wording.cells import clusters
 from calipers.wording.short_names import short_forms
@@ -100,7 +102,7 @@ def fit_letters(drawn: Figure | Axes, path: str | Path | None = None) -> None:
     """
     texts = [text for text in drawn.findobj(Text) if not text.get_text().isascii()]
     axes = drawn.findobj(Axes)
-    sides = [side for each in axes for side in (each.xaxis, each.yaxis)]
+    sides = [side for each in axes for side in (each.xaxis, each.yaxis) if _is_named(side)]
     ticks = {side: [label.get_text() for label in side.get_ticklabels()] for side in sides}
     ticks = {side: words for side, words in ticks.items() if not all(map(str.isascii, words))}
     words = [*(text.get_text() for text in texts), *(w for many in ticks.values() for w in many)]
@@ -112,7 +114,9 @@ def fit_letters(drawn: Figure | Axes, path: str | Path | None = None) -> None:
         for text in texts:
             text.set_text(_replaced(text.get_text(), stand_ins))
         for side, labels in ticks.items():
-            side.set_ticks(side.get_ticklocs(), [_replaced(word, stand_ins) for word in labels])
+            shown = [_replaced(word, stand_ins) for word in labels]
+            if shown != labels:
+                side.set_ticks(side.get_ticklocs(), shown)
     family = families("".join(_replaced(word, stand_ins) for word in words))
     if family[1:]:
         for each in axes:
@@ -121,6 +125,11 @@ def fit_letters(drawn: Figure | Axes, path: str | Path | None = None) -> None:
             text.set_fontfamily(family)
     if pieces:
         warnings.warn(_missing(pieces), MissingLettersWarning, stacklevel=3)
+
+
+def _is_named(side: Axis) -> bool:
+    """Whether the ticks of a side have words, and no numbers."""
+    return isinstance(side.get_major_formatter(), FixedFormatter | FuncFormatter)
 
 
 def families(text: str) -> list[str]:

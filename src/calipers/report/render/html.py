@@ -33,10 +33,11 @@ from calipers.report.table import (
     Table,
     Text,
 )
+from calipers.wording.cells import pieces
 from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
-from calipers.wording.short_names import among
+from calipers.wording.short_names import among, peers
 from calipers.wording.words import said
 
 LINE = "1px solid rgba(128, 128, 128, .45)"
@@ -65,12 +66,14 @@ def page(document: Document, *, figure: bytes = b"") -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(document.title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n"
+        f"<title>{html_escape(clean(document.title))}</title>\n"
+        f"<style>{PAGE_STYLE}</style>\n</head>\n"
         f"<body>\n{html(document, figure=figure)}\n</body>\n</html>\n"
     )
 
 
 def _parts(document: Document, figure: bytes) -> Iterator[str]:
+    title = html_escape(clean(document.title))
     yield f'<div style="{FAINT}">{_text(document.title)}</div>'
     for note in document.of_kind("verdict", "caution"):
         caution = "Caution: " if note.kind == "caution" else ""
@@ -78,7 +81,7 @@ def _parts(document: Document, figure: bytes) -> Iterator[str]:
     if figure:
         source = base64.b64encode(figure).decode()
         yield (
-            f'<img alt="{_text(document.title)}" style="max-width: 100%; background: white" '
+            f'<img alt="{title}" style="max-width: 100%; background: white" '
             f'src="data:image/svg+xml;base64,{source}">'
         )
     main, *more = document.tables
@@ -181,7 +184,7 @@ def _cell(column: Column, cell: Cell, kind: str, table: Table) -> str:
 def _name(cell: Cell, kind: str) -> str:
     arrow = cell.arrow if isinstance(cell, Text) else ""
     name = said(cell.text) if isinstance(cell, Text) else cell.value
-    shown = f"<bdi>{_text(name)}</bdi>{arrow}"
+    shown = f"<bdi>{_plain(name)}</bdi>{arrow}"
     if kind == FAMILY:
         return f"<i>{shown}</i>"
     return f'<span style="font-weight: normal">{shown}</span>'
@@ -192,6 +195,13 @@ def _aligned(column: Column, table: Table) -> str:
 
 
 def _text(text: object) -> str:
+    """Write a text in HTML, with what runs from right to left set apart from the rest."""
+    known = peers()
+    parts = pieces(clean(text), (*known.names, *known.whole))
+    return "".join(f"<bdi>{_plain(part)}</bdi>" if apart else _plain(part) for part, apart in parts)
+
+
+def _plain(text: object) -> str:
     """Escape a text for HTML; dollars and backslashes stand alone, so that no formula begins."""
     safe = html_escape(clean(text))
     return safe.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

@@ -148,20 +148,17 @@ def _in_own_direction(lines: Iterable[Line], names: Iterable[str]) -> Iterator[L
 
     Plain text, which other programs read, has no such marks.
     """
-    known = sorted(filter(has_rtl, names), key=len, reverse=True)
-    for line in lines:
-        whole = len(line) > 1  # the cells of a table
-        yield tuple((_directed(t, known, whole=whole) if has_rtl(t) else t, s) for t, s in line)
+    known = [*filter(has_rtl, names)]
 
+    def directed(text: str, *, whole: bool) -> str:
+        words = text.strip(" ")
+        if not has_rtl(words):
+            return text
+        shown = isolated(words) if whole and words not in known else runs_isolated(words, known)
+        return text.replace(words, shown)
 
-def _directed(text: str, names: Sequence[str], *, whole: bool = False) -> str:
-    """Set names, or a `whole` cell, and all other runs apart from the rest of the line."""
-    place = next((place for place, name in enumerate(names) if name in text), None)
-    if place is not None:
-        name, others = names[place], names[place + 1 :]
-        return isolated(name).join(_directed(part, others) for part in text.split(name))
-    words = text.strip(" ")
-    return text.replace(words, isolated(words)) if whole and words else runs_isolated(text)
+    for line in lines:  # of several pieces are those of tables
+        yield tuple((directed(text, whole=len(line) > 1), style) for text, style in line)
 
 
 def _blocks(document: Document, width: int, *, plain: bool) -> Iterator[Line]:

@@ -59,9 +59,12 @@
     return made;
   };
 
+  // A text that runs from right to left keeps its direction beside other words.
+  kit.apart = (text) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text);
+
   // Plotly reads a little HTML in its labels; a name must come out as it is written.
   kit.escape = (text) =>
-    String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/\r\n|\r|\n/g, " ");
+    kit.apart(String(text)).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/\r\n|\r|\n/g, " ");
 
   const number = (value, digits) => (value === null ? "–" : value.toFixed(digits));
   kit.number = (value, digits = 3) => number(value, digits).replace(/^-/, "−");

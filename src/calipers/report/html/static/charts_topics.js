@@ -52,6 +52,6 @@
   }
 
   function note(topics, data) {
-    return `Topics, by their keywords where the samples are texts. Filled bars to the right: ${data.systems[topics.system]} has significantly more of the topic than the reference; pale bars to the left: significantly less; grey bars: no significant difference. Their lengths, regardless of side, add up to the frontier integral.`;
+    return `Topics, by their keywords where the samples are texts. Filled bars to the right: ${kit.apart(data.systems[topics.system])} has significantly more of the topic than the reference; pale bars to the left: significantly less; grey bars: no significant difference. Their lengths, regardless of side, add up to the frontier integral.`;
   }
 })();

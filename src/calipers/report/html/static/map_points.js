@@ -31,11 +31,17 @@
     return text === 0 ? beginning(points, s, i) : text;
   };
 
-  // Of a text that the page stores for its lists as well: never half of a character.
+  // Of a text that the page stores for its lists as well: never a part of what is read as one character.
   function beginning(points, s, i) {
     const { series } = points.data.sets[s];
     const whole = (window.calipersTexts || {})[`${series === null ? 0 : series + 1}:${map.row(points, i)}`] || "";
-    return whole.slice(0, points.data.longest).replace(/[\ud800-\udbff]$/, "");
+    const letters = Array.from(whole.slice(0, 2 * points.data.longest + 64));
+    if (letters.length <= points.data.longest) return whole;
+    const start = letters.slice(0, points.data.longest).join("");
+    if (!window.Intl || !Intl.Segmenter) return start;
+    const pieces = Array.from(new Intl.Segmenter().segment(letters.join("")), (piece) => piece.index);
+    const end = Math.max(0, ...pieces.filter((place) => place <= start.length));
+    return end && end < start.length ? `${start.slice(0, end)}…` : start;
   }
 
   // The number of a row of a set, -1 where it is not on the map.

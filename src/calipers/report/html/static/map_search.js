@@ -24,8 +24,11 @@
     return { label, results: kit.element("div", "picture-results", "", count, list) };
   };
 
+  // Texts as they are looked for: however their letters are put together, and whether joined or not.
+  const folded = (text) => text.normalize("NFKC").toLowerCase().replace(/[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f]/g, "").normalize("NFC");
+
   function look(state, typed) {
-    state.found.words = typed.trim().toLowerCase();
+    state.found.words = folded(typed.trim());
     state.matches = state.found.words ? matching(state) : null;
     map.tellMatches(state);
     state.repaint();
@@ -33,7 +36,7 @@
 
   function matching(state) {
     const { points, found } = state;
-    found.lower = found.lower || Array.from({ length: points.total }, (_, i) => (map.excerpt(points, i) || "").toLowerCase());
+    found.lower = found.lower || Array.from({ length: points.total }, (_, i) => folded(map.excerpt(points, i) || ""));
     return Uint8Array.from(found.lower, (text) => (text.includes(found.words) ? 1 : 0));
   }
 

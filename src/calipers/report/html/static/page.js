@@ -5,6 +5,11 @@
   const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
   root.classList.add("scripted");
 
+  // Texts as they are looked for: however their letters are put together, and whether joined or not.
+  const folded = (text) => text.normalize("NFKC").toLowerCase().replace(/[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f]/g, "").normalize("NFC");
+  // A name beside other words keeps its direction.
+  const apart = (name) => `\u2068${name}\u2069`;
+
   // --- theme: kept where the browser lets a file keep anything -------------------------------
   const THEME = "calipers-theme";
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -59,7 +64,7 @@
   // --- finding: words of names, conditions on values, and what is marked ----------------------
   const CONDITION = /([^\s<>=≤≥]+)\s*(<=|>=|≤|≥|<|>|=)\s*(-?[\d.]+)/g;
   const HOLDS = { "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b, "<=": (a, b) => a <= b, ">=": (a, b) => a >= b };
-  const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const plain = (text) => folded(text).replace(/[^\p{L}\p{M}\p{N}]/gu, "");
 
   function startFinding(form) {
     const table = document.querySelector("table[data-sortable]");
@@ -83,18 +88,18 @@
   function conditions(text, heads) {
     const bounds = [];
     const unknown = [];
-    const rest = text.replace(CONDITION, (_, name, sign, number) => {
+    const rest = text.normalize("NFKC").replace(CONDITION, (_, name, sign, number) => {
       const column = heads.findIndex((head, place) => place > 0 && head.startsWith(plain(name)));
       const holds = HOLDS[sign.replace("≤", "<=").replace("≥", ">=")];
       if (column > 0) bounds.push({ column, holds, number: Number.parseFloat(number) });
       else unknown.push(name);
       return " ";
     });
-    return { bounds, unknown, words: rest.toLowerCase().split(/\s+/).filter(Boolean) };
+    return { bounds, unknown, words: folded(rest).split(/\s+/).filter(Boolean) };
   }
 
   function fits(row, asked, flag) {
-    const name = row.dataset.name.toLowerCase();
+    const name = folded(row.dataset.name);
     const within = ({ column, holds, number }) => {
       const found = value(row, column);
       return found !== null && holds(found, number);
@@ -232,7 +237,7 @@
       const body = table.createTBody();
       a.forEach((first, row) => {
         if (first !== chosen && b[row] !== chosen) return;
-        const name = cell("th", `${names[first]} - ${names[b[row]]}`);
+        const name = cell("th", `${apart(names[first])} - ${apart(names[b[row]])}`);
         name.scope = "row";
         body.insertRow().append(name, ...columns.map((column) => cell("td", column.cells[row], column.strong[row] === "1" ? "num bold" : "num")));
       });
