@@ -119,6 +119,14 @@ def test_titles_are_decided_together():
     assert read_languages(titles).noticed == ("German",)
 
 
+def test_a_short_text_is_written_as_the_others_of_its_set():
+    texts = [SENTENCES[OLD], "你好", "天上"]
+    assert dict(read_languages(texts).languages) == {OLD: 1.0}
+    assert dict(read_languages(texts[1:]).languages) == {SIMPLE: 1.0}
+    russian = [*[SENTENCES["Russian"]] * 9, "Дерево", "Река течёт"]
+    assert dict(read_languages(russian).languages) == {"Russian": 1.0}
+
+
 def test_names_in_latin_letters_do_not_make_a_text_of_another_script_mixed():
     text = "これは apt-get install と dpkg を使うための手順です。 Debian GNU/Linux"
     assert dict(read_languages([text]).languages) == {"Japanese": 1.0}

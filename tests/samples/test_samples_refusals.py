@@ -26,9 +26,7 @@ POSSIBLE = (
     "possible are .txt, .jsonl, .ndjson, .json, .csv, .tsv, .parquet, .arrow, .feather, .eval, "
     ".npy, .npz, .safetensors, each also with .gz, .bz2, .xz or .zst; images are read from a folder"
 )
-UNQUOTED = (
-    "read quotation marks as part of the texts with --no-quotes (quotes=False in Python)"
-)
+UNQUOTED = "read quotation marks as part of the texts with --no-quotes (quotes=False in Python)"
 NO_TEXT = "no field has a common name for a text, such as 'text' or 'generation'; the fields are"
 IDS = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
 

@@ -236,13 +236,13 @@ def chosen_setting(chosen: Automatic | None) -> dict[str, Any]:
 
 
 def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
-    embedder = wanted.embedder
+    embedder: str | Embedder | EmbedderChoice | None = wanted.embedder
     if samples.embedded is not None:
         made = samples.embedded
         return Precomputed.of(tuple(made.views), made.signature, made.view_signature)
     if samples.kind == "vectors":
         return EmbedderChoice("precomputed").load()
-    if is_automatic(embedder):
+    if embedder is None or is_automatic(embedder):
         embedder = usual_embedder(samples)
     if isinstance(embedder, str):
         embedder = wanted.choice_of(embedder)

@@ -164,7 +164,7 @@ def _embedding(options: EngineSearch | EngineEmbedding, connect: Connect) -> Ite
     def shipped(samples: SampleSet, embedder: Embedder) -> Embedder | EmbedderChoice | None:
         """Tell what the actors embed with; None where samples are embedded here."""
         wanted = options.embedder
-        if is_automatic(wanted):
+        if wanted is None or is_automatic(wanted):
             wanted = usual_embedder(samples)
         if isinstance(wanted, str):
             wanted = options.choice_of(wanted)

@@ -262,7 +262,10 @@ def _by_signs(script: str, table: SignTable, row: int) -> str:
     counts = [int(table.letters[name][row]) if name in table.letters else 0 for name in _EAST]
     if 20 * (counts[1] + counts[2]) > sum(counts):
         return "Japanese"
-    return OLD if table.traditional[row] > table.simplified[row] else SIMPLE
+    simplified, traditional = table.simplified[row], table.traditional[row]
+    if simplified == traditional:  # a short text is as the others are
+        simplified, traditional = table.simplified.sum(), table.traditional.sum()
+    return OLD if traditional > simplified else SIMPLE
 
 
 def _no_language(table: SignTable, row: int, text: str, words: int, *, told: bool) -> str | None:
@@ -556,10 +559,9 @@ class Evidence:
 
     def unknown(self) -> str:
         """Say of a text that is in none of these languages what can be said."""
-        enough = int(self.words[0]) >= _ENOUGH
         if self.script != "Latin":
-            return f"{self.script} script" if enough else ""
-        names = _lexicon(self.script).names
+            return f"{self.script} script"
+        names, enough = _lexicon(self.script).names, int(self.words[0]) >= _ENOUGH
         english = self.hits[0, names.index("English")] / max(1, int(self.words[0]))
         accented = self.accented[0] >= _ACCENTED * self.words[0]
         return ANOTHER if enough and accented and english < _GRAMMAR_SHARE else UNDECIDED
@@ -568,14 +570,13 @@ class Evidence:
         """Name the language of each text, with what the others make likely."""
         names, first = _lexicon(self.script).names, self.best()
         undecided = np.flatnonzero(first < 0)
-        none = UNDECIDED
+        joined = self.take(undecided.tolist()).joined()
+        none = joined.unknown()
         if len(undecided):
-            joined = self.take(undecided.tolist()).joined()
             first[undecided] = joined.best()[0]
-            none = joined.unknown()
         told = np.flatnonzero(first >= 0)
         if not len(told):
-            return [none or f"{self.script} script"] * len(first)
+            return [none] * len(first)
         counts = np.bincount(first[told], minlength=len(names))
         common = int(np.argmax(counts))
         beyond = self.score[told, first[told]] - self.score[told, common]
@@ -583,5 +584,7 @@ class Evidence:
         kept = clear >= NOTICED * len(told)
         kept[common] = True
         among = np.where(kept, self.score, -np.inf).argmax(axis=1)
-        none = none or names[common]
+        spoken = joined.score[0, common]
+        if self.script != "Latin" and (spoken > 0 or (not spoken and joined.words[0] < _ENOUGH)):
+            none = names[common]  # nothing speaks against it
         return [names[at] if place >= 0 else none for at, place in zip(among, first, strict=True)]
