@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples
 from calipers.samples.sample_set import CHUNK
-from calipers.samples.truncation import first_words, last_words, match_length, skip_words
+from calipers.samples.truncation import match_length, skip_words
+from calipers.unicode.written_words import (
+    first_words,
+    is_spaced,
+    is_unspaced,
+    last_words,
+    split_words,
+)
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TEXTS = st.lists(TEXT, min_size=1, max_size=20).map(lambda texts: [*texts, "x"])
@@ -170,11 +177,11 @@ def test_content_hash_tells_texts_apart(first: list[str], second: list[str]) -> 
 
 
 @given(TEXTS)
-def test_word_counts_are_those_of_str_split(texts: list[str]) -> None:
+def test_word_counts_are_those_of_the_words_as_written(texts: list[str]) -> None:
     counts = texts_of(*texts).word_counts()
     assert counts is not None
     assert counts.dtype == np.int64
-    assert counts.tolist() == [len(text.split()) for text in texts]
+    assert counts.tolist() == [len(split_words(text)) for text in texts]
 
 
 def test_word_counts_know_all_white_space() -> None:
@@ -256,6 +263,7 @@ SPACES = [" ", "  ", "\n", "\t", "\r\n", "\u00a0", "\u2003", "\u3000", "\x1f", "
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda word: word.split() == [word]
 )
+words = words.filter(lambda word: all(is_spaced(sign) or is_unspaced(sign) for sign in word))
 texts = st.lists(st.tuples(words, st.sampled_from(SPACES)), max_size=12).map(
     lambda pairs: "".join(word + space for word, space in pairs)
 )
@@ -350,7 +358,7 @@ def test_no_text_has_more_words_and_all_are_beginnings(given_texts):
         cut = match_length(samples, most)
         assert cut.word_counts().tolist() == np.minimum(samples.word_counts(), most).tolist()
         assert all(text.startswith(each) for text, each in zip(samples, cut, strict=True))
-        assert [each.split() for each in cut] == [text.split()[:most] for text in samples]
+        assert [split_words(each) for each in cut] == [split_words(text)[:most] for text in samples]
         assert list(match_length(cut, most)) == list(cut)
 
 
@@ -392,7 +400,7 @@ def test_only_texts_are_cut(samples, held):
 @given(st.text(max_size=40), st.integers(1, 6))
 def test_the_first_words_and_the_rest_are_the_whole(text, words):
     first, rest = first_words(text, words), last_words(text, words)
-    assert first.split()[:words] + rest.split() == text.split()
+    assert split_words(first)[:words] + split_words(rest) == split_words(text)
     assert text.endswith(rest)
 
 
@@ -402,6 +410,29 @@ def test_first_words_are_left_out_of_every_text():
     assert "the first 2 words of every text were left out; 2 texts had no more and are empty" in (
         left.notes
     )
+
+
+def test_what_is_cut_of_scripts_without_spaces_is_counted_in_characters():
+    samples = sample_set(["吾輩は猫である。名前はまだ無い。", "春眠不覚暁、処処聞啼鳥。", "春"])
+    left = skip_words(samples, 5)
+    assert list(left) == ["ある。名前はまだ無い。", "処処聞啼鳥。", ""]
+    assert (
+        "the first 5 characters of every text were left out; 1 text had no more and is empty"
+        in (left.notes)
+    )
+    cut = match_length(samples, 3)
+    assert list(cut) == ["吾輩は", "春眠不", "春"]
+    assert cut.notes == (
+        "2 of 3 texts were cut to their first 3 characters; 1 has fewer, so that lengths still "
+        "differ by it",
+    )
+    assert cut.word_counts().tolist() == [3, 3, 1]
+
+
+def test_mixed_scripts_are_counted_in_words_and_characters():
+    samples = sample_set(["Use apt 安装 it now", "one two three four"])
+    assert list(match_length(samples, 3)) == ["Use apt 安", "one two three"]
+    assert samples.word_unit == "words or characters"
 
 
 def test_first_words_are_left_out_of_texts_alone():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
+from calipers.unicode.written_words import word_count
 
 AT_ONCE = 1024
 """Strings that are Python objects at one time, when a column is gone through."""
@@ -147,8 +148,8 @@ class StringColumn(Sequence[str]):
         return np.array(blank, np.intp)
 
     def word_counts(self) -> NDArray[np.int64]:
-        """Count the words of every string that white space separates."""
-        return np.fromiter((len(text.split()) for text in self), np.int64, len(self))
+        """Count the words of every string (:mod:`calipers.unicode.written_words`)."""
+        return np.fromiter(map(word_count, self), np.int64, len(self))
 
     def _between(self, start: int, stop: int) -> Iterator[Part]:
         """Give what the parts hold of some rows."""

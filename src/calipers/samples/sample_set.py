@@ -36,6 +36,7 @@ from calipers.samples.languages import (
 )
 from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
+from calipers.unicode.written_words import unit_of
 
 CHUNK = 1024
 """Rows that are read as Python objects, and hashed, together."""
@@ -371,8 +372,16 @@ class SampleSet:
         return self.data.take(rows).items(0, len(rows))
 
     def word_counts(self) -> NDArray[np.int64] | None:
-        """Count each text's words, separated by white space, shape (n,); None for other kinds."""
+        """Count each text's words, shape (n,); None for other kinds.
+
+        A word is what white space separates; of scripts without spaces, a character.
+        """
         return None if self.texts is None else self.texts.word_counts()
+
+    @property
+    def word_unit(self) -> str:
+        """Name what :meth:`word_counts` counts: words, characters, or both."""
+        return unit_of(self.texts or ())
 
     def token_counts(self) -> NDArray[np.int64] | None:
         """Count each sample's token ids, shape (n,); None for other kinds."""

@@ -1,9 +1,10 @@
 """Texts cut to one length in words, or without their first words, so that neither speaks for them.
 
 A text ends at the end of its W-th word; the white space between words stays as it is, that behind
-the last word goes. Words are what white space separates, as :meth:`SampleSet.word_counts` counts
-them. Texts of fewer words stay, and so do empty ones: where one side has many of them, lengths
-still differ. A cut text may break off in a sentence, on both sides alike.
+the last word goes. Words are what white space separates and, of scripts without spaces, characters
+(:mod:`calipers.unicode.written_words`), as :meth:`SampleSet.word_counts` counts them. Texts of
+fewer words stay, and so do empty ones: where one side has many of them, lengths still differ. A cut
+text may break off in a sentence, on both sides alike.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from calipers.samples.columns import StringColumn
 from calipers.samples.kinds import TextData
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.wording import KINDS, counted, describe
+from calipers.unicode.written_words import counted_words, first_words, last_words
 
 
 def match_length(samples: SampleSet, words: int) -> SampleSet:
@@ -53,7 +55,8 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
     cut = StringColumn.of(first_words(text, most) for text in column)
     counts = samples.word_counts()
     assert counts is not None
-    note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), most)
+    length = counted_words(most, samples.word_unit)
+    note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), length)
     return replace(samples, data=TextData(cut), reading_notes=(*samples.reading_notes, note))
 
 
@@ -87,7 +90,7 @@ def skip_words(samples: SampleSet, words: int) -> SampleSet:
     left = StringColumn.of(last_words(text, words) for text in column)
     empty = int((np.diff(left.ends) == 0).sum())
     were = "was" if words == 1 else "were"
-    note = f"the first {counted(words, 'word')} of every text {were} left out"
+    note = f"the first {counted_words(words, samples.word_unit)} of every text {were} left out"
     if empty:
         note += f"; {counted(empty, 'text')} had no more and {'is' if empty == 1 else 'are'} empty"
     return replace(samples, data=TextData(left), reading_notes=(*samples.reading_notes, note))
@@ -161,37 +164,8 @@ def check_words(words: Any) -> int:
     )
 
 
-def first_words(text: str, words: int) -> str:
-    """Return a text up to the end of its `words`-th word; all of it where it has fewer.
-
-    Examples
-    --------
-    >>> first_words(" The  cat\\n sat down. ", 3)
-    ' The  cat\\n sat'
-    """
-    # Splitting so far and no farther costs nothing for what lies behind, however long it is
-    parts = text.split(None, words)
-    if len(parts) < words:
-        return text
-    behind = len(parts[words]) if len(parts) > words else 0
-    return text[: len(text) - behind].rstrip()
-
-
-def last_words(text: str, words: int) -> str:
-    """Return a text from the beginning of the word behind its first `words` ones.
-
-    Examples
-    --------
-    >>> last_words(" The  cat\\n sat  down. ", 2)
-    'sat  down. '
-    """
-    parts = text.split(None, words)
-    return parts[words] if len(parts) > words else ""
-
-
-def _note(n: int, cut: int, shorter: int, words: int) -> str:
+def _note(n: int, cut: int, shorter: int, length: str) -> str:
     """Say what was cut, and how many texts are shorter all the same."""
-    length = counted(words, "word")
     if cut == n:
         return f"every text was cut to its first {length}"
     verb = "was" if cut == 1 else "were"
