@@ -10,7 +10,8 @@ what is too rare or too common and not what both have.
 
 Words that are as common elsewhere tell nothing. Without a list of stop words, and so in any
 language, two rules leave them out: a word must be used twice as often in the region as outside it,
-and it must not make up a thousandth of the words of most topics. A third spares single persons: a
+and it must not make up a thousandth of the words of most topics. Scripts without spaces have rules
+of their own beside these (:mod:`calipers.explain.unspaced`). A third spares single persons: a
 word must occur in five texts of the region, in two to four where both sets together have fewer than
 200, so that a report without texts does not carry a name that only one text had.
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.explain.unspaced import (
+    EDGE,
+    best_ngrams,
+    is_fragment,
+    is_ngram,
+    name_candidates,
+    repeated_candidates,
+)
 from calipers.numeric.arrays import Floats
+from calipers.unicode.composition import composed
+from calipers.unicode.written_words import is_spaced
 
 Labels = NDArray[np.integer]
 
@@ -36,6 +47,8 @@ SHOWN = 10
 LIFT = 2.0
 COMMON = 1e-3
 FEWEST_TEXTS = 5
+SAMPLED = 5000
+CONSIDERED = 300
 
 APOSTROPHES = str.maketrans("’ʼ", "''")
 # An apostrophe that counts as a letter keeps "don't" together, so that it can be left out whole
@@ -75,15 +88,19 @@ class WordCounts:
 
         A word is a run of letters and their marks in any script, casefolded. Left out are what
         hangs on by an apostrophe (``'s``, ``don't``), single letters of scripts that have
-        capitals, and runs of more than 40 letters. Scripts that put no spaces between words give
-        whole phrases, which hardly name a region.
+        capitals, and runs of more than 40 letters. Of scripts that put no spaces between words,
+        n-grams of characters are counted (:mod:`calipers.explain.unspaced`); of sets of more than
+        5,000 texts those that as many texts, spread evenly, hold twice.
 
         Raises
         ------
         InputError
             If an item is no string.
         """
-        chunks = _Chunks()
+        known = (
+            None if len(texts) <= SAMPLED else repeated_candidates(texts[:: len(texts) // SAMPLED])
+        )
+        chunks = _Chunks(known)
         flat, starts = array("i"), array("q", [0])
         for row, text in enumerate(texts, start=1):
             if not isinstance(text, str):
@@ -110,8 +127,9 @@ class WordCounts:
 class _Chunks(dict[str, int]):
     """Numbers what stands between white space, and cuts it into words when it is new."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Collection[str] | None) -> None:
         super().__init__()
+        self._known = known
         self.vocabulary: dict[str, int] = {}
         self._flat, self._starts = array("i"), array("q", [0])
         self._letters = _Letters()
@@ -128,11 +146,19 @@ class _Chunks(dict[str, int]):
         return _matrix(self._flat, self._starts, len(self.vocabulary))
 
     def _cut(self, chunk: str) -> list[str]:
-        folded = chunk.casefold()
+        folded = composed(chunk).casefold()
         if not folded.isalpha():
             folded = folded.translate(APOSTROPHES).replace("n't", ENGLISH_NOT)
             folded = HUNG_ON.sub(" ", folded).translate(self._letters)
-        return list(filter(_names, folded.split()))
+        words = folded.split()
+        if not is_spaced(folded):
+            words = [
+                word
+                for run in words
+                for word in name_candidates(run)
+                if self._known is None or not is_ngram(word) or word in self._known
+            ]
+        return list(filter(_names, words))
 
 
 class _Letters(dict[int, str | None]):
@@ -188,7 +214,8 @@ class Keywords:
         # A word of fewer texts may be the name of a single person
         texts = len(reference) + len(generated)
         self._fewest = min(FEWEST_TEXTS, max(2, texts // 40))
-        self._common = self._in_most(topics)
+        self._common = self._in_most(topics, COMMON)
+        self._part_of_phrase = self._phrases(topics)
 
     def of(
         self, labels: tuple[Labels, Labels], regions: int, sides: Mapping[int, int]
@@ -224,11 +251,27 @@ class Keywords:
         elsewhere = (used - inside) / max(self._total - float(both.sum()), 1.0)
         telling = (spread >= self._fewest) & (share >= LIFT * elsewhere) & ~self._common[words]
         weights = np.where(telling, share * np.log1p(average / used), 0.0)
-        order = np.lexsort((words, -weights))[:SHOWN]
-        return tuple(self._vocabulary[words[i]] for i in order if weights[i] > 0)
+        weights[self._part_of_phrase[words]] = 0.0
+        order = np.lexsort((words, -weights))[: min(CONSIDERED, int((weights > 0).sum()))]
+        named = [self._vocabulary[words[i]] for i in order]
+        chosen = best_ngrams(named, weights[order], counts[order], SHOWN)
+        return tuple(named[place] for place in chosen)
 
-    def _in_most(self, topics: tuple[Labels, Labels]) -> NDArray[np.bool_]:
-        """Which words make up a thousandth of the words of at least half of the topics."""
+    def _phrases(self, topics: tuple[Labels, Labels]) -> NDArray[np.bool_]:
+        """Which n-grams name nothing: single units, and what a common unit happens to touch."""
+        places = [place for place, word in enumerate(self._vocabulary) if is_ngram(word)]
+        phrases = np.zeros(len(self._vocabulary), np.bool_)
+        if not places:
+            return phrases
+        frequent = np.flatnonzero(self._in_most(topics, EDGE))
+        common = {self._vocabulary[place] for place in frequent.tolist()}
+        uses = {self._vocabulary[place]: float(self._used[place]) for place in places}
+        for place in places:
+            phrases[place] = is_fragment(self._vocabulary[place], common, uses)
+        return phrases
+
+    def _in_most(self, topics: tuple[Labels, Labels], least: float) -> NDArray[np.bool_]:
+        """Which words make up such a share of the words of at least half of the topics."""
         count = max(int(side_labels.max()) for side_labels in topics) + 1
         parts = [
             _members(side_labels, count) @ counts
@@ -236,7 +279,7 @@ class Keywords:
         ]
         used = sum(parts).tocsr()
         sizes = np.maximum(_row(used.sum(axis=1)), 1.0)
-        used.data = used.data >= COMMON * np.repeat(sizes, np.diff(used.indptr))
+        used.data = used.data >= least * np.repeat(sizes, np.diff(used.indptr))
         in_most: NDArray[np.bool_] = _row(used.sum(axis=0)) > count / 2
         return in_most
 
