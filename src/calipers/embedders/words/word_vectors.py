@@ -26,9 +26,15 @@ from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.words.word_vector_files import read_word_vectors
 from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.files import at_home
+from calipers.unicode.written_words import is_unspaced
 
 TAKES: frozenset[str] = frozenset()
-RULE = "punctuation apart, as written or in lower case, compounds by their parts"
+RULE = (
+    "punctuation apart, as written or in lower case, compounds by their parts, without spaces the "
+    "longest known"
+)
+LONGEST = 8
+"""Units of a script without spaces that are looked up together at most."""
 
 
 def load(name: str, options: EmbedderOptions) -> WordVectors:
@@ -106,7 +112,21 @@ class WordVectors(Embedder):
         for word in split_chunk(chunk):
             row = self._row(word)
             known = row != UNKNOWN
-            yield from [(word, row)] if known else ((part, self._row(part)) for part in parts(word))
+            yield from [(word, row)] if known else self._parts(word)
+
+    def _parts(self, word: str) -> Iterator[tuple[str, int]]:
+        """Look up the parts of a word; of a script without spaces the longest that are known."""
+        pieces = parts(word)
+        longest = LONGEST if is_unspaced(word[0]) else 1
+        start = 0
+        while start < len(pieces):
+            found = (
+                (part, row, stop)
+                for stop in range(min(len(pieces), start + longest), start, -1)
+                if (row := self._row(part := "".join(pieces[start:stop]))) != UNKNOWN
+            )
+            part, row, start = next(found, (pieces[start], UNKNOWN, start + 1))
+            yield part, row
 
     def _row(self, word: str) -> int:
         row = self._rows.get(word)

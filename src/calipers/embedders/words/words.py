@@ -2,8 +2,9 @@
 
 Punctuation stands alone, as those who trained GloVe counted it. The rule uses the kinds of
 characters that Unicode distinguishes and knows no language, except for the English endings that
-`parts` cuts off. It does not see words in scripts that are written without spaces; each Chinese
-character and each kana is a part.
+`parts` cuts off. A stretch of a script that is written without spaces is one word here, and its
+parts are the units of :mod:`calipers.unicode.words`: Chinese characters, runs of katakana, Thai
+consonants with their vowels.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.unicode.words import word_count
+from calipers.unicode.written_words import UNIT, UNSPACED
 
-_LETTER, _DIGIT, _MARK, _HAN = "LDMH"
+_LETTER, _DIGIT, _MARK, _ALONE = "LDMH"
 _JOINTS = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-"}
 _WORD = "[LD][LDM]*"
 _WORDS = re.compile(
@@ -28,9 +30,8 @@ _WORDS = re.compile(
     r"|H[HM]*"
     r"|([^M])(?:\1|M)*"  # a mark that stands alone, such as a byte order mark, is not a word
 )
-_CHARACTER = re.compile(
-    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNIT = re.compile(UNIT)
 _ENDING = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
 _JOINT = re.compile("['’ʼ‐‑-]")
 
@@ -65,9 +66,11 @@ def parts(word: str) -> list[str]:
     --------
     >>> parts("mother-in-law's"), parts("Don’t"), parts("word")
     (['mother', 'in', 'law', "'s"], ['Do', "n't"], ['word'])
+    >>> parts("データベースを管理"), parts("ภาษาไทย")
+    (['データベース', 'を', '管', '理'], ['ภา', 'ษา', 'ไท', 'ย'])
     """
-    if _CHARACTER.match(word):
-        return _CHARACTER.findall(word)
+    if _UNSPACED.match(word):
+        return _UNIT.findall(word)
     if word.isalnum() or not word[:1].isalnum():
         return [word]
     ending = _ENDING.fullmatch(_JOINT.sub(_plain, word))
@@ -82,9 +85,9 @@ def _plain(joint: re.Match[str]) -> str:
 
 @cache
 def _kind(character: str) -> str:
-    """Tell letters, digits, marks and Chinese characters; other characters stand for themselves."""
-    if _CHARACTER.match(character):
-        return _HAN
+    """Tell letters, digits, marks and scripts without spaces; others stand for themselves."""
+    if _UNSPACED.match(character):
+        return _ALONE
     kind = category(character)
     if kind[0] == "M" or kind == "Cf":
         return _MARK
