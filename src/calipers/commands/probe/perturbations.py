@@ -1,9 +1,9 @@
 """Known changes of texts: each a pure function of a text and a source of randomness, by its name.
 
 Word shuffles are those of Pillutla et al., JMLR 2023, figure 16. Words are what stands between
-white space, which stays where it is; sentences end where a sentence mark is followed by white
-space, or at a full-width mark, so that *Dr. Who* is taken for two. In scripts without spaces
-between words, changes of words do little or nothing.
+white space, which stays where it is, and characters of scripts without spaces
+(:mod:`calipers.unicode.written_words`); sentences end where a sentence mark is followed by white
+space, or at a full-width mark, so that *Dr. Who* is taken for two.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from itertools import pairwise
 
 from calipers.samples import SampleSet
 from calipers.text.termination import ENDS
+from calipers.unicode.written_words import UNIT, UNSPACED, gap, word_spans
 
 SHARE = 0.1
 """Share of the words that get a typo, or change places with the next."""
 
 REPEATS = 3
-_GAPS = re.compile(r"(\s+)")
-_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_LETTERS = re.compile(f"(?P<units>{UNIT}{{2}})|[^\\W\\d_{UNSPACED}]{{3,}}")
+_UNIT = re.compile(UNIT)
 _MARKS = re.escape("".join(sorted(ENDS)))
 _WIDE = "。！？｡．"
 _SENTENCE = re.compile(
@@ -39,28 +40,23 @@ def shuffle_words(text: str, rng: random.Random) -> str:
     >>> sorted(shuffle_words("a b\\nc d", random.Random(0)).split())
     ['a', 'b', 'c', 'd']
     """
-    parts = _GAPS.split(text)
-    places = [place for place in range(0, len(parts), 2) if parts[place]]
-    words = _reordered([parts[place] for place in places], rng)
-    for place, word in zip(places, words, strict=True):
-        parts[place] = word
-    return "".join(parts)
+    words, gaps = _parts(text)
+    return _together(_reordered(words, rng), gaps)
 
 
 def swap_words(text: str, rng: random.Random) -> str:
     """Let a tenth of the words, at least one, change places with the next."""
-    parts = _GAPS.split(text)
-    places = [place for place in range(0, len(parts), 2) if parts[place]]
-    firsts = list(range(len(places) - 1))
+    words, gaps = _parts(text)
+    firsts = list(range(len(words) - 1))
     rng.shuffle(firsts)
-    swaps, used = _share_of(len(places)), set[int]()
-    for first in firsts:
-        a, b = places[first], places[first + 1]
-        if swaps and not used & {a, b} and parts[a] != parts[b]:
-            parts[a], parts[b] = parts[b], parts[a]
+    swaps, used = _share_of(len(words)), set[int]()
+    for a in firsts:
+        b = a + 1
+        if swaps and not used & {a, b} and words[a] != words[b]:
+            words[a], words[b] = words[b], words[a]
             used |= {a, b}
             swaps -= 1
-    return "".join(parts)
+    return _together(words, gaps)
 
 
 def shuffle_sentences(text: str, rng: random.Random) -> str:
@@ -88,12 +84,12 @@ def cut_in_half(text: str, rng: random.Random) -> str:
     >>> cut_in_half("one two three", random.Random(0)), cut_in_half("春眠不觉晓", random.Random(0))
     ('one two', '春眠不')
     """
-    words = list(re.finditer(r"\S+", text))
+    words = list(word_spans(text))
     if not words:
         return text
     if len(words) == 1:
-        return text[: (words[0].start() + words[0].end() + 1) // 2]
-    return text[: words[(len(words) + 1) // 2 - 1].end()]
+        return text[: (sum(words[0]) + 1) // 2]
+    return text[: words[(len(words) + 1) // 2 - 1][1]]
 
 
 def lower_case(text: str, rng: random.Random) -> str:
@@ -102,13 +98,17 @@ def lower_case(text: str, rng: random.Random) -> str:
 
 
 def misspell(text: str, rng: random.Random) -> str:
-    """Misspell a tenth of the words of three letters or more, at least one, by one letter each."""
+    """Misspell a tenth of the words of three letters or more, at least one, by one letter each.
+
+    Of scripts without spaces, every two characters are such a word.
+    """
     words = list(_LETTERS.finditer(text))
     chosen = sorted(rng.sample(range(len(words)), min(len(words), _share_of(len(words)))))
     letters = [letter for letter in text if letter.isalpha()]
     pieces, end = [], 0
     for word in (words[place] for place in chosen):
-        pieces += [text[end : word.start()], _misspelt(word[0], letters, rng)]
+        spelt = _UNIT.findall(word[0]) if word["units"] else list(word[0])
+        pieces += [text[end : word.start()], _misspelt(spelt, letters, rng)]
         end = word.end()
     return "".join([*pieces, text[end:]])
 
@@ -125,7 +125,7 @@ def repeat_end(text: str, rng: random.Random) -> str:
     if not spans:
         return text
     last = text[slice(*spans[-1])]
-    return text.rstrip() + f" {last}" * REPEATS
+    return text.rstrip() + f"{gap(text.rstrip(), last)}{last}" * REPEATS
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -149,14 +149,28 @@ def _reordered(items: list[str], rng: random.Random) -> list[str]:
     return new
 
 
-def _misspelt(word: str, letters: list[str], rng: random.Random) -> str:
+def _misspelt(word: list[str], letters: list[str], rng: random.Random) -> str:
     """Swap two letters, drop one, or put another in its place."""
     place, kind = rng.randrange(len(word) - 1), rng.randrange(3)
-    dropped = word[:place] + word[place + 1 :]
-    swapped = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-    replaced = word[:place] + rng.choice(letters) + word[place + 1 :]
+    before, after = word[:place], word[place + 1 :]
+    dropped = before + after
+    swapped = [*before, after[0], word[place], *after[1:]]
+    replaced = [*before, rng.choice(letters), *after]
     new = (dropped, swapped, replaced)[kind]
-    return dropped if new == word else new
+    return "".join(dropped if new == word else new)
+
+
+def _parts(text: str) -> tuple[list[str], list[str]]:
+    """Cut a text into its words, and what stands before each and behind the last."""
+    spans = list(word_spans(text))
+    bounds = [0, *(place for span in spans for place in span), len(text)]
+    gaps = [text[start:stop] for start, stop in zip(bounds[::2], bounds[1::2], strict=True)]
+    return [text[start:stop] for start, stop in spans], gaps
+
+
+def _together(words: list[str], gaps: list[str]) -> str:
+    pairs = zip(gaps, [*words, ""], strict=True)
+    return "".join(part for pair in pairs for part in pair)
 
 
 def _share_of(words: int) -> int:
