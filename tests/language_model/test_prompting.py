@@ -40,7 +40,9 @@ def asked(prompting, count):
         ("Once upon", 9, ("Once upon", "")),
         ("Once upon", 0, ("", "Once upon")),
         (" \n", 3, ("", "")),
-        ("中文 字符", 1, ("中文", "字符")),
+        ("中文 字符", 2, ("中文", "字符")),
+        ("从前，有一个国王。", 3, ("从前，有", "一个国王。")),
+        ("ไปเดินเล่น", 2, ("ไปเดิ", "นเล่น")),
     ],
 )
 def test_first_words(text, words, parts):

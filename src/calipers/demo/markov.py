@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.unicode.words import joined
+from calipers.unicode.written_words import split_words
+
 State = tuple[str, ...]
 
 
@@ -47,7 +50,7 @@ def fit(texts: Sequence[str], *, order: int = 1) -> MarkovChain:
     ValueError
         If no text is longer than `order` words.
     """
-    documents = [words for text in texts if len(words := text.split()) > order]
+    documents = [words for text in texts if len(words := split_words(text)) > order]
     if not documents:
         raise ValueError(f"texts must hold one of more than order={order} words")
     followers: dict[State, list[str]] = {}
@@ -67,7 +70,7 @@ def generate(chain: MarkovChain, size: int, *, seed: int | np.random.Generator) 
     """Write `size` texts, as long in words as texts drawn from the fitted ones."""
     rng = np.random.default_rng(seed)
     lengths = rng.choice(chain.lengths, size)
-    return [" ".join(_walk(chain, int(length), rng)) for length in lengths]
+    return [joined(_walk(chain, int(length), rng)) for length in lengths]
 
 
 def _walk(chain: MarkovChain, length: int, rng: np.random.Generator) -> Iterator[str]:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from calipers.unicode.words import joined
+from calipers.unicode.written_words import split_words, word_count
+
 EDIT_SHARE = 0.04
 """Share of a text's words that a copy changes; two words at least, so that few copies are equal."""
 
@@ -26,17 +29,17 @@ def near_copies(
     if not 1 <= sources <= len(texts):
         raise ValueError(f"sources must lie in 1..{len(texts)}, the number of texts; got {sources}")
     rng = np.random.default_rng(seed)
-    by_length = np.argsort([len(text.split()) for text in texts], kind="stable")
+    by_length = np.argsort(list(map(word_count, texts)), kind="stable")
     chosen = [texts[rng.choice(rows)] for rows in np.array_split(by_length, sources)]
     return [_edit(chosen[copy % sources], rng) for copy in range(size)]
 
 
 def _edit(text: str, rng: np.random.Generator) -> str:
-    words = text.split()
+    words = split_words(text)
     for _ in range(max(2, round(EDIT_SHARE * len(words)))):
         change = _CHANGES[rng.integers(len(_CHANGES))]
         words = change(words, int(rng.integers(len(words))))
-    return " ".join(words)
+    return joined(words)
 
 
 def _drop(words: list[str], place: int) -> list[str]:

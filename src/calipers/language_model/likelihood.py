@@ -34,6 +34,7 @@ from calipers.text.replicates import (
     ratio,
 )
 from calipers.text.scoring import Chosen, TextPair
+from calipers.unicode.written_words import word_count
 
 if TYPE_CHECKING:
     from calipers.curves.frontier import DivergenceFrontier
@@ -150,8 +151,11 @@ class ScoredCorpus(Corpus):
 
     @cached_property
     def scored_words(self) -> Floats:
-        """Words that were scored at least in part, split at white space, shape ``(n,)``."""
-        words = [len(text.split()) for text in self._scored_texts]
+        """Words that were scored at least in part, shape ``(n,)``.
+
+        They are split at white space; of scripts without spaces every character is one.
+        """
+        words = list(map(word_count, self._scored_texts))
         return np.where(self.scores.tokens > 0, np.array(words, np.float64), 0)
 
     @property

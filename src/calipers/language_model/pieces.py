@@ -2,8 +2,9 @@
 
 A piece is a word or a single other character, with all white space that stands before it; end to
 end the pieces of a text are the text, but for white space at its end. A word goes on over an
-apostrophe between letters (``don't``). Of scripts that put no space between words (Han, kana, Thai,
-Lao, Burmese, Khmer) each character is a piece, with the vowels and tones written around it.
+apostrophe between letters (``don't``). Of scripts that put no space between words each unit of
+:mod:`calipers.unicode.words` is a piece (a Chinese character, a Thai consonant with its vowels), so
+that the order of a model counts these. An emoji is one mark, with its skin tone.
 
 What a piece is made of decides what may stand next to it. Its *kind* says how it joins what is
 before it (a word after a space, a word after none, a mark after none, …), and its *form* which
@@ -15,10 +16,8 @@ from __future__ import annotations
 
 import re
 
-_UNSPACED = (
-    "\u0e00-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e80-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a"
-    "\u1780-\u17b5\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
+from calipers.unicode.written_words import PICTURE, UNIT, UNSPACED
+
 _AROUND = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u17b6-\u17d3"
 )
@@ -26,11 +25,12 @@ _COMBINING = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff"
     "\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe20-\ufe2f"
 )
-_LETTER = f"(?:(?![{_UNSPACED}{_AROUND}])[\\w{_COMBINING}])"
+_LETTER = f"(?:(?![{UNSPACED}{_AROUND}])[\\w{_COMBINING}])"
 _WORD = f"{_LETTER}+(?:['’]{_LETTER}+)*"
-_SYLLABLE = f"[{_UNSPACED}][{_AROUND}]*"
-_PIECE = re.compile(rf"(?<!\s)\s*+(?:{_WORD}|{_SYLLABLE}|\S)")
-_BODY = re.compile(rf"(?P<word>{_WORD})|(?P<syllable>{_SYLLABLE})|(?P<mark>\S)")
+_SYLLABLE = UNIT
+_MARK = f"(?:{PICTURE}|\\S)"
+_PIECE = re.compile(rf"(?<!\s)\s*+(?:{_WORD}|{_SYLLABLE}|{_MARK})")
+_BODY = re.compile(rf"(?P<word>{_WORD})|(?P<syllable>{_SYLLABLE})|(?P<mark>{_MARK})")
 
 END, WORD, SPACED_WORD, SYLLABLE, SPACED_SYLLABLE, MARK, SPACED_MARK = range(7)
 KINDS = 7

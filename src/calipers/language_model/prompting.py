@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from calipers.errors import InputError
@@ -30,6 +30,7 @@ from calipers.language_model.sampling import stream
 from calipers.numeric.subsample import subsample_rows
 from calipers.samples import SampleSet
 from calipers.samples.wording import counted, numbered
+from calipers.unicode.written_words import counted_words, gap, split_words, word_spans
 
 Task = Literal["continue", "biographies", "creative", "none"]
 
@@ -139,25 +140,23 @@ def first_words(text: str, words: int) -> tuple[str, str]:
     text
         The text; white space before its first word is left out.
     words
-        How many words, split at white space.
+        How many words: what white space separates, and characters of scripts without spaces
+        (:mod:`calipers.unicode.written_words`).
 
     Examples
     --------
     >>> first_words(" Once upon  a time, there", 3)
     ('Once upon  a', 'time, there')
+    >>> first_words("从前有一个国王，他有三个女儿。", 8)
+    ('从前有一个国王，他', '有三个女儿。')
     """
-    ends = [match.end() for match in re.finditer(r"\S+", text)][:words]
+    ends = [stop for _, stop in islice(word_spans(text), words)]
     end = ends[-1] if ends else 0
     return text[:end].lstrip(), text[end:].lstrip()
 
 
 CLOSING = frozenset(".,;:!?%)]}…’”»-–—'")
 """Marks that no space stands before."""
-
-UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
-)
-"""Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Chinese and Japanese."""
 
 
 def between(prompt: str, text: str) -> str:
@@ -172,8 +171,7 @@ def between(prompt: str, text: str) -> str:
     (' ', '')
     """
     joined = prompt[-1:].isspace() or text[:1].isspace() or text[:1] in CLOSING
-    scripts = UNSPACED.search(prompt[-1:]) or UNSPACED.search(text[:1])
-    return "" if not prompt or not text or joined or scripts else " "
+    return "" if not prompt or not text or joined else gap(prompt, text)
 
 
 def continuations(
@@ -218,12 +216,12 @@ def continuations(
     ]
     rows = [row for row in range(len(split)) if row not in set(short)]
     if not rows:
-        needed = "a prompt" if words is None else f"more than {counted(words, 'word')}"
+        needed = "a prompt" if words is None else f"more than {_counted(words, samples)}"
         raise InputError(f"{where}: no text has {needed}; {_use(words)}")
     chosen = [rows[place] for place in subsample_rows(len(rows), most, seed=seed)]
     notes = []
     if short:
-        why = "is empty" if words is None else f"has no more than {counted(words, 'word')}"
+        why = "is empty" if words is None else f"has no more than {_counted(words, samples)}"
         rows_said = numbered("row", [row + 1 for row in short])
         notes.append(
             f"{counted(len(short), 'text')} of {where} {why if len(short) == 1 else _many(why)} "
@@ -237,6 +235,10 @@ def continuations(
         rest=tuple(split[row][1] for row in chosen) if words is not None else None,
         notes=tuple(notes),
     )
+
+
+def _counted(words: int, samples: SampleSet) -> str:
+    return counted_words(words, samples.word_unit)
 
 
 def _use(words: int | None) -> str:
@@ -253,8 +255,8 @@ def _made(id: str, text: str, *, words: int | None, chat: bool) -> Prompt:
         return Prompt(id, text, text)
     if words is None:
         return Prompt(id, text, text, text)
-    *most, last = text.rsplit(None, 1)
-    beginning = most[0] if most else ""
+    last = split_words(text)[-1]
+    beginning = text[: text.rindex(last)]
     return Prompt(id, text, text, f"{CONTINUE}\n{beginning}".rstrip(), last)
 
 

@@ -37,6 +37,7 @@ from calipers.options.language_models import Generating
 from calipers.progress import Progress, Silent
 from calipers.samples import SampleSet
 from calipers.samples.wording import counted
+from calipers.unicode.written_words import counted_words
 
 SAMPLES = 500
 """Samples where neither their number nor prompts are given."""
@@ -248,9 +249,10 @@ class Writer:
         split = [first_words(text, words) for text in reference]
         passages = [Passage(f"{between(head, rest)}{rest}", head) for head, rest in split if rest]
         if not passages:
+            most = counted_words(words, reference.word_unit)
             raise InputError(
-                f"{reference.source}: no text has more than {words} words (--prompt-words), so "
-                "the decoding adversarial has no perplexity to come close to; give it, as in "
+                f"{reference.source}: no text has more than {most} (--prompt-words), so the "
+                "decoding adversarial has no perplexity to come close to; give it, as in "
                 "adversarial=20"
             )
         scores = self.model.score(passages[:MEASURED])

@@ -12,8 +12,9 @@ the plane of the two beside the systems, and beside precision, recall and MAUVE*
   high entropy, without sense;
 - **low temperature**: an n-gram model of the reference at a low temperature: predictable, dull.
 
-Every text is as long, in words, as one of the reference. None of them is a copy of the naive
-samplers of these papers; they fill the same corners of the plane.
+Every text is as long, in words (of scripts without spaces in characters), as one of the reference.
+None of them is a copy of the naive samplers of these papers; they fill the same corners of the
+plane.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ import numpy as np
 from calipers.errors import InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import LanguageModel, Request
+from calipers.unicode.words import joined
+from calipers.unicode.written_words import split_words
 
 PHRASE = 4
 """Words of a phrase."""
@@ -67,7 +70,7 @@ def naive_samples(texts: Sequence[str], *, seed: int, fit: Fit) -> dict[str, lis
     InputError
         If the reference has no phrase of four words.
     """
-    words = [text.split() for text in texts]
+    words = list(map(split_words, texts))
     lengths = [len(sequence) for sequence in words]
     rng = np.random.default_rng(seed)
     phrases = Counter(
@@ -93,7 +96,7 @@ def _unigrams(
     words: Sequence[Sequence[str]], lengths: Sequence[int], rng: np.random.Generator
 ) -> list[str]:
     pool = [word for sequence in words for word in sequence]
-    return [" ".join(pool[i] for i in rng.integers(len(pool), size=n)) for n in lengths]
+    return [joined(pool[i] for i in rng.integers(len(pool), size=n)) for n in lengths]
 
 
 def _repeated(phrases: Counter[tuple[str, ...]], lengths: Sequence[int]) -> list[str]:
@@ -122,9 +125,9 @@ def _low(model: LanguageModel, lengths: Sequence[int], seed: int) -> list[str]:
             break
         requests = [Request(turn * len(lengths) + i) for i in short]
         for completion in model.generate(requests, decoding, max_tokens=longest, seed=seed):
-            words[completion.id % len(lengths)] += completion.text.split()
+            words[completion.id % len(lengths)] += split_words(completion.text)
     return [_cut(sequence, n) for sequence, n in zip(words, lengths, strict=True)]
 
 
 def _cut(words: Sequence[str], n: int) -> str:
-    return " ".join(words[:n])
+    return joined(words[:n])
