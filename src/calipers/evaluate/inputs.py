@@ -36,6 +36,7 @@ from calipers.samples.truncation import check_filled, check_left
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
 from calipers.samples.wording import KINDS, counted, first_names
+from calipers.unicode.written_words import BOTH, CHARACTERS, WORDS
 
 LENGTH_RATIO = 1.25
 FEW = 100
@@ -419,6 +420,7 @@ def summarise(
         clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
         field=sets[0].field if len({samples.field for samples in sets}) == 1 else None,
         reading=read_of(embeddings) if sets[0].kind != "images" else None,
+        word_unit=sets[0].word_unit,
     )
 
 
@@ -444,13 +446,15 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
     if reference.words is None or generated.words is None:
         return ()
     ours, theirs = generated.words["median"], reference.words["median"]
-    if max(ours, theirs) <= LENGTH_RATIO * min(ours, theirs):
+    units = generated.word_unit, reference.word_unit
+    if max(ours, theirs) <= LENGTH_RATIO * min(ours, theirs) or set(units) == {WORDS, CHARACTERS}:
         return ()
+    unit = units[0] if units[0] == units[1] else BOTH
     text = (
-        f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
+        f"its texts have {ours:g} {unit} in the median, those of the reference {theirs:g}; "
         "a difference in length alone changes the scores"
     )
-    brief, moved = brief_lengths(theirs, ours, "words"), by_ratio("lengths", theirs, ours)
+    brief, moved = brief_lengths(theirs, ours, unit), by_ratio("lengths", theirs, ours)
     return (Caution("lengths", brief, text, movement=moved),)
 
 

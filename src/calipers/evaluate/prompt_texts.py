@@ -8,6 +8,7 @@ from calipers.evaluate.cautions.copies import SHORTEST_PROMPT
 from calipers.evaluate.cautions.texts import common_words, fold
 from calipers.evaluate.shared_prompts import WHOLE, SharedPrompts
 from calipers.samples import SampleSet
+from calipers.unicode.words import joined
 
 
 def texts_of_prompts(
@@ -41,4 +42,4 @@ def _openings(
         one = fold(text, WHOLE)
         words = common_words(one, fold(other, WHOLE))
         if words >= SHORTEST_PROMPT:
-            yield number, " ".join(one.split(" ")[:words])
+            yield number, joined(one.split(" ")[:words])

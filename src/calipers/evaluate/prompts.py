@@ -15,9 +15,10 @@ Letter case and white space do not matter for what is found; what stays of a tex
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +32,18 @@ from calipers.evaluate.cautions.copies import (
     same_length,
     words_to_skip,
 )
-from calipers.evaluate.cautions.texts import common_words, fold, percent, script_of
+from calipers.evaluate.cautions.texts import common_words, fold, percent
 from calipers.samples import SampleSet
-from calipers.samples.truncation import check_left, last_words
+from calipers.samples.truncation import check_left
 from calipers.samples.wording import KINDS, counted
 from calipers.text.unicode_forms import as_seen
+from calipers.unicode.written_words import (
+    counted_words,
+    is_unspaced,
+    last_words,
+    split_words,
+    word_spans,
+)
 
 HARDLY_ANY = 0.01
 """A reference of which fewer texts begin with a known prompt holds continuations only."""
@@ -43,8 +51,8 @@ HARDLY_ANY = 0.01
 WHOLE = 10_000
 """Words of a text that are compared; there are hardly longer prompts."""
 
-UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Myanmar", "Khmer"})
-"""Scripts that put no spaces between words."""
+FOLDED = 4
+"""Most characters by which the composed form of a word grows and shrinks when it is cut."""
 
 OPTION = "--strip-prompt (strip_prompt)"
 SKIP = "--skip-words N (skip_words=N) takes a number of words off every text"
@@ -245,7 +253,7 @@ class KnownPrompts:
         """Take as many words off every text as all known prompts have."""
         words = self.lengths[0]
         starts = [_behind_words(text, words) for text in samples]
-        what = f"as much as the prompts have, {words} words,"
+        what = f"as much as the prompts have, {counted_words(words, samples.word_unit)},"
         return Cut(samples, np.array(starts, np.int64), what)
 
     def begun_by(self, text: str) -> str | None:
@@ -276,26 +284,28 @@ def behind_prompt(text: str, prompt: str) -> int:
     >>> text[behind_prompt(text, "Once upon a Ti"):]
     'Time, there'
     """
-    words = prompt.split()
-    parts = text.split(None, len(words) - 1) if words else []
-    if not words or len(parts) < len(words):
+    words = split_words(prompt)
+    spans = list(islice(word_spans(text), len(words)))
+    if not words or len(spans) < len(words):
         return 0
-    *first, rest = parts
+    first = [text[start:stop] for start, stop in spans[:-1]]
     if any(_folded(a) != _folded(b) for a, b in zip(first, words, strict=False)):
         return 0
-    end = _end_of(_folded(words[-1]), rest.split(None, 1)[0])
+    start, stop = spans[-1]
+    end = _end_of(_folded(words[-1]), text[start:stop])
     if end is None or (end == 0 and not first):
         return 0
-    start = len(text) - len(rest) + end
-    return len(text) - len(text[start:].lstrip())
+    return len(text) - len(text[start + end :].lstrip())
 
 
 def _end_of(last: str, word: str) -> int | None:
     """Where a prompt whose last word is `last` ends in a word of a text; None where nowhere."""
     if not _folded(word).startswith(last):
         return None
-    ends = (end for end in range(1, len(word) + 1) if _folded(word[:end]) == last)
-    end = max(ends, default=None)  # with what stands behind it unseen
+    # Folding changes lengths a little, and unseen characters have none: the last end is taken
+    reached = bisect_right(range(1, len(word) + 1), len(last), key=lambda n: len(_folded(word[:n])))
+    ends = range(reached, max(0, reached - FOLDED), -1)
+    end = next((end for end in ends if _folded(word[:end]) == last), None)
     inside = end is not None and end < len(word) and _one_word(word[end - 1 : end + 1])
     return 0 if inside else end
 
@@ -306,7 +316,7 @@ def _folded(word: str) -> str:
 
 def _one_word(pair: str) -> bool:
     """Whether no word ends between two signs: letters and digits of scripts that have spaces."""
-    return pair.isalnum() and not any(script_of(sign) in UNSPACED for sign in pair)
+    return pair.isalnum() and not any(map(is_unspaced, pair))
 
 
 def _behind_words(text: str, words: int) -> int:
@@ -523,8 +533,9 @@ def _opening_cut(samples: SampleSet, words: NDArray[np.int64]) -> Cut:
     size, lost = "", words[words > 0]
     if len(lost):
         low, high, median = int(lost.min()), int(lost.max()), float(np.median(lost))
-        size = f": {median:g} words in the median, {low} to {high}"
-        size = f": {low} words" if low == high else size
+        unit = samples.word_unit
+        size = f": {median:g} {unit} in the median, {low} to {high}"
+        size = f": {counted_words(low, unit)}" if low == high else size
     what = "the opening in common with the other side"
     return Cut(samples, np.array(starts, np.int64), what, size)
 

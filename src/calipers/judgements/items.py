@@ -18,6 +18,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Generic, Literal, TypeVar, overload
 
 from calipers.errors import InputError
@@ -25,8 +26,16 @@ from calipers.judgements.designs import pair_design
 from calipers.judgements.rubric import Rubric
 from calipers.numeric.validation import check_whole
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.truncation import first_words
 from calipers.samples.wording import KINDS, counted, names
+from calipers.text.unicode_forms import as_seen, behind
+from calipers.unicode.words import joined
+from calipers.unicode.written_words import (
+    counted_words,
+    first_words,
+    split_words,
+    word_count,
+    word_spans,
+)
 
 DIGITS = 16
 """Hexadecimal digits of an id."""
@@ -338,7 +347,7 @@ class _Key:
     Attributes
     ----------
     prompt
-        Without white space around it; empty where there is none.
+        Without white space around it, as it is seen; empty where there is none.
     number
         How many texts of the system continue it before this one; without a prompt the row.
     place
@@ -417,7 +426,7 @@ def _read(
     assert column is not None
     given = samples.prompts or [None] * len(column)
     for row, (text, named) in enumerate(zip(column, given, strict=True)):
-        prompt = openings.longest(text) if named is None else named.strip()
+        prompt = as_seen(openings.longest(text) if named is None else named.strip())
         if openings and not prompt and not alone:
             nowhere += 1
             continue
@@ -425,8 +434,7 @@ def _read(
         taken_off += prompt != "" and rest is not text
         number = seen.get(prompt, 0) if prompt else row
         seen[prompt] = number + 1
-        words = len(rest.split(None, shortest)) if shortest is not None else 0
-        if shortest is not None and words < shortest:
+        if shortest is not None and sum(1 for _ in islice(word_spans(rest), shortest)) < shortest:
             short += 1
             continue
         key = _Key.of(seed, prompt, number)
@@ -440,7 +448,8 @@ def _read(
     if nowhere:
         notes.append(f"{counted(nowhere, 'text')} left out: no prompt of the other systems")
     if short:
-        notes.append(f"{counted(short, 'text')} left out: fewer than {shortest} words")
+        least = counted_words(shortest or 0, samples.word_unit)
+        notes.append(f"{counted(short, 'text')} left out: fewer than {least}")
     return by_key, notes
 
 
@@ -448,7 +457,7 @@ class _Openings:
     """Finds the longest of many prompts that a text begins with."""
 
     def __init__(self, prompts: Iterable[str]) -> None:
-        self._prompts = {prompt.strip() for prompt in prompts} - {""}
+        self._prompts = {as_seen(prompt.strip()) for prompt in prompts} - {""}
         self._lengths = sorted({len(prompt) for prompt in self._prompts}, reverse=True)
 
     def __bool__(self) -> bool:
@@ -456,13 +465,13 @@ class _Openings:
 
     def longest(self, text: str) -> str:
         """Give that prompt; an empty one where there is none."""
-        bare = text.lstrip()
+        bare = as_seen(text).lstrip()
         for length in self._lengths:
             opening = bare[:length]
             if opening in self._prompts and (
                 not bare[length - 1 : length + 1].isalnum()
                 or length == len(bare)
-                or len(opening.split()) >= LEAST_WITHIN
+                or word_count(opening) >= LEAST_WITHIN
             ):
                 return opening
         return ""
@@ -471,7 +480,8 @@ class _Openings:
 def _without(text: str, prompt: str) -> str:
     """Take a prompt off a text that begins with it; the text itself if it does not."""
     bare = text.lstrip()
-    return bare[len(prompt) :] if prompt and bare.startswith(prompt) else text
+    end = behind(bare, prompt) if prompt else None
+    return text if end is None else bare[end:]
 
 
 # Which of them ------------------------------------------------------------------------------------
@@ -492,7 +502,7 @@ def _meet(known: _Contexts, a: str, b: str, wanted: int, seed: int) -> tuple[lis
     for key in shared:
         if len(items) == wanted:
             break
-        if ours[key].strip() == theirs[key].strip():
+        if as_seen(ours[key]).strip() == as_seen(theirs[key]).strip():
             equal += 1
             continue
         items.append(Item(a, b, ours[key], theirs[key], key.prompt))
@@ -508,12 +518,14 @@ def _nothing_shared(known: _Contexts, a: str, b: str, equal: int, shortest: int 
 
 
 def _shuffled(text: str, seed: int) -> str | None:
-    """Put the words of a text, or of a text without spaces the characters, in another order."""
-    pieces, between = text.split(), " "
-    if len(set(pieces)) < LEAST_SHUFFLED:
-        pieces, between = [piece for piece in text if not piece.isspace()], ""
+    """Put the words of a text, or of one with few words the characters, in another order."""
+    pieces = split_words(text)
+    in_words = len(set(pieces)) >= LEAST_SHUFFLED
+    if not in_words:
+        pieces = [piece for piece in text if not piece.isspace()]
     if len(set(pieces)) < LEAST_SHUFFLED:
         return None
     numbered = range(len(pieces))
     order = sorted(numbered, key=lambda i: _place(seed, "shuffle", pieces[i], str(i)))
-    return between.join(pieces[i] for i in order)
+    shuffled = [pieces[i] for i in order]
+    return joined(shuffled) if in_words else "".join(shuffled)

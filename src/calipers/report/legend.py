@@ -19,7 +19,7 @@ from calipers.results.system import SystemResult
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.wording.names import VIEWS, clean
-from calipers.wording.numbers import MISSING, defined, score_text
+from calipers.wording.numbers import MISSING, defined, length_head, length_meaning, score_text
 from calipers.wording.short_names import short
 
 Settings = Mapping[str, Any]
@@ -141,7 +141,7 @@ def foot(comparison: Comparison) -> str:
         *_written(settings),
         size,
         *_within_prompts(comparison.systems),
-        *_treated(settings),
+        *_treated(settings, comparison.reference.word_unit),
         *(f"{way} (--shared-prompts)" for way in _given_prompts(comparison)),
         named,
         tokenizer,
@@ -200,14 +200,17 @@ def _within_prompts(systems: Sequence[SystemResult]) -> Iterator[str]:
         yield f"tested within {low}{counts[-1]:,} {unit}"
 
 
-def _treated(settings: Settings) -> Iterator[str]:
-    """Say what was cut off the texts, what counts as one draw, and where sets are compared."""
+def _treated(settings: Settings, unit: str) -> Iterator[str]:
+    """Say what was cut off the texts, what counts as one draw, and where sets are compared.
+
+    `unit` is what lengths count, words or characters.
+    """
     if settings.get("strip_prompt"):
         yield "prompts stripped"
     if settings.get("skip_words"):
-        yield f"without the first {settings['skip_words']} words"
+        yield f"without the first {settings['skip_words']} {unit}"
     if settings.get("match_length"):
-        yield f"cut to {settings['match_length']} words"
+        yield f"cut to {settings['match_length']} {unit}"
     if settings.get("cluster"):
         yield f"clusters by {clean(settings['cluster'])}"
     if settings.get("shared"):
@@ -368,7 +371,8 @@ def detail_notes(
 def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
     if any(row.words for row in sets_of(comparison)):
-        yield "words", "median length of a sample"
+        head = length_head(sets_of(comparison))
+        yield head, length_meaning(head)
     yield from dict.fromkeys((metric.label, metric.meaning) for metric in metrics if metric.meaning)
     for view in dict.fromkeys(metric.view for metric in metrics):
         if view in VIEWS:

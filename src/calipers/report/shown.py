@@ -24,6 +24,7 @@ from calipers.wording.numbers import (
     interval_text,
     is_asymmetric,
     is_share,
+    length_head,
     number,
     size_text,
     value_of,
@@ -84,7 +85,7 @@ def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
         Column("n", _first_faint([size_text(row) for row in sets])),
     ]
     if any(row.words for row in sets):
-        lead.append(Column("words", _first_faint([words_text(row) for row in sets])))
+        lead.append(Column(length_head(sets), _first_faint([words_text(row) for row in sets])))
     return lead
 
 

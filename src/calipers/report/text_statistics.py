@@ -45,6 +45,8 @@ from calipers.wording.numbers import (
     gap_of,
     gap_text,
     is_asymmetric,
+    length_head,
+    length_meaning,
     median_of,
     percent,
     size_text,
@@ -162,7 +164,8 @@ def _title(result: TextComparison) -> str:
     pins = [f"{key} {clean(settings[key])}" for key in named if settings.get(key) is not None]
     ends, words = settings.get("end_of_text", "keep"), settings.get("match_length")
     cuts = [] if ends == "keep" else [f"end-of-text {ends}"]
-    cuts += [f"cut to {words} words"] if words and "end_of_text" in settings else []
+    unit = result.systems[0].summary.word_unit
+    cuts += [f"cut to {words} {unit}"] if words and "end_of_text" in settings else []
     return " · ".join([about, *rows, *pins, *cuts])
 
 
@@ -174,7 +177,7 @@ def _sets_table(result: TextComparison) -> Table:
     lead = (
         Column("system", texts(names), align="left", share=0),
         Column("n", texts([size_text(row) for row in rows])),
-        Column("words", texts([_median(row) for row in rows])),
+        Column(length_head(rows), texts([_median(row) for row in rows])),
     )
     return Table(lead, kinds=(SYSTEM,) * len(sets), id="sets", breaks="whole")
 
@@ -191,7 +194,7 @@ def _suite_table(result: TextComparison) -> Table:
     sizes = [size_text(row) for row in rows]
     lead = [Column("system", texts(names), align="left", share=0)]
     lead += [Column("n", texts(sizes))] if len({*sizes}) > 1 else []
-    lead.append(Column("words", texts([_median(row) for row in rows])))
+    lead.append(Column(length_head(rows), texts([_median(row) for row in rows])))
     run = []
     for key, head in SUITE.items():
         scores = [scores.get(key) for _, _, scores in sets]
@@ -412,7 +415,9 @@ def _meanings(result: TextComparison) -> Iterator[tuple[str, str]]:
     Rows of one metric share a line where it is true of all of them.
     """
     if not _has_many(result):
-        yield "words", "median number of words, split at spaces"
+        head = length_head(row for _, row, _ in _sets(result))
+        about = "median number of words, split at spaces"
+        yield head, about if head == "words" else length_meaning(head)
     if str(result.settings.get("tokenizer", "")).startswith("unicode-"):
         yield (
             "tokens",

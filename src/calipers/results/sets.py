@@ -28,7 +28,10 @@ class SetSummary(Plain):
     n, n_given
         Samples that were compared, and samples that were there.
     words
-        ``{"mean", "median"}`` of the whitespace-separated words of a text; None for embeddings.
+        ``{"mean", "median"}`` of the words of a text; None for embeddings.
+    word_unit
+        What these count: ``"words"``, ``"characters"`` of scripts without spaces, or ``"words or
+        characters"`` of mixed ones.
     content_hash
         SHA-256 of the samples that were compared, hexadecimal.
     warnings
@@ -57,8 +60,9 @@ class SetSummary(Plain):
     clusters: int | None = None
     field: str | None = None
     reading: SetReading | None = None
+    word_unit: str = "words"
 
-    _optional = ("warnings", "groups", "clusters", "field", "reading")
+    _optional = ("warnings", "groups", "clusters", "field", "reading", "word_unit")
 
     def _outline(self) -> Mapping[str, Any]:
         data = super()._outline()

@@ -22,7 +22,8 @@ from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, diff
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 from calipers.text.unicode_forms import as_seen
-from calipers.unicode.words import VERSION, graphemes, spaced_words
+from calipers.unicode.words import VERSION, graphemes
+from calipers.unicode.written_words import split_words
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -128,7 +129,7 @@ def _length_score(
         lengths = corpus.lengths
     else:
         measured = raw_texts(texts)
-        cut = spaced_words if unit == "words" else graphemes
+        cut = split_words if unit == "words" else graphemes
         lengths = np.array([len(cut(as_seen(text))) for text in measured])
     value = float(summary(lengths))
     reason = "a single text has no spread" if np.isnan(value) else None

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 
 from calipers.unicode.composition import composed
-from calipers.unicode.words import spaced_words
+from calipers.unicode.written_words import split_words
 
 # Soft hyphen; zero-width space; marks and embeddings of direction; word joiner and invisible
 # operators; isolates and deprecated format characters; byte order mark; annotations; tags
@@ -31,6 +32,10 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e007f]"
     "|(?:(?<=[\\s\u0021-\u024f])|^)[\u200c\u200d]"
 )
+
+
+MOST_MARKS = 30
+"""Marks on one character that are looked through; text in use has hardly four."""
 
 
 def as_seen(text: str) -> str:
@@ -44,6 +49,26 @@ def as_seen(text: str) -> str:
     if text.isascii():
         return text
     return composed(_INVISIBLE.sub("", text))
+
+
+def behind(text: str, opening: str) -> int | None:
+    """Tell where a text goes on behind an opening that it has in one form or another.
+
+    Examples
+    --------
+    >>> behind("cafe\u0301 noir", "café"), behind("tea", "café")
+    (5, None)
+    """
+    if text.startswith(opening):
+        return len(opening)
+    seen = as_seen(opening)
+    if text.isascii() or not as_seen(text).startswith(seen):
+        return None
+    # The form of a beginning hardly ever shrinks as it grows; the shortest that is long enough
+    reach = bisect_left(range(len(text) + 1), len(seen), key=lambda n: len(as_seen(text[:n])))
+    ends = range(reach, min(len(text), reach + MOST_MARKS) + 1)
+    found = [end for end in ends if as_seen(text[:end]) == seen]
+    return found[-1] if found else None
 
 
 def altered(text: str) -> bool:
@@ -62,11 +87,11 @@ def altered(text: str) -> bool:
 def folded_words(text: str) -> list[str]:
     """Split a text into words, as it is seen and in lower case; what equal texts share.
 
-    Words stand between white space; of scripts without spaces each character is one, or a cluster.
-
     Examples
     --------
-    >>> folded_words("A\\u200b  cafe\\u0301\\n") == ["a", "café"], folded_words("ＯＫ 好。")
-    (True, ['ｏｋ', '好', '。'])
+    >>> folded_words("A\\u200b  cafe\\u0301\\n") == ["a", "café"]
+    True
+    >>> folded_words("春眠不覚暁 処処")
+    ['春', '眠', '不', '覚', '暁', '処', '処']
     """
-    return spaced_words(as_seen(text).casefold(), marks=True)
+    return split_words(as_seen(text).casefold())

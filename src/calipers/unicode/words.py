@@ -193,34 +193,6 @@ def word_count(text: str) -> int:
     return sum(map(is_word, words_and_marks(text)))
 
 
-def spaced_words(text: str, *, marks: bool = False) -> list[str]:
-    """Cut a text at white space, and what is in a script without spaces into its words.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    marks
-        Whether marks count too that stand beside such words; elsewhere they belong to a word.
-
-    Examples
-    --------
-    >>> spaced_words("Don't stop, now!"), spaced_words("iPhone 手机。")
-    (["Don't", 'stop,', 'now!'], ['iPhone', '手', '机'])
-    """
-    chunks = text.split()
-    if not _MAY_LACK_SPACES.search(text):
-        return chunks
-    cut: list[str] = []
-    for chunk in chunks:
-        if _MAY_LACK_SPACES.search(chunk):
-            pieces = cut_chunk(chunk)
-            cut += pieces if marks else filter(is_word, pieces)
-        else:
-            cut.append(chunk)
-    return cut
-
-
 def is_word(piece: str) -> bool:
     """Whether a piece of a text is a word, and not a mark."""
     return piece[:1].isalnum() or _WORD.search(piece) is not None

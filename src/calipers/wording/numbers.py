@@ -6,7 +6,7 @@ Shares have three decimals, the rest four digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from calipers.score import NoiseFloor, Score
@@ -31,6 +31,10 @@ class SetSize(Protocol):
     @property
     def n_given(self) -> int:
         """Samples that were there."""
+
+    @property
+    def word_unit(self) -> str:
+        """What lengths count: words, or characters of scripts without spaces."""
 
     @property
     def words(self) -> Mapping[str, float] | None:
@@ -139,6 +143,22 @@ def words_text(samples: SetSize) -> str:
     if median is None:
         return MISSING
     return f"{median:.0f}" if median >= 10 else f"{median:.1f}"
+
+
+def length_head(sets: Iterable[SetSize]) -> str:
+    """Head a column of median lengths by what is counted of these sets: words, characters, or both.
+
+    A set of scripts without spaces is counted in characters.
+    """
+    units = {samples.word_unit for samples in sets if samples.words}
+    return units.pop() if len(units) == 1 and not any(" " in unit for unit in units) else "length"
+
+
+def length_meaning(head: str) -> str:
+    """Say what such a column holds."""
+    if head == "length":
+        return "median length of a sample in words, of scripts without spaces in characters"
+    return "median length of a sample"
 
 
 def median_of(samples: SetSize) -> float | None:

@@ -38,8 +38,17 @@ from calipers.report.table import (
     together,
 )
 from calipers.samples.wording import counted
+from calipers.unicode.written_words import BOTH
 from calipers.wording.names import VIEWS, WIDEST_NAME, clean
-from calipers.wording.numbers import MISSING, number, percent, share, size_text, words_text
+from calipers.wording.numbers import (
+    MISSING,
+    length_head,
+    number,
+    percent,
+    share,
+    size_text,
+    words_text,
+)
 from calipers.wording.short_names import short
 from calipers.wording.words import Words, joined, listed, named
 
@@ -121,14 +130,14 @@ def _verdict(overlap: Overlap) -> Iterator[Words]:
 
 
 def _shared_words(overlap: Overlap) -> Iterator[Words]:
-    search = overlap.shared
+    search, unit = overlap.shared, _unit(overlap)
     if search is None:
         return
     limit = f"copies of {share(search.unseen)} of the texts or more would show"
     pairs = [pair for pair in search.pairs if len(pair.rows) > pair.short]
     if not pairs:
         yield (
-            f"no two systems share a text of more than a few words: of {search.texts:,}, {limit}",
+            f"no two systems share a text of more than a few {unit}: of {search.texts:,}, {limit}",
         )
         return
     parts = [
@@ -136,7 +145,7 @@ def _shared_words(overlap: Overlap) -> Iterator[Words]:
             named(pair.a, 2),
             " and ",
             named(pair.b, 2),
-            f" {counted(len(pair.rows), 'text')} ({_counts(pair)})",
+            f" {counted(len(pair.rows), 'text')} ({_counts(pair, unit)})",
         )
         for pair in pairs[:PAIRS]
     ]
@@ -144,10 +153,16 @@ def _shared_words(overlap: Overlap) -> Iterator[Words]:
     yield joined(("shared texts: ",), listed(parts, "; "), (rest,))
 
 
-def _counts(pair: SharedTexts) -> str:
+def _unit(overlap: Overlap) -> str:
+    """What the words of the texts are: words, or characters of scripts without spaces."""
+    units = {system.summary.word_unit for system in overlap.systems}
+    return units.pop() if len(units) == 1 else BOTH
+
+
+def _counts(pair: SharedTexts, unit: str) -> str:
     parts = []
     if pair.verbatim:
-        few = f", {pair.short} of a few words" if pair.short else ""
+        few = f", {pair.short} of a few {unit}" if pair.short else ""
         parts.append(f"{pair.verbatim} verbatim{few}")
     if pair.near:
         parts.append(f"{pair.near} nearly so")
@@ -173,9 +188,10 @@ def _shared_table(overlap: Overlap, *, page: bool) -> Iterator[Table]:
     ]
     left = len(pairs) - len(shown)
     more = f"; {counted(left, 'more pair')} in the JSON" if left else ""
+    unit = _unit(overlap)
     about = (
-        f"near: they share {percent(search.threshold)} of their {search.order}-grams of words; "
-        "short: verbatim, of a few words; rows are counted from 0, 3=7 is row 3 of the first and "
+        f"near: they share {percent(search.threshold)} of their {search.order}-grams of {unit}; "
+        f"short: verbatim, of a few {unit}; rows are counted from 0, 3=7 is row 3 of the first and "
         f"row 7 of the second system{more}. A pair that shares none of {search.texts:,} texts has "
         f"fewer than {share(search.unseen)} of copies, with 95 % certainty; copies of 1 % show "
         f"from {search.needed} texts on"
@@ -221,7 +237,8 @@ def _overview(overlap: Overlap) -> Table:
         Column("n", texts([size_text(system.summary) for system in sets])),
     ]
     if any(system.summary.words for system in sets):
-        lead.append(Column("words", texts([words_text(system.summary) for system in sets])))
+        head = length_head(system.summary for system in sets)
+        lead.append(Column(head, texts([words_text(system.summary) for system in sets])))
     columns = []
     for view in overlap:
         inside, covers = (_means(m) for m in (view.precision, view.recall))
@@ -282,7 +299,7 @@ def _systems_table(overlap: Overlap) -> Table:
         files = [str(len(system.files) or 1) for system in overlap.systems]
         lead.insert(1, Column("files", texts(files)))
     if any(summary.words for summary in summaries):
-        lead.append(Column("words", texts([words_text(summary) for summary in summaries])))
+        lead.append(Column(length_head(summaries), texts(list(map(words_text, summaries)))))
     return Table(tuple(lead), kinds=(SYSTEM,) * len(summaries), id="sets", breaks="whole")
 
 

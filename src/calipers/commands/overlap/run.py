@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
@@ -54,6 +54,7 @@ from calipers.samples import SampleSet
 from calipers.samples.wording import first_names
 from calipers.score import signature
 from calipers.uncertainty.search_quality import SearchQuality
+from calipers.unicode.written_words import BOTH, CHARACTERS, WORDS
 
 
 @keywords_of(OverlapOptions)
@@ -119,7 +120,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
         warnings=(
             *_unread_warnings(described, model.name),
             *_size_warnings(inputs, options.k),
-            *_length_warnings(_medians(described)),
+            *_length_warnings(_medians(described), {s.summary.word_unit for s in described}),
             *_copy_warnings(inputs),
             *_prompt_warnings(inputs),
             *_ceiling_warnings(views),
@@ -369,17 +370,21 @@ def _size_warnings(inputs: Inputs, k: int) -> Iterator[str]:
         yield f"neighbourhoods of {k} among {sizes[0]} samples cover nearly everything"
 
 
-def _length_warnings(medians: Mapping[str, float]) -> Iterator[str]:
-    """Warn where the texts of one system are much longer: length alone moves every share."""
-    if not medians:
+def _length_warnings(medians: Mapping[str, float], units: Collection[str]) -> Iterator[str]:
+    """Warn where the texts of one system are much longer: length alone moves every share.
+
+    `units` is what these lengths count; words and characters are not compared.
+    """
+    if not medians or {WORDS, CHARACTERS} <= set(units):
         return
+    unit = next(iter(units)) if len(units) == 1 else BOTH
     short, long = (
         min(medians, key=lambda name: medians[name]),
         max(medians, key=medians.__getitem__),
     )
     if medians[long] > LENGTH_RATIO * medians[short]:
         yield (
-            f"lengths differ: the texts of {long} have {medians[long]:g} words in the median, "
+            f"lengths differ: the texts of {long} have {medians[long]:g} {unit} in the median, "
             f"those of {short} {medians[short]:g}; a difference in length alone changes the shares"
         )
 

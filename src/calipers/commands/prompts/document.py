@@ -36,6 +36,7 @@ from calipers.wording.numbers import (
     below_value,
     beside_value,
     half_text,
+    length_head,
     number,
     p_text,
     percent,
@@ -150,7 +151,8 @@ def _overview(answers: ByPrompt) -> Table:
     nearest = {row.name: _nearest(likeness, row.name) for row in rows}
     lead = [Column("system", tuple(Text(named(row.name, share)) for row in rows), align="left")]
     if any(row.summary.words for row in rows):
-        lead.append(Column("words", texts([words_text(row.summary) for row in rows])))
+        head = length_head(row.summary for row in rows)
+        lead.append(Column(head, texts([words_text(row.summary) for row in rows])))
     columns = []
     if several:
         for key in ("distinct_k", "similarity"):
@@ -320,7 +322,8 @@ def _scores_table(answers: ByPrompt) -> Table:
         Column("per prompt", texts([_range(answered.per_prompt) for answered in sets])),
     ]
     if any(answered.summary.words for answered in sets):
-        lead.append(Column("words", texts([words_text(answered.summary) for answered in sets])))
+        head = length_head(answered.summary for answered in sets)
+        lead.append(Column(head, texts([words_text(answered.summary) for answered in sets])))
     columns = [
         Column(
             SCORES[key][0],

@@ -36,6 +36,7 @@ from calipers.results.sets import SetSummary
 from calipers.samples import SampleSet, System
 from calipers.samples.columns import StringColumn
 from calipers.samples.wording import counted, first_names
+from calipers.text.unicode_forms import as_seen
 
 NAMED = 3
 """Prompts that a message names."""
@@ -162,7 +163,7 @@ def _kind_checked(
 
 
 def _prompts_of(system: System, field: str | None) -> list[StringColumn]:
-    """The prompt of every sample of every file."""
+    """The prompt of every sample of every file, in one Unicode form, so that equal ones meet."""
     columns = []
     for samples in system.sets:
         column = samples.clusters if samples.clusters is not None else samples.prompts
@@ -176,7 +177,7 @@ def _prompts_of(system: System, field: str | None) -> list[StringColumn]:
                 f"{where(samples)}: its samples name no prompts; the field of each row that holds "
                 "them is named by --by-prompt (by_prompt), by default it is 'prompt'"
             )
-        columns.append(column)
+        columns.append(StringColumn.of(map(as_seen, column)))
     return columns
 
 
@@ -348,6 +349,7 @@ def _summary(system: System, answers: PromptSamples) -> SetSummary:
         content_hash=summary.content_hash,
         warnings=summary.warnings,
         field=summary.field,
+        word_unit=summary.word_unit,
     )
 
 

@@ -55,7 +55,8 @@ class Confounders:
     Attributes
     ----------
     lengths
-        How long the texts are, in words and in characters; of token ids, in tokens.
+        How long the texts are, in words and in characters, of scripts without spaces in
+        characters; of token ids, in tokens.
     truncation
         Shares of texts that the embedder cut; None where embeddings do not tell.
     duplicates, copies
@@ -99,6 +100,10 @@ class Confounders:
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain data; None where something could not be measured."""
         data = asdict(self)
+        for lengths in data["lengths"]:
+            del lengths["called"]
+        if data["beginnings"] is not None:
+            del data["beginnings"]["unit"]
         data["lengths"] = {lengths.pop("unit"): lengths for lengths in data["lengths"]}
         return data
 

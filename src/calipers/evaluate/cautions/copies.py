@@ -39,6 +39,7 @@ from calipers.evaluate.cautions.texts import (
 from calipers.numeric.distances import Points
 from calipers.numeric.row_sets import row_ranks
 from calipers.results.caution import Caution, brief_share
+from calipers.unicode.written_words import WORDS
 
 MORE_REPEATS = 0.01
 """One text in a hundred; `calipers text` warns of as many."""
@@ -289,6 +290,8 @@ class Beginnings:
         The words in common over the words of such a generated text, of medians, 0 to 1.
     apart
         Whether rows name their prompts, and these do not begin the texts.
+    unit
+        What is counted in place of words where the reference's script has no spaces.
     """
 
     generated: float
@@ -300,6 +303,7 @@ class Beginnings:
     both: bool = False
     part: float = 0.0
     apart: bool = False
+    unit: str = WORDS
 
     def caution(self) -> Caution | None:
         """Say how many there are, how long they are, and what to do."""
@@ -308,7 +312,7 @@ class Beginnings:
         many = f"{self.words:g}" if self.words < BEGINNING else f"{BEGINNING} and more"
         text = (
             f"{percent(self.generated)} of its texts begin as a reference text does, with {many} "
-            f"words in common ({percent(self.expected)} of the reference's texts among "
+            f"{self.unit} in common ({percent(self.expected)} of the reference's texts among "
             f"themselves); {self._advice}"
         )
         brief = f"{brief_share(self.generated)} share an opening with the reference"
@@ -332,15 +336,15 @@ class Beginnings:
     def _advice(self) -> str:
         if self._answers:
             return (
-                "the prompts that rows name do not begin them, so that these words belong to the "
-                "answers, such as a question that is restated; look for copies"
+                f"the prompts that rows name do not begin them, so that these {self.unit} belong "
+                "to the answers, such as a question that is restated; look for copies"
             )
         if self.both and not self.apart:
             remedy = "--strip-prompt takes it off both sides"
         elif not self.skip:
             remedy = "compare the continuations only"
         else:
-            remedy = f"{self._remedy} takes that many words off every text"
+            remedy = f"{self._remedy} takes that many {self.unit} off every text"
         what = "if it is another prompt than rows name" if self.apart else "if it is a prompt"
         return f"{MOVES}: {what}, {remedy}; if not, look for copies"
 
@@ -471,6 +475,7 @@ def measure_beginnings(
         both,
         float(np.median(lengths / sizes[shared])) if len(lengths) else 0.0,
         prompts is not None and prompts.apart,
+        reference.unit,
     )
 
 

@@ -3,7 +3,8 @@
 Two numbers tell of lengths: the medians, and the Kolmogorov-Smirnov distance of the lengths, the
 largest difference between the shares of both sides that are at most so many words long. The medians
 do not see that one side stops at a limit while the other goes on, the distance does. Both are taken
-in words and in characters; of token ids, in tokens. How many tokens an embedder makes of a text is
+in words and in characters, of scripts without spaces in characters alone; of token ids, in
+tokens. How many tokens an embedder makes of a text is
 not known here: embeddings keep only which texts were cut, and characters stand for them.
 
 How many texts of a set were cut, embeddings note for each. What that note cannot say is said here:
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ from calipers.evaluate.cautions.texts import (
     percent,
 )
 from calipers.results.caution import Caution, brief_share, fitting
+from calipers.unicode.written_words import BOTH, CHARACTERS, WORDS
 
 Unit = Literal["words", "characters", "tokens"]
 
@@ -84,11 +86,14 @@ class Lengths:
         How much longer the texts of one side are than those of the other that have the same place
         in the order of lengths, at that place: 1 or more.
     cut
-        The words that 95 % of the texts on either side have; None for characters and tokens.
+        The words, or the characters of scripts without spaces, that 95 % of the texts on either
+        side have; None for tokens, and for characters where words are counted too.
     shift
         How far the lengths lie apart, in doublings: the mean distance of the binary logarithms of
         lengths that have the same place in the order of their side, empty texts aside. 1 where one
         side is twice as long throughout.
+    called
+        What is counted where that is no plain unit: ``"words or characters"`` of mixed scripts.
     """
 
     unit: Unit
@@ -102,6 +107,7 @@ class Lengths:
     stretch: float
     cut: int | None = None
     shift: float = 0.0
+    called: str = ""
 
     @property
     def differs(self) -> bool:
@@ -116,28 +122,32 @@ class Lengths:
         low, high = sorted((self.reference, self.generated))
         brief = "a different spread of lengths"
         if high > LENGTH_RATIO * low:
-            brief = brief_lengths(self.reference, self.generated, self.unit)
+            brief = brief_lengths(self.reference, self.generated, self._called)
             difference = (
-                f"its texts have {self.generated:,g} {self.unit} in the median, those of the "
+                f"its texts have {self.generated:,g} {self._called} in the median, those of the "
                 f"reference {self.reference:,g}"
             )
         else:
             difference = (
                 f"{percent(self.generated_short)} of its texts have at most {self.place:,} "
-                f"{self.unit}, {percent(self.reference_short)} of the reference's"
+                f"{self._called}, {percent(self.reference_short)} of the reference's"
             )
         text = f"{difference}; a difference in length alone moves the scores: {self._advice}"
         return Caution("lengths", brief, text, self._remedy, movement("lengths", self.shift))
 
     @property
+    def _called(self) -> str:
+        return self.called or self.unit
+
+    @property
     def _remedy(self) -> str:
         least = max(FEWEST_WORDS, LEAST_LEFT * min(self.reference, self.generated))
-        far_enough = self.unit == "words" and (self.cut or 0) >= least
+        far_enough = (self.cut or 0) >= least
         return f"--match-length {self.cut}" if far_enough else ""
 
     @property
     def _advice(self) -> str:
-        if self.unit != "words":
+        if self.cut is None:
             return "compare texts of like length"
         if not self._remedy:
             return "compare texts of like length, or cut both sides with --match-length WORDS"
@@ -205,16 +215,23 @@ def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tup
     theirs, ours = reference.words, np.concatenate([facts.words for facts in generated])
     if reference.characters is None:
         return (_lengths("tokens", theirs, ours),)
+    units = {facts.unit for facts in (reference, *generated)}
+    if units == {CHARACTERS}:
+        return (_lengths("characters", theirs, ours, cut=True),)
     counts = [facts.characters for facts in generated if facts.characters is not None]
     written = (reference.characters, np.concatenate(counts))
     characters = _lengths("characters", *written)
     pairs = zip(written, (theirs, ours), strict=True)
-    if any(signs.sum() > LONG_WORDS * words.sum() for signs, words in pairs):
+    unspaced = any(signs.sum() > LONG_WORDS * words.sum() for signs, words in pairs)
+    if unspaced or {WORDS, CHARACTERS} <= units:
         return (characters,)
-    return (_lengths("words", theirs, ours), characters)
+    called = "" if units == {WORDS} else BOTH
+    return (replace(_lengths("words", theirs, ours, cut=True), called=called), characters)
 
 
-def _lengths(unit: Unit, theirs: NDArray[np.int64], ours: NDArray[np.int64]) -> Lengths:
+def _lengths(
+    unit: Unit, theirs: NDArray[np.int64], ours: NDArray[np.int64], *, cut: bool = False
+) -> Lengths:
     distance, place = ks_distance(ours, theirs)
     shares = [float((side <= place).mean()) for side in (theirs, ours)]
     there = [float(np.quantile(ours, shares[0])), float(np.quantile(theirs, shares[1])), place]
@@ -229,7 +246,7 @@ def _lengths(unit: Unit, theirs: NDArray[np.int64], ours: NDArray[np.int64]) -> 
         reference_short=shares[0],
         generated_short=shares[1],
         stretch=max(max(there) / max(1, place), place / max(1, min(there))),
-        cut=int(reached) if unit == "words" else None,
+        cut=int(reached) if cut else None,
         shift=length_shift(ours[ours > 0], theirs[theirs > 0]),
     )
 

@@ -20,6 +20,7 @@ from calipers.results.reading import WORTH_SAYING
 from calipers.samples.wording import counted
 from calipers.score import Score, signature_pins
 from calipers.text.corpus import Corpus
+from calipers.text.unicode_forms import as_seen
 
 MANY_COPIES = 0.01
 NEARLY_ALL = 0.995
@@ -74,7 +75,7 @@ def pair_cautions(
 def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[Caution]:
     """Say how many texts repeat others, and how many have no value."""
     for file in files:
-        copies = len(file.samples) - len(set(file.samples))
+        copies = len(file.samples) - len(set(map(as_seen, file.samples)))
         if copies > MANY_COPIES * len(file.samples):
             text = (
                 f"{copies:,} of {len(file.samples):,} texts are exact duplicates of an earlier "

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from calipers.results.caution import fitting
 from calipers.samples import SampleSet, languages
 from calipers.text.unicode_forms import as_seen, folded_words
+from calipers.unicode.written_words import split_words
 
 BEGINNING = 60
 """Words of a text that are kept as its beginning: more than the prompts of the papers have."""
@@ -70,6 +71,11 @@ class TextFacts:
     keys: NDArray[np.int64]
     beginnings: Sequence[str]
     altered: NDArray[np.bool_]
+
+    @cached_property
+    def unit(self) -> str:
+        """What `words` counts: words, characters of scripts without spaces, or both."""
+        return self.samples.word_unit
 
     @property
     def nonempty(self) -> NDArray[np.bool_]:
@@ -128,7 +134,7 @@ def read_facts(samples: SampleSet) -> TextFacts | None:
     words, characters, keys, beginnings, forms = [], [], [], [], []
     for text in texts:
         seen = as_seen(text)
-        folded = seen.casefold().split()
+        folded = split_words(seen.casefold())
         words.append(len(folded))
         characters.append(len(text))
         keys.append(hash(" ".join(folded)))
@@ -145,7 +151,11 @@ def read_facts(samples: SampleSet) -> TextFacts | None:
 
 
 def fold(text: str, words: int) -> str:
-    """Return a text's first words in lower case, one space between them."""
+    """Return a text's first words in lower case, one space between them.
+
+    Also between characters of scripts without spaces: texts are compared in this form, and
+    :func:`calipers.unicode.words.joined` makes of its words what can be shown.
+    """
     return " ".join(folded_words(text)[:words])
 
 

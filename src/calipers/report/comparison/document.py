@@ -57,7 +57,7 @@ from calipers.wording.marks import BEST
 from calipers.wording.short_names import short
 from calipers.wording.words import listed, named, said
 
-STATED = ("n", "words")
+STATED = ("n", "words", "characters", "length")
 """Columns that a paper leaves out: sizes stand in its title where all are alike."""
 
 

@@ -47,7 +47,7 @@ from calipers.report.table import ScoreCell
 from calipers.results.comparison import Comparison
 from calipers.wording.cells import has_rtl, pieces
 from calipers.wording.names import VIEWS, clean
-from calipers.wording.numbers import defined, share
+from calipers.wording.numbers import defined, length_head, share
 from calipers.wording.short_names import among, peers
 from calipers.wording.words import Name, Words, said
 
@@ -213,6 +213,7 @@ def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
         "checks": checks(comparison),
         "parts": parts(document, stored=("pairs",) if is_stored(comparison) else ()),
         "sets": list(set_rows(comparison)),
+        "length_head": length_head(sets_of(comparison)),
         "settings": list(settings_of(comparison)),
         "signatures": list(signatures(comparison)),
         "tuning": _tuning(comparison),
