@@ -186,6 +186,34 @@ def test_checks_of_texts_without_spaces() -> None:
     assert sorted(check.text_b) == sorted("天地玄黃宇宙洪荒日月") != list(check.text_b)
 
 
+def test_texts_in_scripts_without_spaces_are_shown_and_shuffled_by_characters() -> None:
+    texts = ["天地玄黃，宇宙洪荒。日月盈昃", "短い"]
+    sets = [SampleSet.from_texts(texts[::step], name=name) for name, step in (("a", 1), ("b", -1))]
+    notes: list[str] = []
+    items = make_items([sets[0], SampleSet.from_texts(["辰宿列張，寒來", "x"], name="c")],
+                       per_pair=2, shortest=4, longest=5)  # fmt: skip
+    assert [(item.text_a, item.text_b) for item in items] == [("天地玄黃，宇", "辰宿列張，寒")]
+    assert any("1 text left out: fewer than 4 characters" in note for note in items.notes)
+    (check,) = make_checks(make_items(sets, per_pair=1), count=1)
+    assert "，" in check.text_b
+    assert " " not in check.text_b
+    assert sorted(check.text_b) == sorted(check.text_a)
+    assert notes == []
+
+
+def test_prompts_in_other_unicode_forms_meet() -> None:
+    prompt, apart = "Un café noir :", "Un cafe\u0301 noir :"
+    one = SampleSet.from_texts(["il pleut", "x y"], name="a", prompts=[prompt, "other"])
+    other = SampleSet.from_texts(["il neige"], name="b", prompts=[apart])
+    bare = SampleSet.from_texts([f"{apart} il vente"], name="c")
+    items = make_items([one, other, bare], per_pair=1)
+    assert {frozenset((item.text_a.strip(), item.text_b.strip())) for item in items} == {
+        frozenset(pair)
+        for pair in (("il pleut", "il neige"), ("il pleut", "il vente"), ("il neige", "il vente"))
+    }
+    assert {item.context for item in items} == {prompt}
+
+
 def test_single_texts_are_of_the_same_prompts() -> None:
     shown = make_rated_texts(SETS, QUALITY, n=12, seed=2)
     assert Counter(one.system for one in shown) == {"x": 12, "human": 12, "w": 12}

@@ -583,6 +583,31 @@ def test_words_of_scripts_without_spaces_are_their_characters() -> None:
     assert "".join(split("สวัสดี")) == "สวัสดี"
 
 
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("データを使う。", ["データ", "を", "使", "う", "。"]),
+        ("ไปเดิน แล้ว", ["ไป", "เดิ", "น", " แล้", "ว"]),
+        ("ខ្មែរ", ["ខ្មែ", "រ"]),
+        ("မြန်မာ", ["မြန်", "မာ"]),
+        ("ok👍🏽 👨‍👩‍👧🇩🇪", ["ok", "👍🏽", " 👨‍👩‍👧", "🇩🇪"]),
+    ],
+)
+def test_pieces_of_many_scripts(text: str, pieces: list[str]) -> None:
+    assert split(text) == pieces
+
+
+@pytest.mark.parametrize("text", ["春眠不覚暁処処聞啼鳥", "ฉันไปโรงเรียนทุกวัน", "ខ្ញុំទៅសាលារៀន"])
+def test_no_space_is_written_where_the_script_has_none(text: str) -> None:
+    model = fit_ngram([text[place:] + text[:place] for place in range(0, len(text), 2)], order=3)
+    requests = [Request(number) for number in range(20)]
+    decoding = Decoding.parse("ancestral")
+    for completion in model.generate(requests, decoding, max_tokens=40, seed=0):
+        assert completion.text
+        assert " " not in completion.text
+        assert set(completion.text) <= set(text)
+
+
 @pytest.mark.slow
 def test_long_texts() -> None:
     text = " ".join(f"w{number % 997}" for number in range(100_000))

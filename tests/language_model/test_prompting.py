@@ -49,6 +49,18 @@ def test_first_words(text, words, parts):
     assert first_words(text, words) == parts
 
 
+def test_prompts_of_scripts_without_spaces_are_characters() -> None:
+    samples = SampleSet.from_texts(["从前，有一个国王。", "短"], name="zh")
+    prompting = continuations(samples, words=3, most=9, seed=0, chat=True)
+    (prompt,) = prompting.prompts
+    assert (prompt.text, prompting.rest) == ("从前，有", ("一个国王。",))
+    assert prompt.asked == "Continue the following text:\n从前，"
+    assert prompt.lead == "有"
+    assert prompting.notes == (
+        "1 text of zh has no more than 3 characters and gave no prompt (row 2)",
+    )
+
+
 def test_texts_from_their_beginning_are_asked_for_nothing():
     prompting = no_prompts()
     assert [request.prompt for request in asked(prompting, 2)] == ["", ""]

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -315,7 +316,9 @@ def _folded(word: str) -> str:
 
 
 def _one_word(pair: str) -> bool:
-    """Whether no word ends between two signs: letters and digits of scripts that have spaces."""
+    """Whether no word ends between two signs: one with its mark, or letters of a spaced script."""
+    if category(pair[1])[0] == "M":
+        return True
     return pair.isalnum() and not any(map(is_unspaced, pair))
 
 

@@ -88,7 +88,8 @@ class Sampling(Reading):
     skip_words: int | None = option(
         None,
         "Leave out the first N words of every text, such as a prompt that all of them begin with. "
-        "Of shorter texts nothing is left, and they count as empty. A training set is cut alike.",
+        "Of scripts without spaces, as those of Chinese and Thai, characters count as words. Of "
+        "shorter texts nothing is left, and they count as empty. A training set is cut alike.",
         whole(1),
         panel=INPUT,
         setting=True,
@@ -168,7 +169,7 @@ class Labels(Group):
     match_length: int | None = option(
         None,
         "Truncate all texts to this many words before they are compared, because every score "
-        "depends on text length.",
+        "depends on text length. Of scripts without spaces characters count as words.",
         whole(1, metavar="WORDS"),
         panel=INPUT,
         setting=True,

@@ -63,14 +63,14 @@ class Judged(Group):
     )
     min_words: int | None = option(
         None,
-        "Leave out texts of fewer words.",
+        "Leave out texts of fewer words; of scripts without spaces characters count as words.",
         whole(1),
         panel=INPUT,
         setting=True,
     )
     max_words: int | None = option(
         None,
-        "Show no more than N words of each text.",
+        "Show no more than N words of each text; of scripts without spaces characters count.",
         whole(1),
         panel=INPUT,
         setting=True,

@@ -116,8 +116,8 @@ class Prompted(Group):
     )
     prompt_words: int | None = option(
         None,
-        "Use the first N words of each text as the prompt. Without it the prompt is the field "
-        "prompt of a row, or the whole text.",
+        "Use the first N words of each text as the prompt; of scripts without spaces characters "
+        "count as words. Without it the prompt is the field prompt of a row, or the whole text.",
         whole(1),
         panel=PROMPTS,
         setting=True,

@@ -13,6 +13,7 @@ from calipers.commands.likelihood.naive_samplers import PREFIX, naive_samples
 from calipers.language_model.model import Completion, LanguageModel, TokenScores
 from calipers.report.plot_kinds import draw, draw_axes
 from calipers.results import load
+from calipers.unicode.written_words import word_count
 
 HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")
          for b in ("bird", "fish") for c in ("mill", "lake", "hill", "shore")]  # fmt: skip
@@ -49,6 +50,15 @@ def test_every_control_is_as_long_as_the_reference(controls):
     for name, texts in controls.items():
         assert name.startswith(PREFIX)
         assert [len(text.split()) for text in texts] == [len(text.split()) for text in HUMAN]
+
+
+def test_controls_of_a_script_without_spaces_have_none():
+    texts = ["今日は良い天気です。", "明日も晴れでしょう。"] * 4
+    made = naive_samples(texts, seed=0, fit=fit)
+    for name in ("unigrams", "repeated phrase", "spliced phrases"):
+        written = made[f"{PREFIX}{name}"]
+        assert [word_count(text) for text in written] == [word_count(text) for text in texts]
+        assert not any(" " in text for text in written)
 
 
 def test_controls_are_made_of_the_reference(controls):
