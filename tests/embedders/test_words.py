@@ -66,6 +66,11 @@ def test_words_of_texts_worked_by_hand(text, words):
         ("...", ["..."]),
         ("10,000", ["10,000"]),
         ("今天", ["今", "天"]),
+        ("データベースの管理", ["データベース", "の", "管", "理"]),
+        ("か\u3099く", ["か\u3099", "く"]),
+        ("ไปเดิน", ["ไป", "เดิ", "น"]),
+        ("ខ្មែរ", ["ខ្មែ", "រ"]),
+        ("မြန်မာ", ["မြန်", "မာ"]),
     ],
 )
 def test_parts_of_compounds(word, found):
@@ -595,6 +600,16 @@ def test_means_worked_by_hand(small, text, mean, read):
     assert (batch.reading.words[0], batch.reading.unread[0]) == read
     assert batch.views["wording"].dtype == np.float32
     assert not batch.truncated.any()
+
+
+def test_words_of_scripts_without_spaces_are_the_longest_that_are_known(tmp_path):
+    path = tmp_path / "zh.txt"
+    path.write_text("软件 1 0\n软件包 4 2\n的 0 2\nไปเดิน 2 2\n", encoding="utf-8")
+    batch = WordVectors(str(path)).embed(["软件包的软件", "软件包库的", "ไปเดินไป"])
+    rows = batch.views["wording"].tolist()
+    assert rows == [pytest.approx([5 / 3, 4 / 3]), pytest.approx([2, 2]), pytest.approx([2, 2])]
+    assert batch.reading.words.tolist() == [6, 5, 4]
+    assert batch.reading.unread.tolist() == [0, 1, 1]
 
 
 WORDS = [*VECTORS, "The", "CAT", "xyzzy", "don't", "cat."]

@@ -132,7 +132,7 @@ def parameter_plot(
         for metric in shown
     ]
     room = legend_width([*(point.line for point in placed), INTERVAL])
-    below = _x_label(x) if x_label is None else drawable(x_label, 80)
+    below = _x_label(x, runs) if x_label is None else drawable(x_label, 80)
 
     def whole() -> Figure:
         columns = min(COLUMNS, len(shown)) if len(shown) != COLUMNS + 1 else 2
@@ -183,8 +183,10 @@ def _metric(runs: Sequence[Comparison], view: str, name: str) -> ShownScore:
     return ShownScore(of, base, key, scores[key].better)
 
 
-def _x_label(x: X) -> str:
-    return LABELS.get(x, drawable(x)) if isinstance(x, str) else "value"
+def _x_label(x: X, runs: Sequence[Comparison]) -> str:
+    if not isinstance(x, str):
+        return "value"
+    return LABELS.get(x, drawable(x)).replace("in words", f"in {runs[0].reference.word_unit}")
 
 
 # Where each system stands
