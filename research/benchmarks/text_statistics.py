@@ -8,11 +8,14 @@ share counted once, after a few texts that load the packages. Peak memory is tha
 process, texts and interpreter included.
 
 Then a slice of the texts is measured beside plain Python: sets of tuples, Counter with scipy's
-linregress, the rules of repetition tried phrase by phrase, gzip.compress.
+linregress, the rules of repetition tried phrase by phrase, gzip.compress. Last, how fast the
+tokenizers `nltk` and `unicode` are on texts of several scripts: those in the folder `languages` of
+CALIPERS_DATA, a file a language, in processor seconds, the best of five.
 
     CALIPERS_DATA=folder python research/benchmarks/text_statistics.py
 
-Exits with 1 if a run takes 60 s or more, or 4 GB or more, or a value differs.
+Exits with 1 if a run takes 60 s or more, or 4 GB or more, a value differs, or `unicode` is slower
+than `nltk` on any language.
 """
 
 from __future__ import annotations
@@ -223,6 +226,28 @@ def beside_plain_python(source: str, texts: int) -> bool:
     return largest <= LARGEST_DIFFERENCE
 
 
+def tokenizers() -> bool:
+    """Measure characters a second of both tokenizers; return whether `unicode` is no slower."""
+    from calipers.text.tokenizers import find_tokenizer
+    from calipers.text.word_numbers import Vocabulary
+
+    folder, good = Path(os.environ["CALIPERS_DATA"]) / "languages", True
+    print(f"\n{'million characters a second':>32}  {'nltk':>9}  {'unicode':>10}  {'times':>8}")
+    for file in sorted(folder.glob("*.jsonl")):
+        texts = [json.loads(line)["text"] for line in file.read_text("utf-8").splitlines()]
+        size, rates = sum(map(len, texts)) / 1e6, []
+        for name in ("nltk", "unicode"):
+            seconds = []
+            for _ in range(5):
+                start = time.process_time()
+                find_tokenizer(name).number(texts, Vocabulary())
+                seconds.append(time.process_time() - start)
+            rates.append(size / min(seconds))
+        good &= rates[1] >= rates[0]
+        print(f"{file.stem:>32}  {rates[0]:9.1f}  {rates[1]:10.1f}  {rates[1] / rates[0]:8.1f}")
+    return good
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=100_000)
@@ -242,6 +267,8 @@ def main() -> int:
         sources.remove("AG News phrases")
     good = [whole(source, options.texts) for source in sources]
     good += [beside_plain_python(source, options.slice) for source in sources]
+    if (Path(os.environ.get("CALIPERS_DATA", "")) / "languages").is_dir():
+        good.append(tokenizers())
     return 0 if all(good) else 1
 
 

@@ -58,3 +58,11 @@ def test_text_says_it_first():
     assert "the model minilm does not know" in first.text
     assert not any(caution.kind == "undefined" for caution in system.cautions)
     assert "does not know" in str(found)
+
+
+def test_a_language_that_the_model_was_not_trained_on_is_said():
+    japanese = ["猫が好きです。", "今日は天気がとてもいいです。", "これは本です。"]
+    note = bert_score(japanese, japanese).f1.note
+    assert note.startswith("minilm was trained on English and these texts are Japanese: ")
+    assert "use chrf" in note
+    assert bert_score(["The cat sat on the mat."], ["It is on the mat."]).f1.note is None

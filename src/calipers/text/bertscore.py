@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers._version import __version__
+from calipers.embedders.automatic import READS, listed
 from calipers.embedders.options import check_positive
 from calipers.embedders.states.token_states import TokenEncoder, TokenIds, load_token_encoder
 from calipers.errors import InputError
@@ -55,6 +56,13 @@ from calipers.metrics.bert_score import (
 from calipers.numeric.arrays import Flags, Floats, Longs
 from calipers.numeric.validation import check_flags, check_whole
 from calipers.progress import Advance, Progress, Silent
+from calipers.samples.languages import (
+    CHARACTERS,
+    NO_LANGUAGE,
+    SAMPLED,
+    UNDECIDED,
+    read_languages,
+)
 from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
@@ -177,6 +185,10 @@ def blocks(sizes: Sequence[int] | Longs, budget: int) -> list[tuple[int, int]]:
         filled += size
     return [*cuts, (start, len(sizes))] if len(sizes) else []
 
+
+NO_NAME = (*NO_LANGUAGE, UNDECIDED)
+HALF = 0.5
+"""Of the texts, from which on their language is said."""
 
 KEPT_BYTES = 1 << 28
 """States of a block, and states kept from earlier blocks, may take this much each."""
@@ -496,7 +508,8 @@ def bert_score(
                 "texts, or chrf, which compares characters"
             )
     scores = _finish(values, level, pins, reason)
-    note = _empty(pairs, pair_scores)
+    notes = filter(None, [_empty(pairs, pair_scores), _foreign(model, pairs)])
+    note = "; ".join(notes) or None
     return BertScore(
         *(replace(getattr(scores, part), note=note).signed(calipers=__version__) for part in PARTS)
     )
@@ -509,6 +522,26 @@ def _empty(pairs: Pairs, scores: Floats) -> str | None:
     count = int(np.count_nonzero(blank & scored))
     verb = "is empty and counts 0" if count == 1 else "are empty and count 0"
     return f"{count:,} of {counted(len(blank), 'text')} {verb}" if count else None
+
+
+def _foreign(model: str, pairs: Pairs) -> str | None:
+    """Say that most texts are in languages that a model was not trained on, where that is known.
+
+    A tokenizer may well know the characters of a language that its model has hardly met.
+    """
+    covered = READS.get(model)
+    if covered is None:
+        return None
+    places = np.linspace(0, len(pairs.distinct) - 1, SAMPLED).astype(np.intp)
+    texts = [pairs.distinct[place][:CHARACTERS] for place in np.unique(places)]
+    shares = read_languages(texts).languages
+    others = {name: share for name, share in shares.items() if name not in {*covered, *NO_NAME}}
+    if sum(others.values()) <= HALF:
+        return None
+    return (
+        f"{model} was trained on {listed([*covered])} and these texts are {listed([*others])}: it "
+        "compares their characters more than what they say; use chrf, or a model of that language"
+    )
 
 
 def _check(layer: object, idf: bool, max_length: object, batch_size: object, offline: bool) -> None:
