@@ -180,7 +180,8 @@ def unread_languages(
     dict
         The name of each set with such texts to their languages and their share, 0 to 1.
     """
-    covered, lost = READS.get(embedder), {}
+    covered = READS.get(embedder)
+    lost: dict[str, tuple[Sequence[str], float]] = {}
     for name, read in _by_name(sets, _found(sets)).items() if covered is not None else ():
         names = [language for language in read.noticed if language not in (covered or ())]
         if names:

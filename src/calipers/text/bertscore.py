@@ -524,12 +524,12 @@ def _empty(pairs: Pairs, scores: Floats) -> str | None:
     return f"{count:,} of {counted(len(blank), 'text')} {verb}" if count else None
 
 
-def _foreign(model: str, pairs: Pairs) -> str | None:
+def _foreign(model: str | Path, pairs: Pairs) -> str | None:
     """Say that most texts are in languages that a model was not trained on, where that is known.
 
     A tokenizer may well know the characters of a language that its model has hardly met.
     """
-    covered = READS.get(model)
+    covered = READS.get(str(model))
     if covered is None:
         return None
     places = np.linspace(0, len(pairs.distinct) - 1, SAMPLED).astype(np.intp)

@@ -14,8 +14,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from calipers.embedders.reading import ReadingCounts, unread_words, word_count
+from calipers.embedders.reading import ReadingCounts, unread_words
 from calipers.embedders.use.normalising import Normaliser
+from calipers.unicode.words import word_count
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 """Ids of the pieces that stand for what is unknown, and before and behind every text."""

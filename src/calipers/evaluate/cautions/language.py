@@ -109,8 +109,9 @@ class Languages:
 
     def _beyond(self, *, ours: bool) -> list[str]:
         """The languages of which one side has more than chance would give it."""
-        sides = (self.generated, self.reference), (self.m, self.n)
-        (one, other), (n, m) = sides if ours else (side[::-1] for side in sides)
+        one, other, n, m = self.generated, self.reference, self.m, self.n
+        if not ours:
+            one, other, n, m = other, one, m, n
         return [
             name
             for name, share in one.items()
