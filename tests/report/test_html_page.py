@@ -353,9 +353,13 @@ def test_a_missing_script_is_named(full: Data, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _shape(page: str) -> list[tuple[str, list[str]]]:
-    """Give every element with its attributes, but for bare places where a name may be broken."""
-    elements = [(tag, sorted(attrs)) for tag, attrs in Reader(page).elements]
-    return [each for each in elements if each != ("wbr", [])]
+    """Give every element with its attributes, but for what follows from the script of a text.
+
+    That are bare places where a name may be broken, names set apart by their direction, and the
+    language of a text.
+    """
+    elements = [(tag, sorted({*attrs} - {"lang"})) for tag, attrs in Reader(page).elements]
+    return [each for each in elements if each not in (("wbr", []), ("bdi", []))]
 
 
 def _everywhere(data: Data, text: str) -> Data:

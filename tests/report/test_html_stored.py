@@ -89,7 +89,7 @@ def test_stored_lists_name_every_text_once(many: Data, monkeypatch: pytest.Monke
     assert set().union(*named) == set(parts["texts"])
     monkeypatch.setattr("calipers.report.html.stored.MOST_WHOLE", len(NAMES))
     whole = page_of(many)
-    texts = re.findall(r'<div class="text[^"]*" dir="auto">(.*?)</div>', whole, re.S)
+    texts = re.findall(r'<div class="text[^"]*" dir="auto"[^>]*>(.*?)</div>', whole, re.S)
     shown = {unescape(text) for text in texts if "<em" not in text}
     assert shown == set(parts["texts"].values())
     assert len(shown) == len(NAMES) + 1

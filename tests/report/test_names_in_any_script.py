@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from rich.console import Console
 
 from calipers.report import json_text, markdown, plain
 from calipers.report.comparison import document as compare
+from calipers.report.html import html_page
+from calipers.report.html.languages import language, language_of
 from calipers.report.render.csv import scores_csv
 from calipers.report.render.text import Screen
 from calipers.wording.cells import ISOLATE, ISOLATED, cell_len, clusters
@@ -91,3 +94,34 @@ def test_files_hold_names_as_they_are(many: Any) -> None:
     assert systems == list(NAMES)
     rows = list(csv.DictReader(io.StringIO(scores_csv(many))))
     assert {row["system"] for row in rows if row["role"] == "generated"} == set(NAMES)
+
+
+def test_a_page_keeps_sentences_in_their_direction_and_names_in_theirs(many: Any) -> None:
+    warned = replace(many, warnings=["نظام العربية: 3 % of its texts are short, דגם עברי 7 too"])
+    page = html_page(warned)
+    told = "<bdi>نظام العربية</bdi>: 3 % of its texts are short, <bdi>דגם עברי 7</bdi> too"
+    assert f"<li>{told}</li>" in page
+    assert '<th scope="row"' in page
+    assert "<bdi>مدل می\u200cخواهم</bdi>" in page
+    assert not any(mark in page.partition("<script")[0] for mark in (ISOLATE, ISOLATED))
+    assert "<bdi>نظام العربية</bdi>: 3 % of its texts" in warned._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("これは日本語の文章です。", "ja"),
+        ("他們在說甚麼？", "zh"),
+        ("한국어와 漢字", "ko"),
+        ("ภาษาไทย", "th"),
+        ("שלום עולם", "he"),
+        ("نظام", ""),  # Arabic, Persian, Urdu and more
+        ("Русский", ""),
+        ("English with 漢", ""),
+        ("", ""),
+        ("漢" * 5000, "zh"),
+    ],
+)
+def test_a_script_of_one_language_tells_it(text: str, tag: str) -> None:
+    assert language_of(text) == tag
+    assert language(text) == (f' lang="{tag}"' if tag else "")

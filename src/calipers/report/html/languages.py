@@ -7,31 +7,34 @@ alone are taken for Chinese. Most scripts are of many languages, and nothing is 
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 
 from markupsafe import Markup
 
 MOST = 2_000
 """Characters that are looked at."""
 
-KANA = re.compile("[\u3041-\u30ff\uff66-\uff9d]")
-HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
-OTHERS = {
-    "th": re.compile("[\u0e01-\u0e5b]"),
-    "lo": re.compile("[\u0e81-\u0edf]"),
-    "km": re.compile("[\u1780-\u17dd]"),
-    "my": re.compile("[\u1000-\u109f]"),
-    "he": re.compile("[\u05d0-\u05ea]"),
-    "el": re.compile("[\u0370-\u03ff]"),
-    "ka": re.compile("[\u10d0-\u10ff]"),
-    "hy": re.compile("[\u0531-\u058a]"),
-    "ta": re.compile("[\u0b82-\u0bfa]"),
-    "te": re.compile("[\u0c00-\u0c7f]"),
-    "si": re.compile("[\u0d81-\u0df4]"),
+Ranges = tuple[tuple[int, int], ...]
+
+KANA: Ranges = ((0x3041, 0x30FF), (0xFF66, 0xFF9D))
+HANGUL: Ranges = ((0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3))
+HAN: Ranges = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0x20000, 0x3FFFF))
+OTHERS: dict[str, Ranges] = {
+    "th": ((0x0E01, 0x0E5B),),
+    "lo": ((0x0E81, 0x0EDF),),
+    "km": ((0x1780, 0x17DD),),
+    "my": ((0x1000, 0x109F),),
+    "he": ((0x05D0, 0x05EA),),
+    "el": ((0x0370, 0x03FF),),
+    "ka": ((0x10D0, 0x10FF),),
+    "hy": ((0x0531, 0x058A),),
+    "ta": ((0x0B82, 0x0BFA),),
+    "te": ((0x0C00, 0x0C7F),),
+    "si": ((0x0D81, 0x0DF4),),
 }
-SHARE = 0.2
-"""Share of letters that tells a language; a quotation does not."""
+SHARE, FEW = 0.2, 0.02
+"""Share of letters that tells a language; a quotation does not. Of a text with Han characters, the
+share of kana or Hangul that tells Japanese or Korean."""
 
 
 def language_of(text: str) -> str:
@@ -43,17 +46,19 @@ def language_of(text: str) -> str:
     ['ja', 'zh', 'ko', '']
     """
     start = text[:MOST]
-    letters = max(1, sum(map(str.isalpha, start)))
-
-    def share(script: re.Pattern[str]) -> float:
-        return len(script.findall(start)) / letters
-
     if start.isascii():
         return ""
+    codes = Counter(map(ord, start))
+    letters = max(1, sum(map(str.isalpha, start)))
+
+    def share(ranges: Ranges) -> float:
+        within = (n for code, n in codes.items() if any(low <= code <= up for low, up in ranges))
+        return sum(within) / letters
+
     kana, hangul, han = share(KANA), share(HANGUL), share(HAN)
     if kana + hangul + han >= SHARE:
-        return "ja" if kana >= max(hangul, 0.02) else "ko" if hangul >= 0.02 else "zh"
-    return next((tag for tag, script in OTHERS.items() if share(script) >= SHARE), "")
+        return "ja" if kana >= max(hangul, FEW) else "ko" if hangul >= FEW else "zh"
+    return next((tag for tag, ranges in OTHERS.items() if share(ranges) >= SHARE), "")
 
 
 def language(text: object) -> Markup:
