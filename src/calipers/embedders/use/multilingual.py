@@ -93,8 +93,7 @@ class Multilingual(Embedder):
         """Loaded for the first text that no cache holds."""
         content = io.BytesIO(USE.read(self._folder, "weights.npz"))
         with np.load(content, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
-        return StateWeights.of(found), MeaningWeights.of(found)
+            return StateWeights.of(arrays), MeaningWeights.of(arrays)
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
         """Embed texts in both views; empty ones too.
