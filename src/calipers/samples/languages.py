@@ -88,8 +88,9 @@ _TOLD = 4.0
 """Evidence, in nats, from which on a text is in a language."""
 _CLEAR = 6.0
 """By how much more it must be in a relative of the most common language."""
-_GRAMMAR_SHARE, _DIFFERENT = 0.06, 3
-"""Least share of the words of a text that are grammar, and least number of different ones."""
+_GRAMMAR_SHARE, _DIFFERENT, _TOGETHER = 0.06, 3, 5
+"""Least share of the words of a text that are grammar, and least number of different ones, of one
+text and of several that are decided together."""
 _FOREIGN_LETTER = 2.5
 _ENOUGH, _ACCENTED = 30, 0.1
 """Words of a text from which on it says that it is in none of the languages, and the share of them
@@ -540,8 +541,14 @@ class Evidence:
             different[None],
         )
 
-    def best(self) -> NDArray[np.int64]:
-        """Number the language that each text is in, -1 where it says too little."""
+    def best(self, different: int = _DIFFERENT) -> NDArray[np.int64]:
+        """Number the language that each text is in, -1 where it says too little.
+
+        Parameters
+        ----------
+        different
+            Least number of different words of grammar of two letters or more.
+        """
         if not len(self.words):
             return np.zeros(0, np.int64)
         names, rows = _lexicon(self.script).names, np.arange(len(self.words))
@@ -549,7 +556,7 @@ class Evidence:
         english = names.index("English") if "English" in names else None
         told = (
             (self.score[rows, place] >= _TOLD)
-            & (self.different[rows, place] >= _DIFFERENT)
+            & (self.different[rows, place] >= different)
             & (self.hits[rows, place] >= _GRAMMAR_SHARE * self.words)
         )
         if english is not None:
@@ -573,7 +580,7 @@ class Evidence:
         joined = self.take(undecided.tolist()).joined()
         none = joined.unknown()
         if len(undecided):
-            first[undecided] = joined.best()[0]
+            first[undecided] = joined.best(_TOGETHER)[0]
         told = np.flatnonzero(first >= 0)
         if not len(told):
             return [none] * len(first)
