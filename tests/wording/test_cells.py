@@ -82,7 +82,7 @@ WIDTHS = st.integers(1, 60)
         ("❤\ufe0f", 2, 1),
         ("1\ufe0f\u20e3", 2, 1),
         ("a" + "\u0301" * 1000, 1, 1),
-        (f"{ISOLATE}نظام{ISOLATED}", 4, 6),
+        (f"{ISOLATE}نظام{ISOLATED}", 4, 7),
     ],
 )
 def test_cells_and_clusters(text: str, cells: int, count: int) -> None:

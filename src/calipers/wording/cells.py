@@ -18,7 +18,9 @@ MOST_MARKS = 4
 LARGEST_CLUSTER = 16
 """Characters that a cluster may have and stay whole; more are marks piled upon marks."""
 
-ISOLATE, ISOLATED = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+ISOLATE = "\N{FIRST STRONG ISOLATE}"
+ISOLATED = "\N{POP DIRECTIONAL ISOLATE}\N{LEFT-TO-RIGHT MARK}"
+"""What ends it, and where a terminal has dropped its begin keeps numbers on their side."""
 FIRST_RTL = "\u0590"
 """No character before it is written from right to left."""
 
@@ -222,7 +224,7 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
             begin, end = (place if begin < 0 else begin), place + 1
         elif way == "NSM" and place == end:
             end += 1
-        elif (way == "L" or character in (ISOLATE, ISOLATED)) and begin >= 0:
+        elif (way == "L" or character in ISOLATE + ISOLATED) and begin >= 0:
             if written < begin:
                 yield text[written:begin], False
             yield text[begin:end], True
