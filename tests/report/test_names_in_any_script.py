@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from calipers.report import json_text, markdown, plain
+from calipers.report import json_text, latex, markdown, plain
 from calipers.report.comparison import document as compare
 from calipers.report.html import html_page
 from calipers.report.html.languages import language, language_of
@@ -94,6 +94,15 @@ def test_files_hold_names_as_they_are(many: Any) -> None:
     assert systems == list(NAMES)
     rows = list(csv.DictReader(io.StringIO(scores_csv(many))))
     assert {row["system"] for row in rows if row["role"] == "generated"} == set(NAMES)
+
+
+def test_latex_names_the_scripts_and_keeps_their_letters(many: Any) -> None:
+    text = latex(many)
+    scripts = "Arabic, Devanagari, full width, Han, Hangul, Hebrew, Katakana, Thai"
+    assert f"Scripts: {scripts}." in text
+    assert "مدل می\u200cخواهم" in text
+    assert "二〇二四" in text
+    assert r"\texttt{U+1F469}" in text
 
 
 def test_a_page_keeps_sentences_in_their_direction_and_names_in_theirs(many: Any) -> None:

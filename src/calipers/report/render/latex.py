@@ -196,8 +196,18 @@ def _comments(document: Document, body: str) -> Iterator[str]:
     """Say what the document needs, and what its author should know."""
     yield rf"% Made by {document.made_by}. Needs \usepackage{{booktabs}}."
     if needs_unicode_fonts(body):
-        yield "% Holds letters beyond Latin: use LuaLaTeX or XeLaTeX and a font that has them."
+        yield "% Holds letters beyond Latin: use LuaLaTeX or XeLaTeX and a font that has them"
+        yield r"% (\usepackage{fontspec} \setmainfont{...})."
+        yield f"% Scripts: {', '.join(_scripts(body))}."
     yield from (f"% Warning: {clean(warning)}" for warning in document.warnings)
+
+
+def _scripts(body: str) -> list[str]:
+    """Name the scripts beyond Latin, by the first words of the names of their letters."""
+    letters = (c for c in dict.fromkeys(body) if needs_unicode_fonts(c) and c.isalpha())
+    names = (unicodedata.name(c, "").partition(" ")[0] for c in letters)
+    known = {"CJK": "Han", "HALFWIDTH": "Katakana", "FULLWIDTH": "full width", "LATIN": ""}
+    return sorted({known.get(name, name.capitalize()) for name in names} - {""}, key=str.lower)
 
 
 def _said(document: Document) -> str:
@@ -350,5 +360,6 @@ def _printed(character: str) -> str:
     known = _KNOWN.get(character)
     if known is not None:
         return known
-    letter = unicodedata.category(character)[0] in "LM"
+    kind = unicodedata.category(character)
+    letter = kind[0] in "LM" or kind in ("Nd", "Nl", "Cf")  # a joiner that is left is spelling
     return character if character.isascii() or letter else rf"\texttt{{U+{ord(character):04X}}}"
