@@ -225,3 +225,7 @@ def test_statistics_of_texts_mark_no_copy():
     assert found["copy"].is_reference
     assert not found["dull"].is_reference
     assert calipers.TextComparison.from_dict(found.to_dict())["copy"].is_reference
+    text = " ".join(str(found).split())
+    assert "copy holds only texts of the reference and is not ranked" in text
+    statistics = text.partition("statistics beyond chance from the reference: ")[2]
+    assert "copy" not in statistics.partition("system ")[0]

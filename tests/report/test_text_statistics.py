@@ -10,9 +10,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from calipers import measure_texts
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.report import text_statistics as texts
 from calipers.report.render.text import Screen, plain
+from calipers.report.text_systems import MANY
 from calipers.results import SetSummary
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
@@ -107,7 +109,8 @@ def test_no_line_is_wider_than_the_screen(width, count):
     names = [f"system-with-a-rather-long-name-{i}" for i in range(count)]
     text = text_table(made(names), width=width)
     assert max(map(cell_len, text.splitlines())) <= width
-    assert any(re.search(r"^diversity$| diversity", line) for line in text.splitlines())
+    if count <= MANY:  # of more, rows are systems
+        assert any(re.search(r"^diversity$| diversity", line) for line in text.splitlines())
 
 
 def many(count=9, **more):
@@ -134,6 +137,23 @@ def test_many_systems_are_rows_with_signed_gaps_and_the_reference_once():
     assert [row[2] for row in rows[:4]] == ["+1≈", "-5", "+9", "-13"]
     assert [row[1] for row in rows[:2]] == ["0/1", "1/1"]
     assert not any(line.strip().startswith("Distinct-2 ") for line in lines[:head])
+
+
+@pytest.mark.parametrize("count", [12, 110])
+def test_heads_of_two_lines_keep_many_systems_within_the_screen(count):
+    systems = {
+        f"system-of-a-long-name-{i:03}": [f"text {i} of {j} words and some more" for j in range(4)]
+        for i in range(count)
+    }
+    reference = [f"a text number {j} of quite other words" for j in range(4)]
+    found = measure_texts(systems, reference=reference, level=None, tokenizer="whitespace")
+    for width, most in ((80, 5), (120, 3)):
+        lines = plain(found.document(), width=width).splitlines()
+        assert max(map(cell_len, lines)) <= width
+        heads = [place for place, line in enumerate(lines) if line.startswith("system ")]
+        assert len(heads) <= most
+        pairs = [(lines[place - 1], lines[place]) for place in heads]
+        assert any("Zipf" in above and "coefficient" in below for above, below in pairs)
 
 
 def test_the_verdict_comes_first_and_says_who_lies_on_which_side():

@@ -18,8 +18,9 @@ verdict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from calipers.numeric.row_sets import row_ranks
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison
 from calipers.samples import SampleSet
+from calipers.wording.words import Words, in_speech, joined
 
 ONCE = 0.9
 """The share of the reference's samples that must occur there once for a part to be known as one."""
@@ -87,6 +89,26 @@ def same_systems(result: Comparison | TextComparison) -> list[list[str]]:
         if system.summary.content_hash and not system.is_reference:
             groups.setdefault(system.summary.content_hash, []).append(system.name)
     return [names for names in groups.values() if names[1:]]
+
+
+def about_identical(
+    result: Comparison | TextComparison, unit: str
+) -> Iterator[tuple[Literal["reference", "same"], tuple[str, ...], Words]]:
+    """Say which systems hold only samples of the reference, and which the same as each other.
+
+    `unit` is what the samples are called.
+    """
+    copies = tuple(system.name for system in result.systems if system.is_reference)
+    if copies:
+        verbs = ("holds", "is") if len(copies) == 1 else ("hold", "are")
+        text = f" {verbs[0]} only {unit} of the reference and {verbs[1]} not ranked."
+        yield "reference", copies, joined(in_speech(copies), (text,))
+    groups = same_systems(result)
+    if groups:
+        first, *others = map(in_speech, groups)
+        more = (joined(("; so do ",), names, (" among themselves",)) for names in others)
+        words = joined(first, (f" hold the same {unit}",), *more, (".",))
+        yield "same", tuple(chain(*groups)), words
 
 
 def _keys(reference: SampleSet, generated: SampleSet) -> tuple[Keys, Keys]:

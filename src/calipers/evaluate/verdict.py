@@ -24,7 +24,7 @@ from calipers.catalogue.estimation import POINTS
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
 from calipers.catalogue.shown import TEXT, views_of
 from calipers.evaluate.alike import alike
-from calipers.evaluate.identical import same_systems
+from calipers.evaluate.identical import about_identical
 from calipers.evaluate.shown import with_shown
 from calipers.evaluate.standing import Standing, standing
 from calipers.results.caution import Caution
@@ -110,18 +110,8 @@ def _withheld(comparison: Comparison) -> Iterator[Finding]:
 
 def _same(comparison: Comparison) -> Iterator[Finding]:
     """Say which systems hold only samples of the reference, and which the same as each other."""
-    copies = [system.name for system in comparison.systems if system.is_reference]
-    if copies:
-        one = len(copies) == 1
-        text = f" {'holds' if one else 'hold'} only samples of the reference and "
-        text += f"{'is' if one else 'are'} not ranked."
-        yield Finding("reference", tuple(copies), joined(in_speech(copies), (text,)))
-    groups = same_systems(comparison)
-    if groups:
-        first, *others = (in_speech(names) for names in groups)
-        more = (joined(("; so do ",), names, (" among themselves",)) for names in others)
-        words = joined(first, (" hold the same samples",), *more, (".",))
-        yield Finding("same", tuple(chain(*groups)), words)
+    for kind, names, words in about_identical(comparison, "samples"):
+        yield Finding(kind, names, words)
 
 
 def _ranked(comparison: Comparison) -> Comparison:

@@ -7,10 +7,8 @@ in a paper, every statistic has a table of its own, with values and intervals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
-from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES
-from calipers.catalogue.texts import TEXT_FAMILIES
+from calipers.evaluate.identical import about_identical
 from calipers.report.overused import METRIC as OVERUSED
 from calipers.report.shown import interval_of
 from calipers.report.table import (
@@ -27,7 +25,7 @@ from calipers.results.text_gaps import beyond_chance, by_closeness, differing, s
 from calipers.results.texts import TextComparison
 from calipers.score import Score
 from calipers.wording.marks import ALIKE
-from calipers.wording.names import family_of, text_label, text_meaning
+from calipers.wording.names import text_label, text_meaning
 from calipers.wording.numbers import MISSING, gap_text, signed, value_of, value_text
 from calipers.wording.words import Words, joined, listed, named
 
@@ -65,10 +63,7 @@ def overview(result: TextComparison) -> Table:
         cells = (Text(f"{count}/{of}" if of else MISSING) for count, of in counts)
         columns.append(Column("differs", (Text(), *cells)))
     keys = [key for key in result.settings["metrics"] if key.partition(":")[0] != OVERUSED]
-    for family, members in groupby(keys, key=family_of):
-        known = (TEXT_FAMILIES | LIKELIHOOD_FAMILIES).get(family)
-        group = known.heading if known else family
-        columns += [_gaps(result, key, order, group, judged=judged) for key in members]
+    columns += [_gaps(result, key, order, judged=judged) for key in keys]
     kinds = (*[REFERENCE] * judged, *[SYSTEM] * len(order))
     heading = "Values of the reference, and gaps to them: value less that of the reference"
     return Table(
@@ -85,9 +80,7 @@ def _above(judged: bool, text: str) -> tuple[Text, ...]:
     return (Text(text, "dim"),) if judged else ()
 
 
-def _gaps(
-    result: TextComparison, key: str, order: Sequence[int], group: str, *, judged: bool
-) -> Column:
+def _gaps(result: TextComparison, key: str, order: Sequence[int], *, judged: bool) -> Column:
     """The gaps by one statistic, or its values where the reference has none."""
     whole, reference = is_whole(result, key), result.reference_scores.get(key)
     cells: list[Cell] = []
@@ -103,15 +96,29 @@ def _gaps(
         text = signed_gap_text(score, whole=whole)
         cells.append(ScoreCell(text, mark=ALIKE if within else "", number=signed_gap(score)))
     marked = any(isinstance(cell, ScoreCell) and cell.mark for cell in cells)
+    above, head = _two_lines(text_label(key))
     return Column(
-        text_label(key),
+        head,
         tuple(cells),
-        group=group,
+        group=above,
         align="value" if marked else "right",
         key=key,
         meaning=text_meaning(key),
         marked=marked,
     )
+
+
+def _two_lines(label: str) -> tuple[str, str]:
+    """Break a label where its two lines are as narrow as they can be.
+
+    Examples
+    --------
+    >>> _two_lines("Distinct-2 in a text"), _two_lines("Length")
+    (('Distinct-2', 'in a text'), ('', 'Length'))
+    """
+    words = label.split()
+    ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(len(words))]
+    return min(ways, key=lambda way: max(map(len, way)))
 
 
 def single_tables(result: TextComparison) -> Iterator[Table]:
@@ -167,7 +174,11 @@ def _gap(score: Score | None, reference: Score, whole: bool) -> Cell:
 
 def verdict(result: TextComparison) -> Iterator[Words]:
     """Say who is closest to the reference, who farthest, and on which side most systems lie."""
-    told = [(place, *differing(result, result.systems[place])) for place in by_closeness(result)]
+    for _, _, words in about_identical(result, "texts"):
+        *others, end = words
+        yield (*others, str(end).removesuffix("."))
+    ranked = [p for p in by_closeness(result) if not result.systems[p].is_reference]
+    told = [(place, *differing(result, result.systems[place])) for place in ranked]
     told = [row for row in told if row[2]]
     if len(told) > 1:
         ends = told[:CLOSEST], told[-CLOSEST:][::-1]

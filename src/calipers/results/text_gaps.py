@@ -91,7 +91,7 @@ def by_closeness(result: TextComparison) -> list[int]:
     """Order the places of systems by how close they are to the reference.
 
     By the share of statistics by which they lie beyond chance, then by the mean rank of their gaps;
-    without gaps in the order given.
+    without gaps in the order given. Those that hold only texts of the reference come last.
     """
     ranks: list[list[float]] = [[] for _ in result.systems]
     for key in result.settings["metrics"]:
@@ -106,5 +106,11 @@ def by_closeness(result: TextComparison) -> list[int]:
     if not any(ranks):
         return list(range(len(result.systems)))
     return sorted(
-        range(len(result.systems)), key=lambda place: (shares[place], means[place], place)
+        range(len(result.systems)),
+        key=lambda place: (
+            result.systems[place].is_reference,
+            shares[place],
+            means[place],
+            place,
+        ),
     )

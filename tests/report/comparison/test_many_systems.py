@@ -63,6 +63,24 @@ def test_many_systems_have_a_line_each_before_they_have_intervals(make: dict[str
         assert names[0] in rows[0] or shown
 
 
+@pytest.mark.parametrize("count", [9, 24])
+def test_several_systems_with_long_names_keep_the_intervals_of_closeness(
+    make: dict[str, Any], count: int
+) -> None:
+    names = [f"a-model-of-some-name-and-size-{place:02}" for place in range(count)]
+    result = comparison_of(make["sure"](names))
+    text = plain(result.document(), width=80)
+    heads = [line for line in text.split("\n") if line.strip().startswith("Precision")]
+    assert len(heads) == 2  # a table for each view
+    assert all("MAUVE*" in head for head in heads)
+    assert "[95 % interval] where there is room" in " ".join(text.split())
+    rows = rows_of(text)
+    assert len(rows) == count
+    assert {row.count("[") for row in rows} == {1}
+    wide = rows_of(plain(result.document(), width=140))
+    assert min(row.count("[") for row in wide) > 1
+
+
 @pytest.mark.parametrize("options", [{"all_systems": True}, {"details": True}])
 def test_all_of_them_are_shown_where_that_is_asked_for(
     many: Comparison, options: dict[str, bool]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from calipers.catalogue.roles import CLOSENESS, DIVERSITY, QUALITY
+from calipers.evaluate.alike import SEVERAL
 from calipers.evaluate.order import MANY
 from calipers.report import legend
 from calipers.report.comparison.areas import AUC, Marked, with_areas
@@ -89,9 +90,10 @@ def _view_table(
 ) -> Table:
     """Lay out the scores by a view, and behind those that are `shown` the area of its tests.
 
-    Of many systems a line each matters more than the intervals, where a line has no room for both.
+    Of several systems a line each matters more than the intervals, where a line has no room for
+    both; those of closeness go last.
     """
-    systems, many = comparison.systems, len(comparison) > MANY
+    systems = comparison.systems
     references = [reference_cell(comparison, metric) for metric, _ in marked]
     with_reference = any(cell != Text() for cell in references)
     roles = {m.key: ROLES.get(m.base, "") for m, _ in marked if m.key in shown}
@@ -112,7 +114,7 @@ def _view_table(
             key=metric.key,
             meaning=metric.meaning,
             direction=metric.direction,
-            spare=2 * many,
+            spare=_spare(len(comparison), roles[metric.key]),
         )
         if metric.key in shown
         else _area_column(comparison, metric, marks)
@@ -126,6 +128,13 @@ def _view_table(
         columns = [_above(column, cell) for column, cell in zip(columns, references, strict=True)]
     kinds = (*[REFERENCE] * with_reference, *[SYSTEM] * len(systems))
     return Table(tuple(lead), singles(columns), kinds, id=f"view-{clean(view)}")
+
+
+def _spare(count: int, role: str) -> int:
+    """When the intervals of a column may go, as of `Column.spare`."""
+    if count > MANY:
+        return 2
+    return 0 if count <= SEVERAL else 3 if role == "closeness" else 2
 
 
 def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
@@ -237,7 +246,7 @@ def how_to_read(
         for score in scores_of(comparison, metric_of(comparison, key))
     ]
     if any(bounds_of(score) for score in scores):
-        room = " where there is room" if len(comparison) > MANY else ""
+        room = " where there is room" if len(comparison) > SEVERAL else ""
         signs.append(Note("sign", f"[{percent(level_of(comparison))} interval]{room}"))
     if any(score and score.approximate and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
