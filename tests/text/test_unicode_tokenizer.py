@@ -68,6 +68,7 @@ def test_names_and_marks_make_no_foreign_text():
     assert not has_foreign_letters(["“It’s fine,” she said — …", "👍🏽 €5", ""])
     assert not has_foreign_letters([])
     assert has_foreign_letters(["ein слово", ""])
+    assert has_foreign_letters(["👩‍👩‍👧👍🏽 🎉", "🇩🇪🇫🇷"])
 
 
 @given(st.lists(st.text(), min_size=1, max_size=5))

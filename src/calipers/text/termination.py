@@ -82,11 +82,11 @@ def marks_no_end(text: str) -> bool:
 
     Examples
     --------
-    >>> marks_no_end("ฉันชอบกาแฟ "), marks_no_end("I like ไทย food")
+    >>> marks_no_end("ฉันชอบกาแฟ 2 "), marks_no_end("I like ไทย food")
     (True, False)
     """
     for place in range(len(text) - 1, -1, -1):
-        if text[place].isalnum() or unicodedata.category(text[place])[0] == "M":
+        if text[place].isalpha() or unicodedata.category(text[place])[0] == "M":
             return ord(text[place]) in _UNMARKED
     return False
 

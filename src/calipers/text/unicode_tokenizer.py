@@ -76,16 +76,22 @@ class AutoTokenizer:
 def has_foreign_letters(texts: Sequence[str]) -> bool:
     """Whether more of the characters of a set than names account for are no letters of English.
 
+    Emoji and other pictures count where they are most of the characters.
+
     Examples
     --------
     >>> [has_foreign_letters([text]) for text in ("The café was open.", "Кафе открыто.")]
     [False, True]
     """
-    characters = accented = others = 0
+    characters = accented = others = signs = 0
     for text in texts:
         characters += len(text)
         if not text.isascii():
             accented += letters("".join(_ACCENTED.findall(text)))
-            others += letters("".join(_OTHERS.findall(text)))
+            found = "".join(_OTHERS.findall(text))
+            signs += len(found)
+            others += letters(found)
     most = FEW * characters
-    return others > most or accented + others > max(most, NAMES)
+    return (
+        others > most or accented + others > max(most, NAMES) or 2 * (signs - others) > characters
+    )
