@@ -197,4 +197,5 @@ def one_draw(places: Places, task: Task) -> Record:
     _, case, n, number = task
     language, embedder, change = case.split("|")
     both = sides(places, language, embedder, change, n, number)
-    return record_of(task, **measured(*both, seed=number))
+    pinned = hashlib.sha256(opened(embedder).identity.encode()).hexdigest()[:8]
+    return record_of(task, made_by=pinned, **measured(*both, seed=number))
