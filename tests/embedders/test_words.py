@@ -612,6 +612,17 @@ def test_words_of_scripts_without_spaces_are_the_longest_that_are_known(tmp_path
     assert batch.reading.unread.tolist() == [0, 1, 1]
 
 
+def test_words_in_other_unicode_forms_are_the_same(tmp_path):
+    path = tmp_path / "fr.txt"
+    path.write_text("café 1 2\nnoir 3 4\n", encoding="utf-8")
+    rows = WordVectors(str(path)).embed(["cafe\u0301 noir", "café noir"]).views["wording"]
+    assert rows.tolist() == [[2, 3], [2, 3]]
+    texts = [f"un café noir {row % 7}" for row in range(40)]
+    apart = [text.replace("é", "e\u0301") for text in texts]
+    fitted = Tfidf(size=4).fitted(texts)
+    assert (fitted.embed(apart).views["wording"] == fitted.embed(texts).views["wording"]).all()
+
+
 WORDS = [*VECTORS, "The", "CAT", "xyzzy", "don't", "cat."]
 
 

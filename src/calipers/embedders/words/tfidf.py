@@ -35,6 +35,7 @@ from calipers.embedders.words.fitted_axes import (
 )
 from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.errors import InputError
+from calipers.unicode.composition import composed
 from calipers.unicode.words import word_count
 
 _ROUND = 1 << 64
@@ -74,7 +75,7 @@ class Bags:
 
     def _cut(self, chunk: str) -> Iterator[tuple[str, int]]:
         """Give the numbers of a chunk's words, and keep what it adds to the draw of a text."""
-        words = [part for word in split_chunk(chunk.lower()) for part in parts(word)]
+        words = [part for word in split_chunk(composed(chunk).lower()) for part in parts(word)]
         self._draws[chunk] = sum(map(_draw, words)) % _ROUND
         return ((word, self._number(word)) for word in words)
 
@@ -100,7 +101,7 @@ MOST_WORDS = 50_000
 MOST_TEXTS = 50_000
 """Most texts that are fitted on; of a larger reference those with the smallest draws."""
 _AT_ONCE = 1024
-CHOICES = f"sublinear|df:{LEAST_TEXTS}|words:{MOST_WORDS}|texts:{MOST_TEXTS}|halves|lower"
+CHOICES = f"sublinear|df:{LEAST_TEXTS}|words:{MOST_WORDS}|texts:{MOST_TEXTS}|halves|lower|nfc|units"
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,12 +26,13 @@ from calipers.embedders.reading import ReadingCounts
 from calipers.embedders.words.word_vector_files import read_word_vectors
 from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, split_chunk
 from calipers.files import at_home
+from calipers.unicode.composition import composed
 from calipers.unicode.written_words import is_unspaced
 
 TAKES: frozenset[str] = frozenset()
 RULE = (
     "punctuation apart, as written or in lower case, compounds by their parts, without spaces the "
-    "longest known"
+    "longest known; nfc"
 )
 LONGEST = 8
 """Units of a script without spaces that are looked up together at most."""
@@ -109,7 +110,7 @@ class WordVectors(Embedder):
 
     def _look_up(self, chunk: str) -> Iterator[tuple[str, int]]:
         """Look the words of a chunk up, and the parts of a compound that is unknown."""
-        for word in split_chunk(chunk):
+        for word in split_chunk(composed(chunk)):
             row = self._row(word)
             known = row != UNKNOWN
             yield from [(word, row)] if known else self._parts(word)
