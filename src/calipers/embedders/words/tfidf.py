@@ -37,6 +37,7 @@ from calipers.embedders.words.words import REMEMBERED, UNKNOWN, Chunks, parts, s
 from calipers.errors import InputError
 from calipers.unicode.composition import composed
 from calipers.unicode.words import word_count
+from calipers.unicode.written_words import split_words
 
 _ROUND = 1 << 64
 
@@ -82,7 +83,7 @@ class Bags:
 
 def _chunks_of(sample: Any, row: int) -> list[str]:
     if isinstance(sample, str):
-        return sample.split()
+        return split_words(sample)  # few and short, so that most were met before
     ids = np.asarray(sample)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
         raise InputError(
