@@ -717,6 +717,7 @@ def test_checks_hold_the_system_against_the_reference(make: Any) -> None:
         "copies": {"generated": 1.0, "expected": 0.25},
         "prompts": {"reference": None, "generated": 0.5},
         "beginnings": {"generated": 0.006, "expected": 0.0, "words": 6.5},
+        "languages": {"generated": {"Thai": 1.0}, "reference": {"Lao": 0.5, "Thai": 0.5}},
         "scripts": {"generated": {"Latin": 0.9, "Greek": 0.1}, "reference": {"Latin": 1.0}},
         "language": None,
         "same": False,
@@ -737,6 +738,7 @@ def test_checks_hold_the_system_against_the_reference(make: Any) -> None:
         "word-for-word copies": ("100 % against 25 %", alike, "–"),
         "prompts in the texts": ("50 % against –", alike, "–"),
         "common beginnings": ("0.6 % against 0 %, 6.5 words in common", alike, "–"),
+        "languages": ("Thai 100 % against Lao 50 %, Thai 50 %", alike, "–"),
         "script": ("Latin 90 %, Greek 10 % against Latin 100 %", alike, "–"),
     }
     assert checks(comparison_of(make["comparison"](systems[1:]))) == []

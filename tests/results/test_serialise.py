@@ -210,6 +210,7 @@ FOUND = {
     "prompts": None,
     "beginnings": SHARES | {"words": 5.0},
     "scripts": {"reference": {"Latin": 1.0}, "generated": {"Latin": 0.5, "Han": 0.5}},
+    "languages": {"reference": {"Thai": 1.0}, "generated": {"Lao": 1.0}, "n": 9, "m": 9},
     "language": {"generated_foreign": 0.5, "expected": 0.0, "example": "ein Satz"},
     "same": False,
 }
@@ -235,6 +236,8 @@ def test_what_is_right_comes_back_and_can_be_shown(found):
         (("beginnings", "words"), "5", "words of beginnings is '5'"),
         (("scripts", "generated"), None, "scripts of the generated set are None"),
         (("scripts", "reference", "Latin"), "all", "Latin of scripts of the reference set"),
+        (("languages", "generated"), 3, "languages of the generated set are 3"),
+        (("languages", "reference", "Thai"), "all", "Thai of languages of the reference set"),
         (("language", "example"), 3, "example of another language is 3"),
     ],
 )

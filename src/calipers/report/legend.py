@@ -163,7 +163,7 @@ def with_reason(settings: Settings) -> str:
     embedder, chosen = clean(settings.get("embedder") or ""), settings.get("chosen")
     if not isinstance(chosen, Mapping) or chosen.get("embedder") == "minilm":
         return embedder
-    reason = clean(chosen.get("reason") or "")
+    reason = clean(str(chosen.get("reason") or ""))
     return f"{embedder}: {reason}" if reason else embedder
 
 

@@ -332,10 +332,11 @@ def check_confounders(data: Any) -> None:
     for unit in UNITS:
         if lengths.get(unit) is not None:
             _numbers(f"lengths in {unit}", lengths[unit], OF_LENGTHS, defined=True)
-    scripts = _object("scripts", checks.get("scripts") or {side: {} for side in SIDES})
-    for side in SIDES:
-        letters = _object(f"scripts of the {side} set", scripts[side])
-        _numbers(f"scripts of the {side} set", letters, list(letters))
+    for check in ("scripts", "languages"):
+        found = _object(check, checks.get(check) or {side: {} for side in SIDES})
+        for side in SIDES:
+            shares = _object(f"{check} of the {side} set", found[side])
+            _numbers(f"{check} of the {side} set", shares, list(shares))
     example = _object("language", checks.get("language") or {}).get("example")
     if not isinstance(example, str | None):
         raise TypeError(f"the example of another language is {example!r:.100}, not a text")

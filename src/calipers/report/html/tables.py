@@ -427,13 +427,18 @@ def _beginnings(confounders: Confounders) -> str | None:
     return f"{text}, {words:g} words in common" if text and words else text
 
 
-def _scripts(confounders: Confounders) -> str | None:
-    scripts = confounders.get("scripts")
-    if not scripts:
-        return None
-    letters = (list(scripts[side].items())[:4] for side in ("generated", "reference"))
-    sides = [", ".join(f"{clean(name)} {share(part)}" for name, part in side) for side in letters]
-    return " against ".join(dict.fromkeys(sides))
+def _by_side(check: str) -> Write:
+    """Write what both sides consist of, the largest shares first."""
+
+    def write(confounders: Confounders) -> str | None:
+        found = confounders.get(check)
+        if not found:
+            return None
+        parts = (list(found[side].items())[:4] for side in ("generated", "reference"))
+        sides = [", ".join(f"{clean(name)} {share(part)}" for name, part in side) for side in parts]
+        return " against ".join(dict.fromkeys(sides))
+
+    return write
 
 
 def _language(confounders: Confounders) -> str | None:
@@ -469,9 +474,10 @@ CHECKS: tuple[tuple[str, str, Write], ...] = (
         "among themselves",
         _beginnings,
     ),
-    ("script", "letters by their script", _scripts),
+    ("languages", "texts by their language", _by_side("languages")),
+    ("script", "letters by their script", _by_side("scripts")),
     (
-        "language",
+        "frequent words",
         "texts in which the reference's frequent words hardly occur, against the reference's",
         _language,
     ),
