@@ -39,6 +39,17 @@ def test_phrases_stand_in_the_table_and_in_the_json():
     assert row["ratio"] is None
 
 
+def test_parts_of_a_phrase_without_spaces_are_put_together_as_its_script_writes_it():
+    generated = [f"总而言之，{sign}" for sign in "猫狗鸟鱼马牛羊虎龙蛇花草山水云雨风雪日月"]
+    human = [f"{sign}今天很好" for sign in "猫狗鸟鱼马牛羊虎龙蛇花草山水云雨风雪日月"]
+    found = calipers.measure_texts(
+        {"chatty": generated}, reference=human, metrics="overused_phrases"
+    )
+    text = " ".join(printed(texts.document(found)).split())
+    # 总而言, 而言之 and 言之， are three trigrams of one phrase
+    assert "over-used-3: chatty “总而言之，” in 20 texts (reference 0)" in text
+
+
 def test_a_kept_score_has_its_details_again():
     score = Score(0.5, details=({**ROW, "ratio": 4.9},))
     assert read(Score, plain(score)).details == score.details

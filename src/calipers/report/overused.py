@@ -11,6 +11,9 @@ from typing import Any
 
 from calipers.report.table import SYSTEM, Column, ScoreCell, Table, Text, singles
 from calipers.results.texts import TextComparison, TextResult
+from calipers.unicode.scripts import unspaced_share
+from calipers.unicode.words import joined as phrase_of
+from calipers.unicode.words import words_and_marks
 from calipers.wording.names import clean, shorten, text_label
 from calipers.wording.numbers import MISSING, p_text, share, value_of
 from calipers.wording.words import Passage, Words, joined, listed, named
@@ -131,17 +134,26 @@ def _phrases(system: TextResult, key: str) -> list[Row]:
     score = system.scores.get(key)
     phrases: list[dict[str, Any]] = []
     for row in score.details if score else ():
-        words = str(row["phrase"]).split(" ")
+        words = _words(row["phrase"])
         for known in phrases:
-            longer = _longer(known["phrase"].split(" "), words)
+            longer = _longer(_words(known["phrase"]), words)
             if longer is None or row["texts"] < CLOSE * known["texts"]:
                 continue
             if len(longer) <= LONGEST:
-                known["phrase"] = " ".join(longer)
+                known["phrase"] = phrase_of(longer)
                 break
         else:
             phrases.append(dict(row))
     return list(phrases)
+
+
+def _words(phrase: str) -> list[str]:
+    """Take a phrase apart, also where a script sets no space between its words."""
+    return [
+        word
+        for part in phrase.split(" ")
+        for word in (words_and_marks(part) if unspaced_share(part) else [part])
+    ]
 
 
 def _longer(known: Sequence[str], words: Sequence[str]) -> list[str] | None:
