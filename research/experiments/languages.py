@@ -79,6 +79,7 @@ def show(store: Store, part: str) -> list[str]:
     for n in sorted({size for _, size in store.cases("draws")}, reverse=True):
         lines += ["", f"### {n} paragraphs on each side"]
         lines += [*tables.power(store, EMBEDDERS, n), *tables.alarms(store, EMBEDDERS, n)]
+        lines += tables.counts(store, EMBEDDERS, n)
         lines += tables.worst(store, [name for name in EMBEDDERS if name != "minilm"], n)
         lines += [*tables.by_view(store, EMBEDDERS, n), *tables.scores(store, EMBEDDERS, n)]
     return lines

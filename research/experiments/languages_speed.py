@@ -27,9 +27,7 @@ WARM = 50
 def measure(embedder: str, language: str, folder: Path) -> Record:
     """Embed all paragraphs of a language in this process."""
     texts = paragraphs(folder, language)
-    started = time.process_time()
     model = load_embedder(embedder)
-    loaded = time.process_time() - started
     if not model.needs_fitting:
         embed(texts[:WARM], model)
     started = time.process_time()
@@ -39,7 +37,6 @@ def measure(embedder: str, language: str, folder: Path) -> Record:
         "texts": len(texts),
         "characters": sum(map(len, texts)),
         "seconds": seconds,
-        "load_seconds": loaded,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
