@@ -148,7 +148,7 @@ def worst(store: Store, embedders: Sequence[str], n: int) -> list[str]:
                 power = {column: hits for column, hits in power.items() if len(hits)}
                 if not len(base) or not power or not base.any():
                     continue
-                least = min(power, key=lambda column: (power[column].mean(), -len(power[column])))
+                least = min(power, key=lambda column: (power[column].mean(), len(power[column])))
                 ratio = power[least].mean() / base.mean()
                 low = min(interval(hits)[0] for hits in power.values())
                 yield [
