@@ -238,6 +238,10 @@ def test_a_value_shows_its_signature(window, light):
     assert page.locator("a.value[aria-current]").count() == 1
 
 
+OTHERS = {0: "été", 1: "می\u200cخواهم"}
+"""Names that can be typed in several ways."""
+
+
 @pytest.fixture
 def many(report, samples):
     """The page of thirty systems, made of one."""
@@ -248,7 +252,7 @@ def many(report, samples):
     compared["tests"] = []
     compared["systems"] = []
     for place in range(30):
-        system = copy.deepcopy(first) | {"name": f"llama-{place}b"}
+        system = copy.deepcopy(first) | {"name": OTHERS.get(place, f"llama-{place}b")}
         far = place == 29
         system["scores"]["recall"]["value"] = 0.01 if far else 0.5 + place / 100
         system["scores"]["precision"]["value"] = 0.01 if far else 0.6
@@ -274,6 +278,12 @@ def test_systems_are_found_by_name_by_value_and_by_what_is_marked(window, many):
         ("recall > 0.765", ["llama-27b", "llama-28b"]),
         ("recall>=.77 27", ["llama-27b"]),
         ("recall ≤ 0.01", ["llama-29b"]),
+        ("ｌｌａｍａ－７ｂ", ["llama-7b"]),  # in full width
+        ("recall ＞ ０.765", ["llama-27b", "llama-28b"]),
+        ("e\u0301te\u0301", ["été"]),
+        ("ÉTÉ", ["été"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("میخواهم", ["می\u200cخواهم"]),
         ("nothing of that name", []),
     ):
         field.fill(words)
