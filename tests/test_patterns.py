@@ -39,6 +39,7 @@ MADE = {
     "embedders/states/pretrained.py": [r"position_ids", r"\.attn\.bias$"],
     "evaluate/end_of_text.py": [r"<a>|</a>|x", r"(?:\s*(?:<a>|</a>|x))+"],
     "unicode/composition.py": ["[\u0301\u0323\u0f73]{30,}"],
+    "explain/unspaced.py": ["[\u30a1-\u30fa]{2}"],
     "service/address.py": [r"[^A-Za-z0-9+/]", r"sk\-12345\S*|\S{0,200}abcdefgh"],
 }
 MADE["text/nltk_tokenizer.py"] = [rule.pattern for rule in nltk_tokenizer.RULES]
