@@ -24,9 +24,9 @@ class NamedEmbedder(Group):
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
         "Model that turns samples into vectors: auto, minilm, use, characters, tfidf, a model such "
-        "as gpt2-large or ./my-model, or for images pixels, inception or a vision model. auto, the "
-        "default, takes by the languages of all texts minilm for English, use where its sixteen "
-        "languages cover them, else characters, which does not read meaning. These are part of "
+        "as gpt2-large or ./my-model, or for images pixels, inception or a vision model. With "
+        "auto, the default, the languages of all texts decide: minilm for English, use for its "
+        "sixteen languages, else characters, which does not read meaning. These are part of "
         "Calipers and download nothing; tfidf uses no model. Models are named as on the "
         "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
         "possible: a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "

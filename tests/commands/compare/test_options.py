@@ -335,12 +335,14 @@ def test_a_service_is_asked_only_for_a_model_that_was_named():
 
 
 def test_pixels_that_nobody_chose_are_warned_of():
-    assert embedding.usual_warnings(Embedding(), IMAGES) == (embedding.PIXELS,)
-    assert (
-        embedding.usual_warnings(Embedding(embedder="pixels"), IMAGES)
-        == embedding.usual_warnings(Embedding(), TEXTS)
-        == ()
-    )
+    def told(name, samples):
+        wanted, chosen = embedding.with_embedder(Embedding(embedder=name), [samples])
+        model = embedding.open_embedder(wanted, [samples])
+        cautions = embedding.embedder_cautions(wanted, model, [samples], chosen)
+        return [caution.text for caution in cautions]
+
+    assert told(None, IMAGES) == [embedding.PIXELS]
+    assert told("pixels", IMAGES) == told(None, TEXTS) == []
 
 
 @pytest.mark.parametrize("function", ["compare", "sweep", "overlap", "measure_texts"])

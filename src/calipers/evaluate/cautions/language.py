@@ -70,14 +70,17 @@ MORE_TEXTS = 0.05
 
 @dataclass(frozen=True)
 class Languages:
-    """The share of the texts of both sides that are in each language.
+    """The share of each language among the texts of both sides whose language is known.
+
+    Texts that are too short to tell, and those in no language, such as code, are left out: that a
+    side has more of them says nothing of its languages.
 
     Attributes
     ----------
     reference, generated
-        Language to share, 0 to 1, the largest first; also of what is in no language, such as code.
+        Language to share, 0 to 1, the largest first.
     n, m
-        Texts that were looked at on the two sides.
+        Texts that were looked at on the two sides and are in a language.
     """
 
     reference: Mapping[str, float]
@@ -115,8 +118,7 @@ class Languages:
         return [
             name
             for name, share in one.items()
-            if name not in (*NO_LANGUAGE, UNDECIDED)
-            and beyond_chance(share, other.get(name, 0.0), n, m, least=MORE_TEXTS)
+            if beyond_chance(share, other.get(name, 0.0), n, m, least=MORE_TEXTS)
         ]
 
 
@@ -125,9 +127,21 @@ def measure_languages(reference: TextFacts, generated: Sequence[TextFacts]) -> L
     theirs = reference.samples.languages
     files = [facts.samples.languages for facts in generated]
     ours = TextLanguages.joined([file for file in files if file is not None])
-    if theirs is None or not theirs.n or not ours.n:
+    if theirs is None:
         return None
-    return Languages(theirs.languages, ours.languages, theirs.n, ours.n)
+    (first, n), (second, m) = map(_known, (theirs, ours))
+    return Languages(first, second, n, m) if n and m else None
+
+
+def _known(read: TextLanguages) -> tuple[dict[str, float], int]:
+    """The share of each language among the texts whose language is known, and their number."""
+    known = {
+        name: share
+        for name, share in read.languages.items()
+        if name not in (*NO_LANGUAGE, UNDECIDED)
+    }
+    total = sum(known.values())
+    return {name: share / total for name, share in known.items()}, round(total * read.n)
 
 
 def _within(name: str) -> str:
