@@ -145,8 +145,8 @@ def worst(store: Store, embedders: Sequence[str], n: int) -> list[str]:
                     for column in columns(store, [name], n)
                     if column[0] != "en"
                 }
-                power = {column: hits for column, hits in power.items() if len(hits)}
-                if not len(base) or not power or not base.any():
+                # Which language is the worst is not known while some are not measured
+                if not power or not all(map(len, power.values())) or not base.any():
                     continue
                 least = min(power, key=lambda column: (power[column].mean(), len(power[column])))
                 ratio = power[least].mean() / base.mean()
