@@ -166,10 +166,10 @@ def read_languages(texts: Sequence[str]) -> TextLanguages:
 
     Examples
     --------
-    >>> read_languages(["This is the house of the man.", "Das ist nicht das Haus."]).languages
+    >>> read_languages(["The house is on the hill.", "Das Haus ist nicht auf dem Berg."]).languages
     {'English': 0.5, 'German': 0.5}
     >>> read_languages(["これは本です。", "这是一本书。"]).languages
-    {'Japanese': 0.5, 'Chinese (simplified)': 0.5}
+    {'Chinese (simplified)': 0.5, 'Japanese': 0.5}
     """
     texts = [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
     table = SignTable.of(texts)
