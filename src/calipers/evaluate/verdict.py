@@ -30,7 +30,7 @@ from calipers.evaluate.standing import Standing, standing
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison
 from calipers.results.ranking import scores_of
-from calipers.results.reading import REMEDY
+from calipers.results.reading import remedy_of
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, alpha_of, is_significant, is_tested
 from calipers.results.tests import SignificanceTest
@@ -102,7 +102,8 @@ def _withheld(comparison: Comparison) -> Iterator[Finding]:
     if len(reasons) > MOST_REASONS:
         (first, *_), names = reasons, [name for alike in reasons.values() for name in alike]
         reasons = {f"of the first, {first}; the others likewise": names}
-    remedy = REMEDY[0].upper() + REMEDY[1:]
+    remedy = remedy_of(comparison.settings.get("embedding", {}).get("embedder", ""))
+    remedy = remedy[0].upper() + remedy[1:]
     for reason, names in reasons.items():
         words = joined(("No verdict on ",), in_speech(names), (f": {reason}. {remedy}.",))
         yield Finding("withheld", tuple(names), words)

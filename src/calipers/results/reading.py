@@ -23,6 +23,15 @@ REMEDY = (
     "choose an embedder that reads these texts (--embedder), or compare their characters "
     "(calipers text)"
 )
+REMEDY_OF_CHARACTERS = (
+    "the reference holds none of their characters: compare texts of one script, or name a model "
+    "that reads both sides (--embedder)"
+)
+
+
+def remedy_of(embedder: str) -> str:
+    """Say what to do where an embedder did not read some texts."""
+    return REMEDY_OF_CHARACTERS if embedder == "characters" else REMEDY
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | N
     if reading is None or reading.lost < WORTH_SAYING:
         return None
     what = "nothing is measured of it" if reading.too_little else "what these say is not seen"
-    return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {REMEDY}"
+    return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {remedy_of(embedder)}"
 
 
 def unread_text(embedder: str, sides: SideReadings) -> str:
@@ -141,7 +150,7 @@ def unread_text(embedder: str, sides: SideReadings) -> str:
 
 
 def unread_cautions(
-    embedder: str, sides: SideReadings, *, remedy: str = REMEDY, option: str = "--embedder"
+    embedder: str, sides: SideReadings, *, remedy: str | None = None, option: str = "--embedder"
 ) -> Iterator[Caution]:
     """Say on the first screen what an embedder did not read, where it is enough to say."""
     lost = [
@@ -151,7 +160,7 @@ def unread_cautions(
         return
     reason = too_little(embedder, sides)
     what = "no score is given" if reason else "what these say is not compared"
-    text = f"{reason or unread_text(embedder, lost)}; {what}: {remedy}"
+    text = f"{reason or unread_text(embedder, lost)}; {what}: {remedy or remedy_of(embedder)}"
     whose, most = max(lost, key=lambda side: side[1].lost)
     unit = "words" if most.lost == most.unread else "texts"
     share = brief_share(most.lost)
