@@ -235,10 +235,10 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
 
 def _with_vowels(text: str) -> Iterator[str]:
     """Yield clusters, and with a letter of Burmese the vowel signs that the annex sets apart."""
-    from wcwidth import iter_graphemes
+    from calipers.unicode.words import graphemes
 
     whole = ""
-    for cluster in iter_graphemes(text):
+    for cluster in graphemes(text):
         if whole and unicodedata.category(cluster[0]) not in ("Mc", "Mn", "Me"):
             yield whole
             whole = ""
