@@ -341,3 +341,20 @@ def test_telugu_by_a_model_of_english():
     assert found.verdict.sentences[0].startswith(
         "No verdict on generated: minilm does not know 100 % of the words of both sides; 24 texts"
     )
+
+
+def test_telugu_against_another_script_by_characters():
+    telugu = ["ముసలివాడు", "స్నేహితుడు", "పిల్లి", "బిడ్డ", "వైద్యుడు", "పటం", "రొట్టె"]
+    amharic = ["ሰላም", "ውሻ", "ድመት", "ዛፍ", "ውሃ", "ቤት", "መጽሐፍ"]
+    rng = np.random.default_rng(0)
+    sides = [
+        [" ".join(rng.choice(words, 8)) + "።" for _ in range(12)] for words in (telugu, amharic)
+    ]
+    found = compare(*sides, metrics="precision,recall", **QUICK)
+    assert found.settings["chosen"]["embedder"] == "characters"
+    assert undefined(found.systems[0])
+    (sentence,) = [line for line in found.verdict.sentences if line.startswith("No verdict")]
+    assert sentence.endswith(
+        "The reference holds none of their characters: compare texts of one script, or name a "
+        "model that reads both sides (--embedder)."
+    )
