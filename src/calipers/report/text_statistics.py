@@ -164,8 +164,8 @@ def _title(result: TextComparison) -> str:
     pins = [f"{key} {clean(settings[key])}" for key in named if settings.get(key) is not None]
     ends, words = settings.get("end_of_text", "keep"), settings.get("match_length")
     cuts = [] if ends == "keep" else [f"end-of-text {ends}"]
-    unit = result.systems[0].summary.word_unit
-    cuts += [f"cut to {words} {unit}"] if words and "end_of_text" in settings else []
+    if words and "end_of_text" in settings and result.systems:
+        cuts.append(f"cut to {words} {result.systems[0].summary.word_unit}")
     return " · ".join([about, *rows, *pins, *cuts])
 
 
