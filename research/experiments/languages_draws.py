@@ -9,6 +9,7 @@ each draw.
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,7 +103,7 @@ def vectors(places: Places, language: str, embedder: str, pool: str) -> Views:
     path = places.keep / f"{key}.npz"
     if not path.is_file():
         places.keep.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
+        part = path.with_suffix(f".{os.getpid()}.part")  # several processes may make it
         with part.open("wb") as file:
             np.savez(file, **embed(texts, model).views)
         part.replace(path)
