@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.samples.grammar_words import GRAMMAR, LETTERS, SCRIPTS, SIMPLIFIED, TRADITIONAL
+from calipers.unicode.composition import composed
 
 SAMPLED = 200
 """Texts of a set that are looked at."""
@@ -171,7 +172,7 @@ def read_languages(texts: Sequence[str]) -> TextLanguages:
     >>> read_languages(["これは本です。", "这是一本书。"]).languages
     {'Chinese (simplified)': 0.5, 'Japanese': 0.5}
     """
-    texts = [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
+    texts = list(map(composed, texts))
     table = SignTable.of(texts)
     shares: dict[str, float] = {}
     parts = [part for part in text_parts(texts, table) if part]

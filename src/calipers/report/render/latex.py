@@ -30,6 +30,7 @@ from calipers.report.render.printed import (
 from calipers.report.scored import document_of
 from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Table, Text
 from calipers.results.result import Result
+from calipers.unicode.composition import composed
 from calipers.wording.cells import cell_len
 from calipers.wording.marks import BEST, FLOOR_MARK
 from calipers.wording.names import clean
@@ -150,7 +151,7 @@ def escape(text: object) -> str:
     >>> escape("model_a & 50 %"), escape("[x]"), escape("χ²")
     ('model\\\\_a \\\\& 50 \\\\%', '{[}x{]}', '$\\\\chi$\\\\textsuperscript{2}')
     """
-    whole = _DASHES.sub("-\0", unicodedata.normalize("NFC", clean(text)))
+    whole = _DASHES.sub("-\0", composed(clean(text)))
     return "".join(map(_printed, whole)).replace("\0", "{}")
 
 
