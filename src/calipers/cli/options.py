@@ -181,7 +181,8 @@ def complete_all_metrics(incomplete: str) -> list[str]:
 
 def complete_embedders(incomplete: str) -> list[str]:
     """Offer names of embedders, for the last of a list."""
-    return complete_list("minilm", "use", "characters", "tfidf", "pixels", "inception")(incomplete)
+    names = ("minilm", "use", "characters", "tfidf", "efficientnet", "pixels", "inception")
+    return complete_list(*names)(incomplete)
 
 
 COMPLETERS: Mapping[str, Completer] = {

@@ -22,6 +22,7 @@ NAMED = {
     "use": "calipers.embedders.use.multilingual",
     "tfidf": "calipers.embedders.words.tfidf",
     "characters": "calipers.embedders.words.characters",
+    "efficientnet": "calipers.embedders.vision.efficientnet",
     "pixels": "calipers.embedders.vision.pixels",
     "inception": "calipers.embedders.vision.inception",
     "precomputed": "calipers.embedders.vectors",
@@ -49,7 +50,8 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
         ``"characters"`` for texts without any model;
         the folder of a transformers or sentence-transformers model, or its name on the Hugging
         Face hub; a file of word vectors (GloVe or word2vec); the address of an embeddings service
-        with the model behind a ``#``; ``"pixels"`` and ``"inception"`` for images;
+        with the model behind a ``#``; ``"efficientnet"``, which needs no download, ``"pixels"``
+        and ``"inception"`` for images;
         ``"precomputed"`` for vectors that are there already. Options may follow, as in
         ``"gpt2:layer=6:pooling=mean"``.
     **options

@@ -407,12 +407,12 @@ _WORDS = {"texts": "texts", "tokens": "token ids", "images": "images", "vectors"
 _SUCH_AS = {
     "texts": "such as 'minilm'",
     "tokens": "the model whose ids they are",
-    "images": "such as 'pixels' or the folder of a vision model",
+    "images": "such as 'efficientnet' or the folder of a vision model",
 }
 _INSTEAD = {
     "texts": "choose one that reads texts, such as 'minilm'",
     "tokens": "choose the model whose ids they are, or give the texts themselves",
-    "images": "choose the folder of a vision model, 'inception' or 'pixels'",
+    "images": "choose one that reads images, such as 'efficientnet'",
     "vectors": "give the samples themselves, or choose the embedder 'precomputed'",
 }
 
