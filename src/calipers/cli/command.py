@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import typer
+
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
-from calipers.cli.help import CommandPage, HelpAll
+from calipers.cli.help import CommandPage, Config, HelpAll, WriteConfig
 from calipers.cli.options import MaxMemory, build, common_of, parameter, parameters
 from calipers.cli.outputs import COMMON, Outputs, output_parameters
+from calipers.cli.streams import write_error
 from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
 from calipers.options.embedding import Model
 from calipers.options.engines import SearchEngine
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
+from calipers.whole_files import write_text_atomically
 
 STDIO = "-"
 MAX_MEMORY = parameter("max_memory", MaxMemory, None)
 HELP_ALL = parameter("help_all", HelpAll, False)
+STUDY = [parameter("config", Config, None), parameter("write_config", WriteConfig, None)]
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def command(
             for name, plain in takes.items()
             for one in made.get(name, [plain])
         ]
-        laid_out.append(HELP_ALL)
+        laid_out += [*(STUDY if options is not None else []), HELP_ALL]
 
         def run(**given: Any) -> None:
             outputs, files = Outputs.of(given), [given[name] for name in reads]
@@ -107,6 +113,9 @@ def command(
                 values |= {"options": group, **({"typed": typed} if "typed" in takes else {})}
             with guarded(_ending(group, stopped)), _limited(given):
                 read = _checked(files)
+                if given.get("write_config") is not None:
+                    _write_study(function.__name__, options, laid_out, given, outputs)
+                    return
                 if checked:
                     outputs.check(read)
                 function(**values)
@@ -120,6 +129,31 @@ def command(
         return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 
     return decorate
+
+
+def _write_study(
+    name: str,
+    options: type[Group] | None,
+    laid_out: Sequence[inspect.Parameter],
+    given: dict[str, Any],
+    outputs: Outputs,
+) -> None:
+    from calipers.cli.study import study_of
+
+    lists = {
+        field.name
+        for field, about in (options_of(options) if options is not None else ())
+        if about.several and not (about.source or about.apart)
+    }
+    study = study_of(name, laid_out, given, lists)
+    place = given["write_config"]
+    replace(outputs, paths={"write_config": place}).check([])
+    if place == STDIO:
+        typer.echo(study, nl=False)
+        return
+    write_text_atomically(place, study)
+    if not outputs.quiet:
+        write_error(f"{place}: run it with calipers run {shlex.quote(place)}")
 
 
 def _ending(options: Group | None, stopped: str | None) -> str:

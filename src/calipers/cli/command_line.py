@@ -12,20 +12,32 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from calipers.results import Comparison
+    from calipers.results.result import Result
 
 C = TypeVar("C", bound="Comparison")
+R = TypeVar("R", bound="Result")
 
 KEYS = ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY", "HF_TOKEN")
 """Environment variables with secrets: their values are blanked, should one have been typed."""
 
 BLANK = "..."
 
+CONFIG = "--config"
+"""The option that names a study."""
+
 _typed: ContextVar[tuple[str, ...] | None] = ContextVar("_typed", default=None)
+_study: ContextVar[str | None] = ContextVar("_study", default=None)
 
 
 def remember(arguments: Sequence[str]) -> None:
     """Keep the arguments of this run."""
     _typed.set(tuple(arguments))
+    _study.set(None)
+
+
+def keep_study(text: str) -> None:
+    """Keep the study that this run takes its options from."""
+    _study.set(_blanked(text))
 
 
 def command_line() -> str | None:
@@ -54,3 +66,11 @@ def _utf8(argument: str) -> str:
 def with_command(comparison: C) -> C:
     """Keep the command that was typed among the settings of what it found."""
     return replace(comparison, settings={**comparison.settings, "command": command_line()})
+
+
+def with_study(result: R) -> R:
+    """Keep the study that a result was made by among its settings, where there was one."""
+    study, settings = _study.get(), getattr(result, "settings", None)
+    if study is None or settings is None:
+        return result
+    return replace(result, settings={**settings, "study": study})  # type: ignore[type-var]

@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from calipers.cli.command_line import with_study
 from calipers.cli.outputs import EVAL_RESULTS, INSPECT, SHARED, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write, write_error
 from calipers.errors import InputError
@@ -73,6 +74,7 @@ def deliver(
         If texts are to be left out of a result that is no comparison, or its samples laid out, or
         its systems sorted.
     """
+    result = with_study(result)
     comparison = _comparison(result)
     if comparison is None:
         _check_page(result.kind, outputs, sort=sort, all_systems=all_systems)

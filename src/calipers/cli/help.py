@@ -17,15 +17,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers._version import __version__
-from calipers.cli.command_line import remember
+from calipers.cli.command_line import CONFIG, remember
 from calipers.cli.guard import guarded
 from calipers.command import PANELS, Command, commands
+from calipers.options.option import INPUT, OUTPUT
 
 NARROWEST = 40
 WIDEST = 100
 
 FEW = 15
 """So many options fit on one page; of more, the page shows the common ones."""
+
+STUDIES = ("config", "write_config")
+"""Options that every command has for studies; they are not counted."""
 
 FIRST_EXAMPLES = 2
 
@@ -92,6 +96,26 @@ HelpAll = Annotated[
         is_eager=True,
         callback=_show_all,
         help="Show every option of this command, and exit.",
+    ),
+]
+
+
+Config = Annotated[
+    str | None,
+    typer.Option(
+        CONFIG,
+        metavar="STUDY.toml",
+        rich_help_panel=INPUT,
+        help="Take the options that are not typed from this file, as --write-config wrote it.",
+    ),
+]
+WriteConfig = Annotated[
+    str | None,
+    typer.Option(
+        "--write-config",
+        metavar="STUDY.toml",
+        rich_help_panel=OUTPUT,
+        help="Write this command as a study, for `calipers run`, and do not run it.",
     ),
 ]
 
@@ -196,12 +220,21 @@ class CommandPage(TyperCommand):
         """Make the page of a command that has these common options and examples."""
         return type(cls.__name__, (cls,), {"common": common, "shown": shown})
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, and before them those of the study that ``--config`` names."""
+        if any(word.partition("=")[0] == CONFIG for word in args):
+            from calipers.cli.study import with_study
+
+            args = with_study(self.name or "", self.params, args)
+        return super().parse_args(ctx, args)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
         usage = f"{ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}"
         about = (self.help or "").split("\n\n")
         options = [param for param in self.get_params(ctx) if not _argument(param)]
-        short = self.common is not None and len(options) > FEW and not ctx.meta.get(_ALL)
+        counted = [param for param in options if param.name not in STUDIES]
+        short = self.common is not None and len(counted) > FEW and not ctx.meta.get(_ALL)
         parts = [
             textwrap.fill(f"Usage  {usage}", width(), subsequent_indent=" " * 7).replace(
                 "Usage", _bold("Usage"), 1

@@ -33,10 +33,12 @@ class NamedEmbedder(Group):
         "possible: a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "
         "embeddings service, and precomputed, for files that hold vectors. Options may follow the "
         "name, as in gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` "
-        "returns. Embeddings that are given are used as they are. [default: auto for texts, "
-        "pixels for images]",
+        "returns. Embeddings that are given are used as they are. The "
+        "environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto for "
+        "texts, pixels for images]",
         panel=EMBEDDING,
         metavar="NAME",
+        variable="CALIPERS_EMBEDDER",
         common=True,
         complete=(
             "auto",
@@ -127,9 +129,10 @@ class Model(Group):
     device: str = option(
         "auto",
         "Where the embedder runs: auto, cpu, cuda, mps. With cuda, neighbours are searched there "
-        "too, with the same counts.",
+        "too, with the same counts. The environment variable CALIPERS_DEVICE may fix it.",
         panel=EMBEDDING,
         metavar="NAME",
+        variable="CALIPERS_DEVICE",
         complete=("auto", "cpu", "cuda", "mps"),
     )
     dtype: str = option(
@@ -154,7 +157,8 @@ class Model(Group):
     )
     cache_dir: str | Path | None = option(
         None,
-        "Folder in which embeddings are cached. By default the user's cache folder.",
+        "Folder in which embeddings are cached. By default that of the environment variable "
+        "CALIPERS_CACHE, else the user's cache folder.",
         FOLDER,
         panel=EMBEDDING,
     )

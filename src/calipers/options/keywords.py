@@ -15,6 +15,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from calipers.errors import InputError
+from calipers.options.machine import of_machine
 from calipers.options.option import Group, options_of
 
 ALIASES = {"reference": "references", "generated": "predictions"}
@@ -129,7 +130,7 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
             raise TypeError(f"{function.__name__}() {error}") from None
         given = [bound.pop(name) for name in names]
         if options is None:
-            options = group(**bound)
+            options = group(**of_machine(group, bound), **bound)
         elif not isinstance(options, group):
             raise TypeError(
                 f"{function.__name__}() takes options of the class {group.__name__}; found "

@@ -66,6 +66,8 @@ class OptionField:
         Whether its value names a file that is read.
     common
         Whether most people need it: the short help lists it.
+    variable
+        The environment variable that fixes it for a machine, where nothing is given.
     """
 
     text: str
@@ -84,6 +86,7 @@ class OptionField:
     complete: str | tuple[str, ...] = ()
     source: bool = False
     common: bool = False
+    variable: str = ""
 
     def flags(self, name: str) -> tuple[str, ...]:
         """The flags of the command line."""

@@ -17,10 +17,11 @@ class Running(Group):
 
     threads: int | None = option(
         None,
-        "Number of processor threads. By default all. It changes no more than the last digits of "
-        "a score.",
+        "Number of processor threads. By default that of the environment variable "
+        "CALIPERS_THREADS, else all. It changes no more than the last digits of a score.",
         whole(1),
         panel=EMBEDDING,
+        variable="CALIPERS_THREADS",
     )
     progress: Progress | None = option(
         None,

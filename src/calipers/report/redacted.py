@@ -134,6 +134,8 @@ class Redaction:
             return type(value)()
         if isinstance(value, list | tuple) and key == "keywords":
             return type(value)(word for word in value if not _is_phrase(word))
+        if key == "study" and isinstance(value, str):  # names files in every line
+            return None
         if key == "command" and isinstance(value, str):
             return self.sentence(file_names(value))
         return self.value(value)

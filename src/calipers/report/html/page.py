@@ -138,6 +138,7 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
         stored=is_stored(shown),
         views_listed=list(dict.fromkeys(v.view for system in systems for v in system.views)),
         command=shown.settings.get("command"),
+        study=shown.settings.get("study"),
         redacted=redact,
         first=FIRST,
     )

@@ -330,6 +330,8 @@ def _set_row(role: str, samples: SetSummary, seeds: Sequence[str] = ()) -> SetRo
 def settings_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Give every setting of the run as a person reads it."""
     for key, value in comparison.settings.items():
+        if key == "study":  # shown as a file
+            continue
         yield clean(key), _plain(value)
 
 

@@ -1,0 +1,11 @@
+"""``calipers run``."""
+
+from calipers.command import Command
+
+COMMAND = Command(
+    name="run",
+    panel="Commands",
+    place=9,
+    summary="Run a study: a command with its files, options, outputs and checks from one file.",
+    cli="cli:run",
+)
