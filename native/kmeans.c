@@ -418,3 +418,218 @@ API int64_t shift_centre_sums(const float *rows, const int32_t *counted, const i
     }
     return changed;
 }
+
+/* All rounds of a clustering of few rows, from the products of all rows with each other.
+
+   The product of a row with the mean of a centre's rows is the mean of its products with these, so
+   with all products at hand a round takes one addition for each row and centre, and a few for each
+   row that changes its centre. Products are float32, summed in any order by whoever made them.
+   Where they cannot tell which of several centres is the nearest, distances are measured, so that
+   every row comes to the centre to which assign_rows would bring it. */
+typedef struct {
+    const float *rows, *products;
+    const double *weights;
+    int64_t *sums, *mass; /* of the rows of each centre, in whole multiples of 1 / unit */
+    float *values;        /* the centres */
+    double *crosses;      /* (cells, n): products of all rows with the sum of a centre's rows */
+    double *norms;        /* the squared length of each centre */
+    double *parts;        /* 1 over the weight of the rows in its crosses */
+    bool *seeded;         /* whether it was put on a row, and is no mean */
+    int32_t *labels, *before;
+    double *own, *best, *second;
+    int64_t n, depth, cells;
+    double unit;
+} few_rows;
+
+/* The squared distance of a row to a centre, less the row's squared length, by the products. */
+INLINE double gap_of(const few_rows *on, int64_t c, int64_t i)
+{
+    return on->norms[c] - 2.0 * on->parts[c] * on->crosses[c * on->n + i];
+}
+
+INLINE double measure_few(const few_rows *on, int64_t i, int64_t c)
+{
+    return squared_gap_ff(on->rows + i * on->depth, on->values + c * on->depth, on->depth);
+}
+
+static void put_on_row(const few_rows *on, int64_t c, int64_t i)
+{
+    const float *products = on->products + i * on->n;
+    double *crosses = on->crosses + c * on->n;
+    for (int64_t j = 0; j < on->n; j++) crosses[j] = (double)products[j];
+    memcpy(on->values + c * on->depth, on->rows + i * on->depth, sizeof(float) * (size_t)on->depth);
+    on->norms[c] = (double)products[i], on->parts[c] = 1.0, on->seeded[c] = true;
+}
+
+/* Measure which of the centres up to a limit is the nearest. A row leaves its own only for one that
+   is strictly nearer, and takes the first of equal ones. */
+static int32_t settle_few(const few_rows *on, int64_t i, double limit)
+{
+    int64_t own = on->before[i], nearest = own;
+    double least = own < 0 ? INFINITY : measure_few(on, i, own);
+    for (int64_t c = 0; c < on->cells; c++) {
+        if (c == own || gap_of(on, c, i) > limit) continue;
+        double squared = measure_few(on, i, c);
+        if (squared < least) least = squared, nearest = c;
+    }
+    return (int32_t)nearest;
+}
+
+/* Bring every row to its nearest centre; gaps that differ by less than `slack` are measured. */
+static void assign_few(const few_rows *on, double slack)
+{
+    int64_t n = on->n;
+    double *RESTRICT best = on->best, *RESTRICT second = on->second;
+    for (int64_t i = 0; i < n; i++) best[i] = second[i] = INFINITY;
+    for (int64_t c = 0; c < on->cells; c++) {
+        const double *RESTRICT crosses = on->crosses + c * n;
+        double norm = on->norms[c], twice = 2.0 * on->parts[c];
+        for (int64_t i = 0; i < n; i++) {
+            double gap = norm - twice * crosses[i];
+            double higher = gap > best[i] ? gap : best[i];
+            best[i] = gap < best[i] ? gap : best[i];
+            second[i] = higher < second[i] ? higher : second[i];
+        }
+    }
+    memcpy(on->before, on->labels, sizeof(int32_t) * (size_t)n);
+    for (int64_t c = 0; c < on->cells; c++) {
+        const double *RESTRICT crosses = on->crosses + c * n;
+        double norm = on->norms[c], twice = 2.0 * on->parts[c];
+        for (int64_t i = 0; i < n; i++)
+            if (norm - twice * crosses[i] <= best[i]) on->labels[i] = (int32_t)c;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (!(second[i] > best[i] + slack)) on->labels[i] = settle_few(on, i, best[i] + slack);
+}
+
+/* Bring the sums to the labels as they are; return how many rows have changed their centre. */
+static int64_t sum_up_few(const few_rows *on)
+{
+    int64_t n = on->n, depth = on->depth;
+    for (int64_t c = 0; c < on->cells; c++)
+        if (on->seeded[c]) memset(on->crosses + c * n, 0, sizeof(double) * (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t old = on->before[i], new = on->labels[i];
+        if (old == new) continue;
+        const float *RESTRICT products = on->products + i * n;
+        double weight = on->weights[i];
+        double *RESTRICT to = on->crosses + new * n;
+        for (int64_t j = 0; j < n; j++) to[j] += weight * (double)products[j];
+        if (old < 0) continue;
+        double *RESTRICT from = on->crosses + old * n;
+        for (int64_t j = 0; j < n; j++) from[j] -= weight * (double)products[j];
+    }
+    return shift_centre_sums(on->rows, on->before, on->labels, on->weights, on->unit, on->sums,
+                             on->mass, 0, depth, n, depth, n, on->cells);
+}
+
+/* Put centres without rows on the rows that cost most, the first one first; `costs` are spent. False
+   where too few rows cost anything. */
+static bool seed_empty(const few_rows *on, double *costs)
+{
+    for (int64_t c = 0; c < on->cells; c++) {
+        if (on->mass[c]) continue;
+        int64_t farthest = 0;
+        for (int64_t i = 1; i < on->n; i++)
+            if (costs[i] > costs[farthest]) farthest = i;
+        if (!(costs[farthest] > 0.0)) return false;
+        costs[farthest] = -1.0;
+        put_on_row(on, c, farthest);
+    }
+    return true;
+}
+
+/* Move every centre to the mean of its rows, if it has any. */
+static void move_to_means(const few_rows *on)
+{
+    int64_t n = on->n, depth = on->depth;
+    for (int64_t c = 0; c < on->cells; c++) {
+        if (!on->mass[c]) continue;
+        const int64_t *sums = on->sums + c * depth;
+        double mass = (double)on->mass[c];
+        for (int64_t t = 0; t < depth; t++)
+            on->values[c * depth + t] = (float)((double)sums[t] / mass);
+        on->norms[c] = 0.0, on->parts[c] = on->unit / mass, on->seeded[c] = false;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t c = on->labels[i];
+        on->norms[c] += on->weights[i] * on->crosses[c * n + i];
+    }
+    for (int64_t c = 0; c < on->cells; c++)
+        if (on->mass[c]) on->norms[c] *= on->parts[c] * on->parts[c];
+}
+
+/* How far centres have moved, squared and summed. */
+static double moved_from(const few_rows *on, const float *old)
+{
+    double moved = 0.0;
+    for (int64_t c = 0; c < on->cells; c++) {
+        double gone = 0.0;
+        for (int64_t t = c * on->depth; t < (c + 1) * on->depth; t++) {
+            double gap = (double)on->values[t] - (double)old[t];
+            gone += gap * gap;
+        }
+        moved += gone;
+    }
+    return moved;
+}
+
+/* What products may be wrong by where two gaps are compared.
+
+   In units of the largest squared length of a row: each gap holds three products, each off by at
+   most depth roundings of float32; the measured centre is rounded to float32, by which a distance
+   of at most twice the length moves; sums of products are off by a rounding of float64 for each row
+   that was added or taken away, and count as many times as the weight of all rows is that of the
+   centre's. */
+static double slack_of(const few_rows *on, double squared, double shifts, double all)
+{
+    double rounding = (double)on->depth * 0x1p-24, fewest = INFINITY;
+    double product = rounding / (1.0 - rounding);
+    for (int64_t c = 0; c < on->cells; c++)
+        if (1.0 / on->parts[c] < fewest) fewest = 1.0 / on->parts[c];
+    double sums = shifts * 0x1p-52 * (1.0 + all / fewest);
+    return 2.0 * squared * (1.0 + 2.0 * product) * (3.0 * product + 0x5p-24 + 3.0 * sums);
+}
+
+/* Cluster n rows from some of them, `first`, as the first centres, and measure the distances to the
+   last ones; return the number of rounds, or -1 where a centre stays without rows. `room` is for
+   the crosses and five numbers a row and two a centre, `old` for the centres before. */
+API int64_t cluster_few_rows(const float *rows, const float *products, const double *weights,
+                             double unit, const int64_t *first, int64_t most, double rest,
+                             int32_t *labels, double *own, int32_t *before, int64_t *sums,
+                             int64_t *mass, float *values, float *old, double *crosses,
+                             double *room, bool *seeded, int64_t filled, int64_t depth, int64_t n,
+                             int64_t cells, int64_t places)
+{
+    (void)filled, (void)places;
+    const few_rows on = {.rows = rows, .products = products, .weights = weights, .sums = sums,
+                         .mass = mass, .values = values, .crosses = crosses,
+                         .norms = room, .parts = room + cells, .seeded = seeded,
+                         .labels = labels, .before = before, .own = own,
+                         .best = room + 2 * cells, .second = room + 2 * cells + n,
+                         .n = n, .depth = depth, .cells = cells, .unit = unit};
+    double squared = 0.0, all = 0.0, shifts = 2.0 * (double)n, moved = INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        labels[i] = -1, all += weights[i];
+        if ((double)products[i * n + i] > squared) squared = (double)products[i * n + i];
+    }
+    for (int64_t c = 0; c < cells; c++) put_on_row(&on, c, first[c]);
+    int64_t round = 0;
+    for (;; round++) {
+        assign_few(&on, slack_of(&on, squared, shifts, all));
+        if (moved <= rest) break;
+        int64_t changed = sum_up_few(&on);
+        if (changed == 0 || round >= most) break;
+        shifts += 2.0 * (double)changed;
+        bool empty = false;
+        for (int64_t c = 0; c < cells; c++) empty |= mass[c] == 0;
+        if (empty)
+            for (int64_t i = 0; i < n; i++) own[i] = weights[i] * measure_few(&on, i, labels[i]);
+        memcpy(old, values, sizeof(float) * (size_t)(cells * depth));
+        move_to_means(&on);
+        if (empty && !seed_empty(&on, own)) return -1;
+        moved = moved_from(&on, old);
+    }
+    for (int64_t i = 0; i < n; i++) own[i] = measure_few(&on, i, labels[i]);
+    return round;
+}

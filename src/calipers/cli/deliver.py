@@ -33,6 +33,7 @@ def deliver(
     details: bool = False,
     sort: str | None = None,
     all_systems: bool = False,
+    before: str = "",
     after: str = "",
     inspect_value: str | None = None,
     benchmark: str | None = None,
@@ -57,8 +58,8 @@ def deliver(
     sort, all_systems
         In which order systems are shown, and whether all of many are, as of the document of a
         comparison.
-    after
-        Words that come after the tables.
+    before, after
+        Words that come before and after the tables.
     inspect_value
         The one value of each record for inspect; all of them if None.
     benchmark
@@ -97,6 +98,8 @@ def deliver(
         return comparison.explained(map_method=outputs.layout, progress=outputs.progress())
 
     def show() -> None:
+        if before:
+            write(_wrapped(before) + "\n")
         with uncollected():
             show_document(document())
         if outputs.explain and comparison is not None:

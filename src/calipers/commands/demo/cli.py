@@ -16,6 +16,8 @@ For your own files (one text per line, JSON Lines, CSV, Parquet, ...):
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
+CARRIED = "The vectors of these texts come with Calipers; those of yours are computed here."
+
 EXAMPLES = (
     ("With tests, noise floor and legend:", "calipers demo --details"),
     ("As a page with pictures:", "calipers demo --html demo.html"),
@@ -39,6 +41,9 @@ def demo(*, options: DemoOptions, outputs: Outputs, details: Details = False) ->
     with calm(quiet=outputs.quiet):
         from calipers.commands.demo.run import READING
         from calipers.commands.demo.run import demo as run
+        from calipers.demo.carried import is_carried
 
         comparison = run(seed=options.seed, progress=outputs.progress())
-    deliver(with_command(comparison), outputs, details=details, after=f"{READING}\n\n{NEXT}")
+    before = CARRIED if is_carried(comparison.settings) else ""
+    after = f"{READING}\n\n{NEXT}"
+    deliver(with_command(comparison), outputs, details=details, before=before, after=after)

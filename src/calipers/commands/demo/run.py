@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,8 +36,11 @@ def demo(
     ----------
     seed
         Decides the split of the human texts, the systems and every random step of the comparison.
-    cache_dir, cache, device, dtype, progress
-        As in `calipers.compare`.
+    cache
+        Whether vectors are looked up: those of the demo's texts, which come with Calipers, and
+        others that were kept. False to compute all of them.
+    cache_dir, device, dtype, progress
+        As in `calipers.compare`. On a GPU, or in another precision, all vectors are computed.
 
     Returns
     -------
@@ -49,13 +53,17 @@ def demo(
         If the packages of the default text embedder are not installed.
     """
     from calipers.commands.compare.run import compare
+    from calipers.demo.carried import embedder_of
     from calipers.demo.systems import systems
     from calipers.samples import SampleSet
 
     texts, generated = systems(seed)
+    every = [*texts, *chain.from_iterable(generated.values())]
+    embedder = embedder_of(every, device=device, dtype=dtype) if cache else None
     return compare(
         SampleSet.from_texts(texts, name="human", source="Python's documentation"),
         generated,
+        embedder=embedder,
         seed=seed,
         cache_dir=cache_dir,
         cache=cache,

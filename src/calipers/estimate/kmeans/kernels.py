@@ -62,6 +62,12 @@ class ClusterRows:
     unit: float
 
     @lazily
+    def products(self) -> Floats32:
+        """The product of each row with each; shape ``(n, n)``."""
+        rows = self.rows[: self.n]
+        return rows @ rows.T
+
+    @lazily
     def spread(self) -> float:
         """Variance of a column, averaged over the columns."""
         squared = self.weights @ self.low[: self.n] / (0.5 * (1 - slack(self.rows.shape[1])))
@@ -279,6 +285,67 @@ _shift_sums = native.kernel(
     "mass i8[places] out",
     "first int",
     "last int",
+    returns="int",
+)
+
+
+def cluster_by_products(
+    table: ClusterRows, first: NDArray[np.int64], *, rest: float, max_iterations: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64], int] | None:
+    """Run all rounds over few rows, by the products of these with each other.
+
+    To the last bit what :func:`assign` and :func:`shift_sums` come to, round by round.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    first
+        Which of them are the first centres.
+    rest
+        Centres that move by no more, squared and summed, are at rest.
+    max_iterations
+        Rounds after which it stops in any case.
+
+    Returns
+    -------
+    tuple or None
+        The centre of every row, its squared distance to it, and the number of rounds. None where a
+        centre has no row, and none that costs anything is left for it.
+    """
+    cells, n, depth = len(first), table.n, table.rows.shape[1]
+    if not cells or first.min() < 0 or first.max() >= n:
+        raise ValueError(f"the first centres are not some of {n} rows")
+    labels, own, before = np.empty(n, np.int32), np.empty(n), np.empty(n, np.int32)
+    sums, mass = np.zeros((cells, depth), np.int64), np.zeros(cells, np.int64)
+    values, old = np.empty((2, cells, depth), np.float32)
+    rounds = _cluster_few_rows(
+        *(table.rows, table.products, table.weights, table.unit, first, max_iterations, rest),
+        *(labels, own, before, sums, mass, values, old),
+        *(np.empty((cells, n)), np.empty(2 * (cells + n)), np.empty(cells, np.bool_)),
+    )
+    return None if rounds < 0 else (labels, own, int(rounds))
+
+
+_cluster_few_rows = native.kernel(
+    "cluster_few_rows",
+    "rows f4[filled, depth]",
+    "products f4[n, n]",
+    "weights f8[n]",
+    "unit float",
+    "first i8[cells]",
+    "most int",
+    "rest float",
+    "labels i4[n] out",
+    "own f8[n] out",
+    "before i4[n] out",
+    "sums i8[cells, depth] out",
+    "mass i8[cells] out",
+    "values f4[cells, depth] out",
+    "old f4[cells, depth] out",
+    "crosses f8[cells, n] out",
+    "room f8[room_length] out",
+    "seeded b1[cells] out",
     returns="int",
 )
 

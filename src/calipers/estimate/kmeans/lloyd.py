@@ -22,11 +22,20 @@ from calipers.estimate.kmeans.kernels import (
     Assignments,
     ClusterRows,
     assign,
+    cluster_by_products,
     filled,
     measure_own,
     shift_sums,
 )
-from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, chosen_rounds, run_rounds
+from calipers.estimate.kmeans.rounds import (
+    TOLERANCE,
+    Clustering,
+    Round,
+    Sums,
+    chosen_rounds,
+    inertia_of,
+    run_rounds,
+)
 from calipers.numeric.arrays import Floats32
 from calipers.numeric.panels import PANEL
 from calipers.numeric.threads import Workers
@@ -36,6 +45,7 @@ from calipers.numeric.tiles import Span, panel_spans, spans
 DENSE = 0.04
 # Bounds of more pairs than this would take over a gibibyte; all pairs are computed anew instead
 MOST_BOUNDS = 2**28
+FEW = 1024  # rows up to which all their products, made once for all starts, spare more than they cost
 GATHERED = 2**14  # rows that are copied to stand side by side
 PIECE = 2**20  # pairs, or numbers to add up, that are worth a thread's while
 
@@ -58,8 +68,15 @@ def k_means(
     workers
         The threads that share the rows; no effect on the result.
     """
-    rounds = chosen_rounds(table.n * centres) or LocalRounds(workers)
-    return rounds.run(table, table.rows[_draw(table, centres, seed)], max_iterations)
+    first, chosen = _draw(table, centres, seed), chosen_rounds(table.n * centres)
+    if chosen is None and table.n <= FEW:
+        rest = TOLERANCE * table.spread
+        found = cluster_by_products(table, first, rest=rest, max_iterations=max_iterations)
+        if found is not None:
+            labels, own, number = found
+            return Clustering(labels, inertia_of(own, table), number)
+    rounds = chosen or LocalRounds(workers)
+    return rounds.run(table, table.rows[first], max_iterations)
 
 
 def cell_means(table: ClusterRows, labels: NDArray[np.int32]) -> NDArray[np.float64]:

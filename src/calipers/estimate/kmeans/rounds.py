@@ -161,8 +161,12 @@ def run_rounds(table: ClusterRows, steps: Steps, at: Round, max_iterations: int)
         if sums.changed == 0 or at.number >= max_iterations:
             break
         at = at.following(next_centres(table, steps, sums, at))
-    inertia = float((steps.own * table.weights).sum())
-    return Clustering(steps.labels, inertia, at.number)
+    return Clustering(steps.labels, inertia_of(steps.own, table), at.number)
+
+
+def inertia_of(own: NDArray[np.float64], table: ClusterRows) -> float:
+    """Add up the squared distances of rows to their centres, each times its weight."""
+    return float((own * table.weights).sum())
 
 
 def next_centres(table: ClusterRows, steps: Steps, sums: Sums, at: Round) -> Floats32:
