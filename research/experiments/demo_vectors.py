@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import runpy
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,14 +61,10 @@ def main() -> None:
     parser.add_argument("--older", nargs="*", type=Path, default=[])
     options = parser.parse_args()
     human = chosen(options.topics, options.older)
-    empty = {view: np.empty((0, 0), np.float16) for view in MiniLM.views}
-    none = np.empty(0, np.int32)
-    listed = carried.CarriedVectors(carried.hashed(human), PARAGRAPHS, empty, none, none, REVISION)
-    listed.save()
-    _reference, generated = systems(0)
+    _reference, generated = systems(0, human)
     made = [text for name in ("markov_chain", "near_copies") for text in generated[name]]
     vectors = vectors_of(list(dict.fromkeys([*human, *made])))
-    replace(vectors, paragraphs=len(human)).save()
+    vectors.save()
     print(f"{len(vectors.hashes)} texts, {carried.FILE.stat().st_size / 1e6:.2f} MB")
 
 

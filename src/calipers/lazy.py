@@ -1,9 +1,9 @@
-"""What is made when first asked for: public names of a package, and properties of an object.
+"""What is made when first asked for: names of a package, properties of an object, patterns.
 
 :func:`lazy_names` imports the names of a package when they are first used, so that it loads nothing
-heavy. :class:`lazily` is :func:`functools.cached_property` without the lock that Python 3.11 holds
-for all objects of a class at once: pairs that are scored on several threads would wait for each
-other.
+heavy. :func:`pattern` compiles a regular expression then. :class:`lazily` is
+:func:`functools.cached_property` without the lock that Python 3.11 holds for all objects of a class
+at once: pairs that are scored on several threads would wait for each other.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import functools
+    import re
 
     lazily = functools.cached_property
 else:
@@ -33,6 +35,40 @@ else:
                 return self
             made = owner.__dict__[self._name] = self._make(owner)
             return made
+
+
+def pattern(text: str, flags: int = 0, *, package: str = "re") -> re.Pattern[str]:
+    """Make a regular expression that is compiled when it is first used.
+
+    Large classes of characters take milliseconds to compile, and most texts need few of them.
+
+    Parameters
+    ----------
+    text, flags
+        As of :func:`re.compile`.
+    package
+        What compiles it: ``"re"`` or ``"regex"``, imported then.
+
+    Examples
+    --------
+    >>> pattern("a+").findall("aa b a")
+    ['aa', 'a']
+    """
+    return cast("re.Pattern[str]", _Pattern(text, flags, package))
+
+
+class _Pattern:
+    """What becomes a pattern, method by method, as they are asked for."""
+
+    def __init__(self, text: str, flags: int, package: str) -> None:
+        self._compiled = lru_cache(lambda: importlib.import_module(package).compile(text, flags))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(self._compiled(), name)
+        setattr(self, name, value)  # found without a question from now on
+        return value
 
 
 def lazy_names(

@@ -15,9 +15,9 @@ from calipers.errors import InputError
 from calipers.estimate import Histograms, Quantisation, preprocess, quantise
 from calipers.estimate.histograms import check_smoothing, probabilities
 from calipers.estimate.kmeans import rounds
-from calipers.estimate.kmeans.kernels import lay_out
-from calipers.estimate.kmeans.lloyd import LocalSteps, k_means
-from calipers.estimate.kmeans.rounds import Round, next_centres
+from calipers.estimate.kmeans.kernels import cluster_by_products, lay_out
+from calipers.estimate.kmeans.lloyd import LocalRounds, LocalSteps, k_means
+from calipers.estimate.kmeans.rounds import Round, at_rest, inertia_of, next_centres
 from calipers.estimate.quantise import bucket_count, joined_cells
 from calipers.estimate.shared_cells import shared_quantise, shared_space
 from calipers.numeric.blocks import Blocks
@@ -422,6 +422,19 @@ def fit(rows, centres, *, seed=0, threads=1, max_iterations=500):
     return replace(found, inertia=np.ldexp(found.inertia, 2 * table.exponent))
 
 
+@pytest.fixture(params=["bounds", "products"])
+def either_way(request, monkeypatch):
+    monkeypatch.setattr(module, "FEW", 0 if request.param == "bounds" else 10**6)
+
+
+either = pytest.mark.usefixtures("either_way")
+
+
+@pytest.fixture
+def by_bounds(monkeypatch):
+    monkeypatch.setattr(module, "FEW", 0)
+
+
 @pytest.fixture
 def rows(rng):
     topics = 2 * rng.standard_normal((12, 20))
@@ -429,6 +442,7 @@ def rows(rng):
     return (drawn - drawn.mean(axis=0)).astype(np.float32)
 
 
+@either
 @pytest.mark.parametrize("centres", [1, 2, 15, 90])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_equals_lloyd_of_scikit_learn_from_the_same_start(rows, centres, seed):
@@ -439,6 +453,7 @@ def test_equals_lloyd_of_scikit_learn_from_the_same_start(rows, centres, seed):
     assert (ours.labels == theirs.labels_).mean() > 0.999
 
 
+@either
 def test_labels_are_the_nearest_means(rows):
     found = fit(rows, 25)
     means = np.array([rows[found.labels == c].mean(axis=0, dtype=float) for c in range(25)])
@@ -448,6 +463,7 @@ def test_labels_are_the_nearest_means(rows):
     assert found.inertia == pytest.approx(own.sum(), rel=1e-4)
 
 
+@pytest.mark.usefixtures("by_bounds")
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_change_no_cells(rows, threads):
     one, many = fit(rows, 40), fit(rows, 40, threads=threads)
@@ -455,6 +471,7 @@ def test_threads_change_no_cells(rows, threads):
     assert one.inertia == many.inertia
 
 
+@pytest.mark.usefixtures("by_bounds")
 def test_the_bounds_only_save_work(rows, monkeypatch):
     with_bounds = fit(rows, 40)
     monkeypatch.setattr(module, "DENSE", 1.0)
@@ -465,12 +482,14 @@ def test_the_bounds_only_save_work(rows, monkeypatch):
     np.testing.assert_array_equal(with_bounds.labels, always_single.labels)
 
 
+@either
 def test_more_rounds_never_raise_the_inertia(rows):
     inertias = [fit(rows, 30, max_iterations=rounds).inertia for rounds in (1, 2, 3, 5, 100)]
     assert inertias == sorted(inertias, reverse=True)
     assert inertias[0] > inertias[-1]
 
 
+@either
 def test_duplicates_leave_no_row_away_from_its_centre():
     rows = np.repeat(np.eye(5, dtype=np.float32), 20, axis=0)
     found = fit(rows, 10)
@@ -478,16 +497,19 @@ def test_duplicates_leave_no_row_away_from_its_centre():
     assert len(np.unique(found.labels)) == 5
 
 
+@either
 def test_an_empty_centre_moves_to_the_farthest_row():
     # Three of the four starts fall on the same point in every seed; none may stay empty
     rows = np.array([[0.0]] * 97 + [[10.0], [20.0], [30.0]], np.float32)
     assert fit(rows, 4).inertia == 0
 
 
+@either
 def test_it_stops_after_the_rounds_it_was_given(rows):
     assert fit(rows, 30, max_iterations=2).iterations == 2
 
 
+@either
 def test_one_round_is_one_step_of_lloyd_with_labels_of_the_new_centres(rows, monkeypatch):
     def labels_of(centres):
         squared = ((rows[:, None].astype(float) - centres) ** 2).sum(axis=-1)
@@ -545,6 +567,7 @@ def test_sums_that_follow_the_rows_equal_sums_made_anew(rows):
     assert run.sum_up().changed == 0
 
 
+@either
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (47, 16), (48, 17), (97, 3)])
 def test_sizes_that_fill_no_vector(rng, n, d):
     rows = rng.standard_normal((n, d)).astype("f4")
@@ -568,6 +591,7 @@ def weighted(sets, weights, centres, seed=0):
     return replace(found, inertia=np.ldexp(found.inertia, 2 * table.exponent))
 
 
+@either
 def test_weights_equal_weighted_lloyd_of_scikit_learn(rows, monkeypatch):
     monkeypatch.setattr(module, "_draw", lambda table, centres, seed: np.arange(centres))
     each = np.repeat([0.5, 2.0], [300, 600])
@@ -577,6 +601,7 @@ def test_weights_equal_weighted_lloyd_of_scikit_learn(rows, monkeypatch):
     assert (ours.labels == theirs.labels_).mean() > 0.999
 
 
+@either
 def test_weights_count_as_copies_of_a_row_do(rows, monkeypatch):
     monkeypatch.setattr(module, "_draw", lambda table, centres, seed: np.arange(centres))
     few, many = rows[:200], rows[200:500]
@@ -591,3 +616,83 @@ def test_first_centres_are_drawn_in_proportion_to_the_weights(rng):
     table = lay_out([rows[:50], rows[50:]], Workers.alone(), [1.0, 9.0])
     drawn = np.concatenate([module._draw(table, 1, seed) for seed in range(600)])
     assert 0.85 < (drawn >= 50).mean() < 0.95
+
+
+KINDS = ("plain", "copies", "blobs", "grid", "far", "halves")
+
+
+def of_kind(kind, n, d, rng):
+    """Rows of which some, or none, are equal or hardly differ."""
+    rows = rng.standard_normal((n, d)).astype("f4")
+    if kind == "copies":
+        return rows[rng.integers(0, max(1, n // 6), n)]
+    if kind == "blobs":
+        return rows[rng.integers(0, min(5, n), n)] + np.float32(1e-3) * rows
+    if kind == "grid":
+        return np.round(rows)
+    if kind == "far":
+        return rows * np.float32(1e-3) + np.float32(100)
+    if kind == "halves":  # mirrored: every row is as far from two centres
+        return np.concatenate([rows[: n - n // 2], -rows[: n // 2]])
+    return rows
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    n=st.integers(2, 120),
+    d=st.sampled_from([1, 2, 3, 16, 33, 200]),
+    share=st.floats(0, 1),
+    heavy=st.sampled_from([1.0, 0.37, 50.0]),
+    rounds=st.sampled_from([0, 1, 2, 500]),
+    seed=st.integers(0, 2**20),
+)
+@settings(max_examples=200)
+def test_products_and_bounds_come_to_the_same_to_the_last_bit(
+    kind, n, d, share, heavy, rounds, seed
+):
+    rows = of_kind(kind, n, d, np.random.default_rng(seed))
+    table = lay_out([rows[: n // 2], rows[n // 2 :]], Workers.alone(), [1.0, heavy])
+    first = module._draw(table, max(1, round(share * n)), seed)
+    found = cluster_by_products(table, first, rest=at_rest(table), max_iterations=rounds)
+    expected = LocalRounds(Workers.alone()).run(table, table.rows[first], rounds)
+    if found is None:  # more centres than different rows
+        assert len(first) > len(np.unique(table.rows[:n], axis=0))
+        return
+    labels, own, number = found
+    np.testing.assert_array_equal(labels, expected.labels)
+    assert inertia_of(own, table) == expected.inertia
+    assert number == expected.iterations
+
+
+def test_wrong_products_are_put_right_where_they_are_close(rng):
+    # Off by as much as float32 sums may be, they must not decide
+    rows = of_kind("blobs", 90, 24, rng)
+    table = lay_out([rows], Workers.alone())
+    first = module._draw(table, 12, 0)
+    expected = LocalRounds(Workers.alone()).run(table, table.rows[first], 500)
+    off = rng.uniform(-1, 1, (90, 90)) * 24 * 2.0**-24
+    vars(table)["products"] = (table.products * (1 + (off + off.T) / 2)).astype("f4")
+    labels, _, _ = cluster_by_products(table, first, rest=at_rest(table), max_iterations=500)
+    np.testing.assert_array_equal(labels, expected.labels)
+
+
+@pytest.mark.parametrize("first", [[], [-1], [5]])
+def test_first_centres_must_be_rows(first):
+    table = lay_out([np.eye(5, dtype="f4")], Workers.alone())
+    with pytest.raises(ValueError, match="some of 5 rows"):
+        cluster_by_products(table, np.array(first, np.int64), rest=0.0, max_iterations=5)
+
+
+def test_few_rows_go_by_products_unless_rounds_run_elsewhere(rng, monkeypatch):
+    calls = []
+
+    def watched(table, first, **options):
+        calls.append(len(first))
+        return cluster_by_products(table, first, **options)
+
+    monkeypatch.setattr(module, "cluster_by_products", watched)
+    rows = rng.standard_normal((module.FEW + 1, 3)).astype("f4")
+    fit(rows, 3)
+    assert calls == []
+    fit(rows[1:], 4)
+    assert calls == [4]

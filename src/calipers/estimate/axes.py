@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import lapack
 
 from calipers.catalogue.settings import Norm
 from calipers.errors import InputError
@@ -255,6 +254,8 @@ def _leading(scatter: Matrix, share: float) -> tuple[Matrix, float] | None:
     None where that takes too many axes, or the method of relatively robust representations fails.
     """
     d = len(scatter)
+    from scipy.linalg import lapack  # a quarter of what a comparison without axes imports
+
     room = int(lapack.dsytrd_lwork(d, lower=1)[0])
     reflectors, diagonal, beside, factors, _ = lapack.dsytrd(scatter.T, lower=1, lwork=room)
     variances, failed = lapack.dsterf(diagonal, beside)

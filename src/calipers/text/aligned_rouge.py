@@ -37,7 +37,7 @@ from calipers.text.aligned import Aligned, References, align, check_tables
 from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 from calipers.text.unicode_forms import as_seen
-from calipers.unicode.words import VERSION, words
+from calipers.unicode.words import regex_version, words
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
 LARGEST = 64_000_000
@@ -202,7 +202,7 @@ def _signature(
             "part": part,
             "stemmer": "porter" if stemmer else "none",
             "nrefs": rows.width,
-            "tokens": "ascii" if tokens == "ascii" else f"unicode-regex-{VERSION}",
+            "tokens": "ascii" if tokens == "ascii" else f"unicode-regex-{regex_version()}",
             "version": version("rouge-score"),
             **({"undefined": undefined} if undefined else {}),
             "n": len(rows.texts),

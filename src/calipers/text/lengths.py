@@ -22,7 +22,7 @@ from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, diff
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 from calipers.text.unicode_forms import as_seen
-from calipers.unicode.words import VERSION, graphemes
+from calipers.unicode.words import graphemes, regex_version
 from calipers.unicode.written_words import split_words
 
 Unit = Literal["tokens", "words", "characters"]
@@ -133,7 +133,7 @@ def _length_score(
         lengths = np.array([len(cut(as_seen(text))) for text in measured])
     value = float(summary(lengths))
     reason = "a single text has no spread" if np.isnan(value) else None
-    pins = {"unit": unit} if unit == "tokens" else {"unit": unit, "cut": f"regex-{VERSION}"}
+    pins = {"unit": unit} if unit == "tokens" else {"unit": unit, "cut": f"regex-{regex_version()}"}
     return text_score(metric, value, measured, reason=reason, per_sample=lengths, **pins)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from calipers.text.word_numbers import Numbers, Vocabulary, number_splits
-from calipers.unicode.words import VERSION, graphemes, stand_alone
+from calipers.unicode.words import graphemes, regex_version, stand_alone
 
 CODE_POINTS = 0x110000
 
@@ -34,7 +34,7 @@ class CharacterTokenizer:
     the same tokens; sacrebleu's ``char`` drops it, and takes code points.
     """
 
-    name = f"characters-regex-{VERSION}"
+    name = f"characters-regex-{regex_version()}"
 
     def split(self, texts: Sequence[str]) -> Iterable[Sequence[str]]:
         """Split each text into its characters."""

@@ -18,7 +18,7 @@ from calipers.text.chunk_memo import ChunkMemo
 from calipers.text.nltk_tokenizer import NltkTokenizer
 from calipers.text.word_numbers import Numbers, Vocabulary
 from calipers.unicode.scripts import letters
-from calipers.unicode.words import VERSION, cut_chunk, words_and_marks
+from calipers.unicode.words import cut_chunk, regex_version, words_and_marks
 
 FEW = 0.005
 """Of the characters; German has 0.015, Italian 0.008, English with foreign names below 0.001."""
@@ -36,7 +36,7 @@ class UnicodeTokenizer:
     White space ends every token, so the chunks of a text between it can be cut by themselves.
     """
 
-    name = f"unicode-regex-{VERSION}"
+    name = f"unicode-regex-{regex_version()}"
 
     def split(self, texts: Sequence[str]) -> Iterable[Sequence[str]]:
         """Split each text into its words and marks."""

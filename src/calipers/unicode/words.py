@@ -16,21 +16,17 @@ These units are smaller than words. A language of several scripts, as Japanese, 
 
 Nothing is normalised: give texts in one form (:func:`calipers.text.unicode_forms.as_seen`) where
 words are compared. The classes of characters are those of the package ``regex``, whose version
-:data:`VERSION` names; its own word boundaries are not used, as they differ between its versions.
+:func:`regex_version` names; its own word boundaries are not used, as they differ between versions.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
-from importlib.metadata import version
+from functools import cache, lru_cache
 
-import regex
-
+from calipers.lazy import pattern
 from calipers.unicode.scripts import BLOCKS, WITHOUT_SPACES
-
-VERSION = version("regex")
 
 # The rules of UAX #29, by the names of its classes. "E" is what a rule looks past (WB4)
 _E = r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
@@ -77,7 +73,7 @@ _UNSPACED = rf"(?:{_THAI_LAO}|{_STACKS}|{_SINGLE}){_E}"
 
 SHORT = 32
 """Characters of what is remembered when it is cut."""
-_PIECES = regex.compile(rf"(?V1s)(?={_SPACE_FREE}){_UNSPACED}|{_SPACED}")
+_PIECES = pattern(rf"(?V1s)(?={_SPACE_FREE}){_UNSPACED}|{_SPACED}", package="regex")
 """Without white space."""
 _ASCII_PIECES = re.compile(
     r"\w+(?:(?:(?<=[A-Za-z])[.:'](?=[A-Za-z])|(?<=[0-9])[.,;'](?=[0-9]))\w+)*|[^\s\x1c-\x1f]",
@@ -89,18 +85,19 @@ _ASCII_WORDS = re.compile(
     r"(?:(?:(?<=[A-Za-z])[.:'](?=[A-Za-z])|(?<=[0-9])[.,;'](?=[0-9]))\w+)*",
     re.ASCII,
 )
-_MAY_LACK_SPACES = re.compile(f"[{BLOCKS}\u02ea\u02eb\U0001f1e6-\U0001f1ff]")
+_MAY_LACK_SPACES = pattern(f"[{BLOCKS}\u02ea\u02eb\U0001f1e6-\U0001f1ff]")
 _HAN_KANA = "\u3041-\u3096\u4e00-\u9fff"
-_CHARACTERS = re.compile(
+_CHARACTERS = pattern(
     f"([{_HAN_KANA}][{_HAN_KANA}\u3001-\u3003\u3008-\u3011\u201c\u201d\uff01\uff08\uff09\uff0c\uff1f]*"
     f"(?=[\\0-\xa0\u2010-\u2027\u3000-\u3020\u30a1-\u30fa{_HAN_KANA}\uff01-\uff60]|\\Z))"
 )
 """Runs of characters that are a piece each, whatever stands around them."""
-_WORD = regex.compile(r"[\p{L}\p{N}\p{So}\p{Co}\p{Cn}]")
-_GRAPHEMES = regex.compile(
-    rf"(?V1s){_FLAG}{{1,2}}[\p{{GCB=Extend}}\p{{GCB=ZWJ}}\p{{GCB=SpacingMark}}]*+|\X"
+_WORD = pattern(r"[\p{L}\p{N}\p{So}\p{Co}\p{Cn}]", package="regex")
+_GRAPHEMES = pattern(
+    rf"(?V1s){_FLAG}{{1,2}}[\p{{GCB=Extend}}\p{{GCB=ZWJ}}\p{{GCB=SpacingMark}}]*+|\X",
+    package="regex",
 )
-_ALONE = re.compile(
+_ALONE = pattern(
     "[\n -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u058a\u0620-\u064a\u0904-\u0939"
     "\u1e00-\u1fff\u2010-\u2027\u3000-\u3029\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*+"
 )
@@ -109,9 +106,17 @@ _CLOSE = (
     rf"[[{WITHOUT_SPACES}\p{{Script=Katakana}}\p{{Script=Tibetan}}\u3000-\u303f\u30fb\u30fc"
     r"\uff01-\uff0f\uff1a-\uff20]--\p{Nd}]"
 )
-_CLOSE_LEFT = regex.compile(rf"(?V1){_CLOSE}\p{{M}}*+\Z")
-_CLOSE_RIGHT = regex.compile(rf"(?V1){_CLOSE}")
+_CLOSE_LEFT = pattern(rf"(?V1){_CLOSE}\p{{M}}*+\Z", package="regex")
+_CLOSE_RIGHT = pattern(rf"(?V1){_CLOSE}", package="regex")
 """Characters beside which no space is written: of such scripts, katakana, Tibetan, their marks."""
+
+
+@cache
+def regex_version() -> str:
+    """Name the version of the package that knows the classes of characters."""
+    from importlib.metadata import version
+
+    return version("regex")
 
 
 def words_and_marks(text: str) -> list[str]:
@@ -224,7 +229,8 @@ def joined(pieces: Iterable[str]) -> str:
     """
     text, close = "", True
     for piece in pieces:
-        gap = "" if close or _CLOSE_RIGHT.match(piece) else " "
+        spaced = piece.isascii()
+        gap = "" if close or not (spaced or _CLOSE_RIGHT.match(piece) is None) else " "
         text += gap + piece
-        close = _CLOSE_LEFT.search(piece) is not None
+        close = not spaced and _CLOSE_LEFT.search(piece) is not None
     return text

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.commands.demo.run import READING, demo
+from calipers.demo.carried import listed
 from calipers.demo.corpora import LONGEST, SHORTEST, paragraphs, prose
 from calipers.demo.markov import fit, generate
 from calipers.demo.near_copies import near_copies
@@ -277,10 +278,11 @@ def test_run_hands_the_sets_and_every_option_on(monkeypatch: pytest.MonkeyPatch)
     result = demo(seed=1, cache=False, device="cpu", dtype="auto")
     assert result == "a comparison"
     [(reference, generated, options)] = calls
-    texts, expected = systems(1)
+    texts, expected = systems(1, listed(paragraphs()))
     assert (reference.name, list(reference)) == ("human", texts)
     assert generated == expected
     assert options == {
+        "embedder": None,
         "seed": 1,
         "cache": False,
         "cache_dir": None,

@@ -53,11 +53,12 @@ def demo(
         If the packages of the default text embedder are not installed.
     """
     from calipers.commands.compare.run import compare
-    from calipers.demo.carried import embedder_of
+    from calipers.demo.carried import embedder_of, listed
+    from calipers.demo.corpora import paragraphs
     from calipers.demo.systems import systems
     from calipers.samples import SampleSet
 
-    texts, generated = systems(seed)
+    texts, generated = systems(seed, listed(paragraphs()))
     every = [*texts, *chain.from_iterable(generated.values())]
     embedder = embedder_of(every, device=device, dtype=dtype) if cache else None
     return compare(

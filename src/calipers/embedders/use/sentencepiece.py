@@ -10,6 +10,7 @@ SentencePiece and tokenizers put one unknown piece in the place of several in a 
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -49,16 +50,35 @@ def read_vocabulary(content: bytes) -> Vocabulary:
     table = b""
     for number, value in _fields(content):
         if number == 1:
-            text, score = b"", 0.0
-            for inner, part in _fields(value):
-                if inner == 1:
-                    text = part
-                elif inner == 2:
-                    score = struct.unpack("<f", part)[0]
-            pieces.append((text.decode(), score))
+            pieces.append(_usual_piece(value) or _piece(value))
         elif number == 3:
             table = next((part for inner, part in _fields(value) if inner == 2), b"")
     return Vocabulary(pieces, table)
+
+
+_USUAL = re.compile(rb"\n([\0-\x7f])(.*)\x15(....)(?:\x18[\0-\x7f])?", re.DOTALL)
+"""A short text, its score and maybe its kind, in this order: so are all pieces written."""
+
+
+def _usual_piece(message: bytes) -> tuple[str, float] | None:
+    """Read a piece of the usual form at once; None where it has another."""
+    read = _USUAL.fullmatch(message)
+    if read is None or read[1][0] != len(read[2]):
+        return None
+    return read[2].decode(), _SCORE.unpack(read[3])[0]
+
+
+def _piece(message: bytes) -> tuple[str, float]:
+    text, score = b"", 0.0
+    for number, value in _fields(message):
+        if number == 1:
+            text = value
+        elif number == 2:
+            score = _SCORE.unpack(value)[0]
+    return text.decode(), score
+
+
+_SCORE = struct.Struct("<f")
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
@@ -85,6 +105,8 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _whole(message: bytes, place: int) -> tuple[int, int]:
     """Read a whole number, seven bits a byte; give what follows, too."""
+    if place < len(message) and message[place] < 128:
+        return message[place], place + 1
     value = shift = 0
     while True:
         if place >= len(message):

@@ -28,10 +28,10 @@ from calipers.estimate.kmeans.kernels import (
     shift_sums,
 )
 from calipers.estimate.kmeans.rounds import (
-    TOLERANCE,
     Clustering,
     Round,
     Sums,
+    at_rest,
     chosen_rounds,
     inertia_of,
     run_rounds,
@@ -45,7 +45,8 @@ from calipers.numeric.tiles import Span, panel_spans, spans
 DENSE = 0.04
 # Bounds of more pairs than this would take over a gibibyte; all pairs are computed anew instead
 MOST_BOUNDS = 2**28
-FEW = 1024  # rows up to which all their products, made once for all starts, spare more than they cost
+# Rows up to which all their products, made once for all starts, spare more than they cost
+FEW = 1024
 GATHERED = 2**14  # rows that are copied to stand side by side
 PIECE = 2**20  # pairs, or numbers to add up, that are worth a thread's while
 
@@ -70,7 +71,7 @@ def k_means(
     """
     first, chosen = _draw(table, centres, seed), chosen_rounds(table.n * centres)
     if chosen is None and table.n <= FEW:
-        rest = TOLERANCE * table.spread
+        rest = at_rest(table)
         found = cluster_by_products(table, first, rest=rest, max_iterations=max_iterations)
         if found is not None:
             labels, own, number = found

@@ -155,13 +155,18 @@ def run_rounds(table: ClusterRows, steps: Steps, at: Round, max_iterations: int)
     """Go from round to round until no row changes its centre, or the centres are at rest."""
     while True:
         steps.assign(at)
-        if at.moved <= TOLERANCE * table.spread:
+        if at.moved <= at_rest(table):
             break
         sums = steps.sum_up()
         if sums.changed == 0 or at.number >= max_iterations:
             break
         at = at.following(next_centres(table, steps, sums, at))
     return Clustering(steps.labels, inertia_of(steps.own, table), at.number)
+
+
+def at_rest(table: ClusterRows) -> float:
+    """How far centres may move, squared and summed, that are at rest."""
+    return TOLERANCE * table.spread
 
 
 def inertia_of(own: NDArray[np.float64], table: ClusterRows) -> float:
