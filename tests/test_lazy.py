@@ -1,16 +1,17 @@
 """Public names that are imported when first used are those that type checkers see."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 import calipers
 from calipers import text
-from calipers.lazy import lazy_names
+from calipers.lazy import lazy_names, pattern
 
 both = pytest.mark.parametrize("package", [calipers, text], ids=lambda package: package.__name__)
 
@@ -55,3 +56,24 @@ def test_another_name_loads_nothing():
     code = "import sys, calipers.text; hasattr(calipers.text, 'no'); print('numpy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"
+
+
+def test_a_pattern_is_compiled_when_it_is_first_used(monkeypatch):
+    compiled = []
+
+    def compile_pattern(text, flags):
+        compiled.append((text, flags))
+        return re.compile(text, flags)
+
+    monkeypatch.setitem(sys.modules, "compiler", SimpleNamespace(compile=compile_pattern))
+    made = pattern("(a)+", re.IGNORECASE, package="compiler")
+    assert compiled == []
+    assert made.fullmatch("aA") is not None
+    assert made.sub("b", "aac") == "bc"
+    assert made.groups == 1
+    assert compiled == [("(a)+", re.IGNORECASE)]
+
+
+def test_a_pattern_that_is_none_says_so_when_it_is_used():
+    with pytest.raises(re.error):
+        pattern("(").findall("")

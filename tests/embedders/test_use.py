@@ -276,3 +276,20 @@ def test_a_small_vocabulary():
     piece = b"\x0a\x02\xc3\xa9\x15\x00\x00\x80\xbf\x18\x04"
     content = b"\x0a" + bytes([len(piece)]) + piece + b"\x12\x02\x18\x01\x1a\x05\x12\x03abc"
     assert read_vocabulary(content) == ([("é", -1.0)], b"abc")
+
+
+def message(number, content):
+    length = [len(content) & 127 | 128, len(content) >> 7] if len(content) > 127 else [len(content)]
+    return bytes([number << 3 | 2, *length]) + content
+
+
+SCORE, KIND = b"\x15\x00\x00\x80\xbf", b"\x18\x04"
+
+
+@pytest.mark.parametrize("text", ["", "é", "\n\x15", "x" * 115, "x" * 127, "x" * 128, "€" * 99])
+@pytest.mark.parametrize("order", ["ts", "tsk", "st", "stk", "kts", "tskk", "tks"])
+def test_a_piece_may_be_written_in_any_order_and_length(text, order):
+    fields = {"t": message(1, text.encode()), "s": SCORE, "k": KIND}
+    piece = b"".join(fields[each] for each in order)
+    content = message(1, piece) + message(1, message(1, b"next"))
+    assert read_vocabulary(content).pieces == [(text, -1.0), ("next", 0.0)]
