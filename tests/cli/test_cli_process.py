@@ -184,6 +184,17 @@ def test_demo_shows_the_table_how_to_read_it_and_what_comes_next(calipers, calls
     )
 
 
+def test_demo_says_first_where_its_vectors_come_from(calipers, calls, monkeypatch):
+    assert "come with Calipers" not in calipers("demo").stdout
+    monkeypatch.setattr("calipers.demo.carried.is_carried", lambda settings: True)
+    first, second, *_ = calipers("demo").stdout.splitlines()
+    assert (
+        first == "The vectors of these texts come with Calipers; those of yours are computed here."
+    )
+    assert second == ""
+    assert json.loads(calipers("demo", "--json", "-").stdout)["reference"]["name"] == "human"
+
+
 def test_demo_as_json_is_json_alone(calipers, calls):
     assert json.loads(calipers("demo", "--json", "-").stdout)["reference"]["name"] == "human"
 
