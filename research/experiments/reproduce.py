@@ -20,11 +20,11 @@ from calipers.whole_files import write_text_atomically
 from reproduction import kept
 from reproduction.catalogue import ITEMS, SOURCES, find
 from reproduction.item import Found, Item
-from reproduction.pages import VERDICTS, outdated, pages
+from reproduction.pages import outdated, pages
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line asks; 1 where a page is out of date or a line does not hold."""
+    """Do what the command line asks; 1 where a page is out of date or a line is amiss."""
     options = parse(arguments)
     if options.list:
         print("\n".join(listed()))
@@ -45,15 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def listed() -> list[str]:
     """One line for each item."""
     width = max(map(len, ITEMS))
-    return [f"{item.key:{width}}  {item.status:14}  {item.shows}" for item in ITEMS.values()]
+    return [f"{item.key:{width}}  {item.status:20}  {item.shows}" for item in ITEMS.values()]
 
 
 def show(item: Item) -> Found:
     """Run one item and print what it found; where nothing can be run, say what is missing."""
     print(f"\n{item.key}: {item.number}. {item.shows}\n{item.status}. {item.differs}", flush=True)
-    found = item.measure() if item.run else ()
-    for line in found:
-        verdict = VERDICTS[line.holds].strip("*")
+    found = item.measure() if item.run else Found(())
+    for line in found.lines:
+        verdict = ": ".join(filter(None, [line.verdict, line.basis]))
         print(f"  {line.what}\n    paper {line.paper or '-'} | ours {line.ours} | {verdict}")
     for need in item.needs:
         print(f"  missing: {need}")
@@ -63,15 +63,16 @@ def show(item: Item) -> Found:
 
 
 def expected(item: Item, found: Found) -> bool:
-    """Whether every line holds but those that the item names as exceptions."""
-    return {line.what for line in found if line.holds is False} == set(item.exceptions)
+    """Whether no line is opposite or not reproduced but those that the item names."""
+    amiss = {line.what for line in found.lines if line.verdict in ("opposite", "not reproduced")}
+    return amiss == set(item.exceptions)
 
 
-def keep(item: Item, lines: Found) -> None:
+def keep(item: Item, found: Found) -> None:
     """Keep what one item found; lines of items that are gone are dropped."""
     for source in SOURCES:
-        if item in source.items and lines:
-            kept.keep(source, kept.read(source) | {item.key: lines})
+        if item in source.items and found.lines:
+            kept.keep(source, kept.read(source) | {item.key: found})
 
 
 def write() -> None:
@@ -89,7 +90,7 @@ def check() -> int:
             if item.run and item.key not in found:
                 faults.append(f"{item.key} was never run: run {item.key} --write")
             elif item.run and not expected(item, found[item.key]):
-                faults.append(f"{item.key}: what does not hold is not what the item names")
+                faults.append(f"{item.key}: what is not reproduced or opposite is not what the item names")
     print("\n".join(faults) or f"{len(ITEMS)} items, all pages current")
     return 1 if faults else 0
 

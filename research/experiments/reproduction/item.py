@@ -1,26 +1,48 @@
 """What is said of one table or figure: what it shows, how far it is reproduced, by which command.
 
-An item names its status outright, and `run` a function that measures what can be measured with
-what is at hand; what that function printed is kept beside the items and shown on the page. Nothing
-on a page is typed by hand but the words of the items.
+An item names what it runs on outright, and `run` a function that measures what can be measured
+with what is at hand; what that function found is kept beside the items and shown on the page.
+Nothing on a page is typed by hand but the words of the items. Whether a line comes out as the
+paper says is decided in :mod:`reproduction.verdicts`, by intervals.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
-Status = Literal["reproduced", "in shape", "not run", "no measurement"]
+Status = Literal["own experiment", "other models or data", "not run", "no measurement"]
 
 STATUSES: dict[Status, str] = {
-    "reproduced": "the paper's own numbers, equation or simulation, beside ours",
-    "in shape": "the same experiment on other data or models, which are named",
+    "own experiment": "the paper's own numbers, equation, data or simulation",
+    "other models or data": "the same experiment on other models or data, which are named",
     "not run": "what is missing is named, with the command for when it is there",
     "no measurement": "a drawing, a template or a sample text: nothing is measured",
 }
+
+Verdict = Literal[
+    "reproduced",
+    "same direction beyond noise",
+    "not distinguishable",
+    "not reproduced",
+    "opposite",
+]
+
+VERDICTS: dict[Verdict, str] = {
+    "reproduced": "an equation or a printed number comes out; of an estimate, its 95 % interval "
+    "holds the paper's number and not the value that says nothing; of a claim in words, the "
+    "paper's own experiment shows it beyond noise",
+    "same direction beyond noise": "on other models or data, or with another number, the whole "
+    "interval lies on the side that the paper says",
+    "not distinguishable": "the interval holds both sides: these samples do not tell",
+    "not reproduced": "an equation or a printed number, free of noise, comes out otherwise",
+    "opposite": "the whole interval lies on the other side",
+}
+"""From the best to the worst; an item is as good as its worst line."""
+
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -35,17 +57,73 @@ class Line:
         What the paper says, a number as printed or the order in words; empty if it says nothing.
     ours
         What was measured.
-    holds
+    verdict
         Whether ours is as the paper says; None where there is nothing to hold it against.
+    values
+        The numbers of `ours`.
+    intervals
+        Their 95 % intervals, one for each value, or of what the verdict rests on (differences,
+        pair by pair); None for a value that has none.
+    basis
+        What the verdict rests on, in words: pairs beyond noise, the value that says nothing.
     """
 
     what: str
     paper: str
     ours: str
-    holds: bool | None = None
+    verdict: Verdict | None = None
+    values: tuple[float, ...] = ()
+    intervals: tuple[Interval | None, ...] = ()
+    basis: str = ""
 
 
-Found = tuple[Line, ...]
+@dataclass(frozen=True)
+class Setting:
+    """What the lines of an item were measured on.
+
+    Attributes
+    ----------
+    models
+        Every model that wrote or scored samples, with its revision or the hash of its files; or
+        what stands for it.
+    embedder
+        What embedded the samples.
+    n
+        Samples of each set.
+    seed
+        Of everything that is drawn.
+    more
+        Anything else that a number depends on, such as tokens or the time taken.
+    """
+
+    models: tuple[str, ...] = ()
+    embedder: str = ""
+    n: str = ""
+    seed: int | None = None
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an item found, and on what."""
+
+    lines: tuple[Line, ...]
+    setting: Setting | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of its lines; None where none has a verdict."""
+        return worst(line.verdict for line in self.lines)
+
+
+def worst(verdicts: Iterable[Verdict | None]) -> Verdict | None:
+    """The worst of some verdicts; None where there is none."""
+    order = list(VERDICTS)
+    judged = [verdict for verdict in verdicts if verdict is not None]
+    return max(judged, key=order.index, default=None)
+
+
+Run = Iterable[Line | Setting]
 
 
 @dataclass(frozen=True)
@@ -61,7 +139,7 @@ class Item:
     shows
         What it shows, in our words.
     status
-        How far it is reproduced.
+        What it runs on.
     run
         ``module:function`` of what the driver runs, in this folder; empty for none.
     command
@@ -75,7 +153,7 @@ class Item:
     see
         Pages that tell more.
     exceptions
-        Which lines do not hold, and why: anything else that does not hold fails a test.
+        Which lines are not reproduced or opposite, and why: any other such line fails a test.
     """
 
     key: str
@@ -97,13 +175,13 @@ class Item:
     def measure(self) -> Found:
         """Run what is at hand."""
         module, name = self.run.split(":")
-        function: Callable[[], Iterable[Line]] = getattr(
+        function: Callable[[], Run] = getattr(
             importlib.import_module(f"reproduction.{module}"), name
         )
-        return tuple(
-            replace(line, holds=None if line.holds is None else bool(line.holds))
-            for line in function()
-        )
+        parts = list(function())
+        settings = [part for part in parts if isinstance(part, Setting)]
+        lines = tuple(part for part in parts if isinstance(part, Line))
+        return Found(lines, settings[-1] if settings else None)
 
 
 @dataclass(frozen=True)
@@ -122,38 +200,6 @@ def number(value: float, digits: int = 3) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
-def exact(what: str, paper: str, value: float, *, within: float | None = None) -> Line:
-    """A number beside the paper's, equal when rounded to its digits, or within a margin."""
-    digits = len(paper.partition(".")[2])
-    near = 0.5 * 10**-digits + 1e-9 if within is None else within
-    return Line(what, paper, number(value, digits), abs(value - float(paper)) <= near)
-
-
-def equal(what: str, by_hand: float, value: float, *, digits: int = 6) -> Line:
-    """A value beside what the equation gives by hand."""
-    return Line(what, number(by_hand, digits), number(value, digits), abs(by_hand - value) <= 1e-9)
-
-
-def close(what: str, by_hand: float, value: float, *, within: float, digits: int = 3) -> Line:
-    """An estimate beside what it should be, within a margin that is named."""
-    told = f"{number(by_hand, digits)} ± {within:g}"
-    return Line(what, told, number(value, digits), abs(by_hand - value) <= within)
-
-
-def trend(
-    what: str, paper: str, values: Iterable[float], holds: bool | None, *, digits: int = 3
-) -> Line:
-    """An order that the paper describes in words, beside our values."""
-    ours = ", ".join(number(value, digits) for value in values)
-    return Line(what, paper, ours, None if holds is None else bool(holds))
-
-
-def rises(values: Iterable[float], *, slack: float = 0.0) -> bool:
-    """Whether no value is below the one before it by more than `slack`."""
-    row = list(values)
-    return all(later >= earlier - slack for earlier, later in pairwise(row))
-
-
-def falls(values: Iterable[float], *, slack: float = 0.0) -> bool:
-    """Whether no value is above the one before it by more than `slack`."""
-    return rises([-value for value in values], slack=slack)
+def numbers(values: Sequence[float], digits: int = 3) -> str:
+    """Print several numbers in a row."""
+    return ", ".join(number(value, digits) for value in values)

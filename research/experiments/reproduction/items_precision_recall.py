@@ -33,7 +33,7 @@ SOURCE = Source(
             "Figure 1",
             "Precision against recall of eleven LLMs on WebText: chat models are more precise and "
             "less varied.",
-            "in shape",
+            "other models or data",
             "runs_news:pr_figure_1",
             "Two models without a chat model between them: stories of GPT-2 XL (1.5B) and "
             "GPT-NeoX (20B) on "
@@ -53,7 +53,7 @@ SOURCE = Source(
             "MAUVE gives a set that lacks a topic and one that invents topics about the same "
             "score; precision "
             "and recall tell them apart.",
-            "in shape",
+            "other models or data",
             "runs_news:pr_figure_2",
             "The paper's own experiment on AG News (its test set, one split); MiniLM in place of "
             "GPT-2 large.",
@@ -83,7 +83,7 @@ SOURCE = Source(
             "Figure 4",
             "Precision is the share of Q inside the support of P, recall the share of P inside "
             "that of Q.",
-            "reproduced",
+            "own experiment",
             "runs_curves:pr_figure_4",
             "Uniform distributions on boxes, whose overlap is known; k = 4 and N = 4,000 as in "
             "the paper.",
@@ -93,7 +93,7 @@ SOURCE = Source(
             "Figure 5",
             "The pipeline: embed, PCA of the union to 90 % of the variance, k-NN supports, shares "
             "inside.",
-            "reproduced",
+            "own experiment",
             "runs_curves:pr_figure_5",
             "Vectors in place of embedded texts. By default Calipers does not project, since the "
             "union's axes "
@@ -105,7 +105,7 @@ SOURCE = Source(
             "Figure 6",
             "Precision and recall against the number of samples N, k = 4: a plateau from about "
             "3,000.",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_figure_6",
             CONTINUED + " N ends at 1,000, below the paper's plateau.",
             ("10,000 continuations by Llama-2 7B Chat for each of five seeds", WEBTEXT, GPT2),
@@ -124,7 +124,7 @@ SOURCE = Source(
             "Figure 7a",
             "Correlations of precision, recall and MAUVE with Self-BLEU and Distinct-n over "
             "models.",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_figure_7a",
             CONTINUED + " Thirteen decodings stand for the models.",
             (LLMS, BIOGRAPHIES, GPT2),
@@ -165,7 +165,7 @@ SOURCE = Source(
             "Table 1 (a and b)",
             "Overlap of five chat models on creative prompts, with Llama-2 70B and with Mistral "
             "7B as the reference.",
-            "in shape",
+            "other models or data",
             "runs_news:pr_table_1",
             "Stories of GPT-2 XL and GPT-NeoX in place of the chat models.",
             ("the five chat models", GPT2),
@@ -177,7 +177,7 @@ SOURCE = Source(
             "pr-table-1-swap",
             "Table 1, the pair that both halves hold",
             "Precision of one model by another is recall of the other by the first.",
-            "reproduced",
+            "own experiment",
             "runs_published:pr_table_1_swap",
             "From the printed numbers; equal within the printed deviations.",
         ),
@@ -185,14 +185,14 @@ SOURCE = Source(
             "pr-figure-a1",
             "Figure A.1 and equation 3",
             "P and Q as mixtures of a common part and of what is left on each side.",
-            "reproduced",
+            "own experiment",
             "runs_curves:pr_figure_a1",
         ),
         Item(
             "pr-equation-f",
             "The F-score of appendix A.1",
             "F of a curve, printed with the factor (1 + γ)².",
-            "reproduced",
+            "own experiment",
             "runs_curves:pr_equation_f",
             "The factor is 1 + γ² (Sajjadi et al.); with the printed one the F-score of equal "
             "sets is above 1.",
@@ -201,7 +201,7 @@ SOURCE = Source(
             "pr-figure-a2",
             "Figure A.2",
             "PR-curves of a precise and of a varied set of MNIST digits.",
-            "in shape",
+            "other models or data",
             "runs_digits:pr_figure_a2",
             "Digits of scikit-learn (8 × 8 pixels): Q1 holds three digits as they are, Q2 blends "
             "of any two.",
@@ -214,7 +214,7 @@ SOURCE = Source(
             "pr-figure-a3",
             "Figure A.3",
             "PR-curves and MAUVE's frontiers of the AG News sets of figure 2.",
-            "in shape",
+            "other models or data",
             "runs_news:pr_figure_a3",
             "MiniLM in place of GPT-2 large; curves by their F-scores.",
             (GPT2,),
@@ -228,7 +228,7 @@ SOURCE = Source(
             "Figure A.4",
             "F8 and F1/8 of both curves as topics are added: MAUVE's do not show the missing "
             "topic.",
-            "in shape",
+            "other models or data",
             "runs_news:pr_figure_a4",
             "MiniLM in place of GPT-2 large.",
             (GPT2,),
@@ -242,7 +242,7 @@ SOURCE = Source(
             "Figure A.5",
             "Correlations of precision, recall, MAUVE, F8 and F1/8: the F-scores go with "
             "precision.",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_figure_a5",
             CONTINUED + " Thirteen decodings stand for the models.",
             (LLMS, BIOGRAPHIES, GPT2),
@@ -258,7 +258,7 @@ SOURCE = Source(
             "pr-table-b1",
             "Table B.1",
             "Correlation of precision and recall between embedders.",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_table_b1",
             CONTINUED
             + " MiniLM by form and TF-IDF beside MiniLM by meaning, over thirteen decodings.",
@@ -305,7 +305,7 @@ SOURCE = Source(
             "Figure B.1 (a and b)",
             "Precision and recall against N (as figure 6), and against k from 1 to 30: they rise "
             "towards 1.",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_figure_b1",
             CONTINUED + " N = 1,000 in place of 4,000.",
             ("10,000 continuations by Llama-2 7B Chat", WEBTEXT, GPT2),
@@ -318,7 +318,7 @@ SOURCE = Source(
             "pr-table-b5",
             "Table B.5",
             "Standard deviations over draws of Q, of P and of both.",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_table_b5",
             CONTINUED
             + " Five draws of 500; the paper's 4,000 deviate less. References of ours are drawn "
@@ -339,7 +339,7 @@ SOURCE = Source(
             "pr-time",
             "Time of appendix B.3",
             "Precision and recall of 4,000 samples take less than five seconds on a laptop.",
-            "reproduced",
+            "own experiment",
             "runs_curves:pr_time",
             "Random vectors of 1,280 numbers, two cores. The time itself is not kept, as it "
             "varies.",
@@ -368,7 +368,7 @@ SOURCE = Source(
             "Biographies of a model that repeats itself (low recall), and of one that is varied "
             "and poor "
             "(low precision, high recall).",
-            "in shape",
+            "other models or data",
             "runs_precision_recall:pr_table_d1",
             "The demo's near copies of five paragraphs, and its Markov chain, against Python's "
             "documentation.",
