@@ -90,7 +90,9 @@ def check() -> int:
             if item.run and item.key not in found:
                 faults.append(f"{item.key} was never run: run {item.key} --write")
             elif item.run and not expected(item, found[item.key]):
-                faults.append(f"{item.key}: what is not reproduced or opposite is not what the item names")
+                faults.append(
+                    f"{item.key}: what is not reproduced or opposite is not what the item names"
+                )
     print("\n".join(faults) or f"{len(ITEMS)} items, all pages current")
     return 1 if faults else 0
 

@@ -185,3 +185,19 @@ def test_files_that_cannot_be(write, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "yaml", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[judge\]'"):
         read_rubric(write(YAML, "own.yaml"))
+
+
+def test_the_rubric_of_biographies_asks_for_an_encyclopedia_and_not_for_a_program():
+    rubric = find_rubric(None, "biographies")
+    assert rubric.task == "quality"
+    assert [question.name for question in rubric.questions] == [
+        "coherence",
+        "insightfulness",
+        "plausibility",
+    ]
+    third = rubric.questions[2].text
+    assert "encyclopedia" in third
+    assert "program" not in third
+    assert find_rubric("quality", "biographies") is rubric
+    with pytest.raises(InputError, match="which is quality; found pairs"):
+        find_rubric("pairs", "biographies")

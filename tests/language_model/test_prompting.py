@@ -240,3 +240,20 @@ def test_the_hash_tells_runs_that_ask_for_other_things_apart():
     }
     assert len(hashes) == 6
     assert continuations(some, words=2, most=9, seed=0).content_hash == plain.content_hash
+
+
+def test_own_instructions_stand_in_place_of_the_built_in_wording():
+    own = creative(["Write a riddle.", "Write a toast."])
+    assert [request.prompt for request in asked(own, 3)] == [
+        "Write a riddle.\n\n",
+        "Write a toast.\n\n",
+        "Write a riddle.\n\n",
+    ]
+    lives = biographies(NAMES, LIVES, shots=1, n=1, seed=0, instruction="Sum up some lives.")
+    assert lives.prompts[0].before.startswith("Sum up some lives.\n- Biography of ")
+    going_on = continuations(
+        texts(), words=2, most=9, seed=0, chat=True, instruction="Go on from here."
+    )
+    assert going_on.prompts[0].asked == "Go on from here.\nOnce"
+    usual = continuations(texts(), words=2, most=9, seed=0, chat=True)
+    assert going_on.content_hash != usual.content_hash

@@ -24,6 +24,8 @@ from calipers.samples import as_sample_set
 from decoding_models import read_parts
 
 SIZE, WORDS, LENGTH, CELLS = 1_000, 10, 40, 100
+FEW, FEW_CELLS = 500, 50
+"""What the items of decodings compare: all are embedded, and tested against each other."""
 ORDERS = (1, 2, 3)
 SAMPLED = (
     "ancestral", "top_p=0.3", "top_p=0.6", "top_p=0.8", "top_p=0.9", "top_p=0.95", "top_p=0.99",
@@ -83,15 +85,15 @@ def embed(texts: list[str], view: str = "meaning", embedder: str = "minilm") -> 
 
 
 @functools.cache
-def reference_rows(view: str = "meaning") -> np.ndarray:
-    """Vectors of what people wrote."""
-    return embed(human(), view)
+def reference_rows(view: str = "meaning", size: int = SIZE) -> np.ndarray:
+    """Vectors of what people wrote behind the first prompts."""
+    return embed(human()[:size], view)
 
 
 @functools.cache
-def rows(decoding: str, order: int = 3, view: str = "meaning") -> np.ndarray:
-    """Vectors of the continuations of one decoding."""
-    return embed(written(decoding, order), view)
+def rows(decoding: str, order: int = 3, view: str = "meaning", size: int = SIZE) -> np.ndarray:
+    """Vectors of the continuations of the first prompts by one decoding."""
+    return embed(written(decoding, order, size=size), view)
 
 
 def perplexity(texts: list[str], order: int = 3) -> float:

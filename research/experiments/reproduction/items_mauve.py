@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from reproduction.item import Item, Source
 
-GPT2 = "GPT-2 small, medium, large and xl with 5,000 continuations of each decoding and five seeds"
+GPT2 = (
+    "GPT-2 small, medium, large and xl with 5,000 continuations of each decoding and five seeds, "
+    "which "
+    "the authors' repository krishnap25/mauve-experiments (GitHub, download_generations.md) "
+    "links as an "
+    "archive of pickled tokens, to be decoded with GPT-2's tokenizer by whoever trusts it"
+)
 WEBTEXT = "WebText test set (5,000 prompts of 35 tokens)"
 EMBEDDER = "GPT-2 large as the embedder"
 TEXTS = (GPT2, WEBTEXT, EMBEDDER)
 CONTINUED = (
-    "n-gram models of orders 1 to 3 in place of GPT-2, which continue the first ten words of "
-    "1,000 items of "
-    "AG News; MiniLM in place of GPT-2 large; 100 cells."
+    "n-gram models of orders 1 to 3 in place of GPT-2, which continue the first ten words of 500 "
+    "items of AG News; MiniLM in place of GPT-2 large; 50 cells."
 )
-AGREEMENT = "Spearman with MAUVE*, [over texts], [over decodings]"
+OTHER_SIDE = "{}, over other side: Spearman with MAUVE*, [over texts]"
 STYLEGAN = "samples of StyleGAN, StyleGAN2-ADA, StyleGAN3 and StyleGAN-XL, and NCSN++"
 FACES = "FFHQ (70,000 faces)"
 COMPARE = (
@@ -26,7 +31,9 @@ SOURCE = Source(
     "Pillutla et al., JMLR 2023",
     "Its theory, its simulations and the correlations of its printed tables are computed. Its "
     "samples of\n"
-    "GPT-2, Grover and StyleGAN are not at hand; trends are shown on small models. With "
+    "GPT-2, Grover and StyleGAN are not at hand (those of GPT-2 are published); trends are shown "
+    "on "
+    "small models. With "
     "GPT-2-shaped\n"
     "models that are trained for minutes the same is on the page [decoding.md](decoding.md).",
     (
@@ -96,9 +103,9 @@ SOURCE = Source(
             "own experiment",
             "runs_estimation:mauve_figure_6",
             "The paper's own simulation, 40 trials a point; its curves have no numbers, so that "
-            "its claims are "
-            "held against ours. That Krichevsky-Trofimov is a safe rule of thumb has exceptions "
-            "in (c) and (d).",
+            "its claims in words are held against ours, trial by trial. That Krichevsky-Trofimov "
+            "is "
+            "a safe rule of thumb has exceptions in (c) and (d).",
             see=("smoothing.md",),
         ),
         Item(
@@ -162,8 +169,7 @@ SOURCE = Source(
             "other models or data",
             "runs_published:mauve_table_4_news",
             "From the nine printed rows of table 13, which hold the best p of five alone and two "
-            "ties of "
-            "100.000; correlations over them are others.",
+            "ties of 100.000; the interval is that of systems drawn from many.",
             needs=("the rows of table 13 for the other nucleus parameters",),
             would="calipers rank news.csv --truth accuracy.csv --reference human",
         ),
@@ -203,7 +209,7 @@ SOURCE = Source(
             "Beam search beside greedy decoding and sampling.",
             "other models or data",
             "runs_decoding:mauve_table_6",
-            CONTINUED + " Beams of 4 alone; 400 texts, 40 cells.",
+            CONTINUED + " Beams of 4 alone; 200 texts, 20 cells.",
             TEXTS,
             COMPARE + " --metrics mauve_star",
             ("decoding.md",),
@@ -226,9 +232,12 @@ SOURCE = Source(
             "Scores against the length of the texts.",
             "other models or data",
             "runs_decoding:mauve_figure_8",
-            CONTINUED + " Both sides cut to 4 to 24 words.",
+            CONTINUED + " Both sides cut to 4 to 24 words; the panels of perplexity and of the "
+            "sparsemax score are `calipers likelihood --match-length`.",
             TEXTS,
-            COMPARE + " --match-length 200 --metrics mauve_star,frechet_distance",
+            "calipers sweep --over length -r webtext.jsonl small.jsonl large.jsonl xl.jsonl "
+            "--embedder ./gpt2-large --values 128,256,512,1024 "
+            "--metrics mauve_star,frechet_distance",
             ("decoding.md",),
             {
                 "Fréchet distance": "the Fréchet distance rises with length here, as it should: "
@@ -243,20 +252,25 @@ SOURCE = Source(
             "other models or data",
             "runs_estimation:mauve_figure_9",
             CONTINUED
-            + " Thirteen decodings. The claim is a rank correlation of at least 0.95 with "
-            "MAUVE*; it holds where the whole interval over the texts does, and is open where the "
-            "interval has lower values too. Averaged over both sides, not over the other side as "
-            "in equation 25, whose correlations stand beside. And two Gaussians in three "
-            "dimensions whose KL is known, 2,000 samples: all estimate it.",
+            + " Thirteen decodings of 1,000 texts, 100 cells. The claim is a rank correlation of "
+            "at "
+            "least 0.95 with MAUVE*. Averaged over both sides, not over the other side as in "
+            "equation "
+            "25, whose correlations stand beside. And two Gaussians in three dimensions whose KL "
+            "is "
+            "known, 2,000 samples, 8 draws: an estimate is reproduced where the interval of its "
+            "mean "
+            "holds the true value.",
             TEXTS,
-            COMPARE + " --estimator knn --metrics mauve",
+            "calipers sweep --over axes -r webtext.jsonl small.jsonl large.jsonl xl.jsonl "
+            "--embedder ./gpt2-large --values 2,5,10,20,50,100",
             ("estimators.md",),
             {
-                "meaning, gaussian, over other side: " + AGREEMENT: "averages over the other side "
+                OTHER_SIDE.format("meaning, gaussian"): "averages over the other side "
                 "(equation 25) say the same of all sets that are far apart, and rank the "
                 "decodings by what is left.",
-                "form, classifier, over other side: " + AGREEMENT: "(the same)",
-                "form, gaussian, over other side: " + AGREEMENT: "(the same)",
+                OTHER_SIDE.format("form, classifier"): "(the same)",
+                OTHER_SIDE.format("form, gaussian"): "(the same)",
             },
         ),
         Item(
@@ -267,8 +281,9 @@ SOURCE = Source(
             "runs_decoding:mauve_figure_9",
             CONTINUED + " Thirteen decodings.",
             TEXTS,
-            COMPARE + " --buckets 500 --metrics mauve_star",
-            ("estimators.md",),
+            "calipers sweep --over buckets -r webtext.jsonl small.jsonl large.jsonl xl.jsonl "
+            "--embedder ./gpt2-large --values 10,50,100,500,1000",
+            ("sweeps.md", "estimators.md"),
         ),
         Item(
             "mauve-table-8-published",
@@ -355,7 +370,9 @@ SOURCE = Source(
             "other models or data",
             "runs_decoding:mauve_table_11",
             CONTINUED
-            + " TF-IDF in place of GloVe; six decodings; 400 texts a side for the kernels.",
+            + " TF-IDF in place of GloVe; thirteen decodings; 150 texts a side for the kernels. "
+            "The "
+            "paper's numbers of strings are worst cases against people.",
             (*TEXTS, "GloVe vectors (840B tokens, 300 dimensions)"),
             COMPARE.replace("./gpt2-large", "./glove.840B.300d.txt") + " --metrics mauve_star",
             ("agreement.md", "text.md"),
@@ -379,8 +396,9 @@ SOURCE = Source(
             "runs_decoding:mauve_figure_17",
             CONTINUED,
             TEXTS,
-            COMPARE + " --metrics precision,recall --k 5",
-            ("decoding.md",),
+            COMPARE + " --metrics precision,recall --k 5\ncalipers sweep --over length "
+            "-r webtext.jsonl large.jsonl --embedder ./gpt2-large --metrics precision,recall",
+            ("sweeps.md", "decoding.md"),
             exceptions={
                 "precision, ancestral, orders 1, 2, 3": "precision rises with the order of the "
                 "n-gram "
@@ -399,7 +417,7 @@ SOURCE = Source(
             "other models or data",
             "runs_digits:mauve_figure_18",
             "A Gaussian fitted to each digit of scikit-learn is the generator; raw pixels; 400 "
-            "images, 40 cells.",
+            "images, 40 cells, 8 trials.",
             (STYLEGAN, FACES, "Inception-v3 features"),
             "calipers compare -r ffhq/ psi-0.7/ psi-1.0/ --embedder inception "
             "--metrics mauve_star,frechet_distance,precision,recall",
@@ -514,9 +532,19 @@ SOURCE = Source(
             "Bradley-Terry scores of nine sources by three questions, and what they predict.",
             "own experiment",
             "runs_published:mauve_table_18",
-            "From the printed scores; the judgements themselves are not published. "
-            "`examples/judgements/` holds simulated ones.",
-            see=("judgements.md", "rankings.md"),
+            "From the printed scores. The judgements are published: the authors' repository of "
+            "experiments, krishnap25/mauve-experiments on GitHub, links the raw answers of the "
+            "crowd "
+            "(human_evaluation.md: mauve-human-eval-anon.csv, outside the repository), and its "
+            "notebook human_eval-compute_BT_scores.ipynb computes the Bradley-Terry scores of "
+            "them. "
+            "They are not at hand here; `examples/judgements/` holds simulated ones.",
+            ("mauve-human-eval-anon.csv of the authors' repository of experiments",),
+            "python research/experiments/mauve_judgements.py mauve-human-eval-anon.csv "
+            "--output pairs.csv\n"
+            "calipers rank examples/rankings/webtext_scores.csv --judgements pairs.csv "
+            "--reference human",
+            ("judgements.md", "rankings.md"),
             exceptions={
                 "people win against small nucleus": "the text gives this chance for GPT-2 small "
                 "with the nucleus; it is the one of GPT-2 small with sampling, in the next line.",

@@ -70,7 +70,7 @@ SOURCE = Source(
             "from invented.",
             "other models or data",
             "runs_digits:prd_figure_5_left",
-            DIGITS + " A logistic regression in place of Inception.",
+            DIGITS + " A logistic regression in place of Inception; 20 divisions.",
             ("CIFAR-10", INCEPTION),
             "calipers compare -r five/ q4/ q6/ --embedder inception --metrics frechet_distance",
             ("images.md",),
@@ -105,7 +105,7 @@ SOURCE = Source(
             "Two GANs on MNIST with FID 49: few digits of high quality, all digits of low quality.",
             "other models or data",
             "runs_digits:prd_figure_6",
-            BLENDS + " The blend is the one of equal Fréchet distance.",
+            BLENDS + " The blend is the one of the nearest Fréchet distance; 8 trials.",
             ("the two trained GANs or their samples", "MNIST", INCEPTION),
             "calipers compare -r mnist/ left/ right/ --embedder inception --metrics "
             "frechet_distance,prd_f8,prd_f1_8",
@@ -117,7 +117,7 @@ SOURCE = Source(
             "corners.",
             "other models or data",
             "runs_digits:prd_figure_7",
-            BLENDS + " Only the four corners.",
+            BLENDS + " Only the four corners, 8 trials.",
             (
                 "seven kinds of GANs and the VAE with 100 settings each (Lucic et al., 2018)",
                 "Fashion-MNIST",
@@ -151,7 +151,7 @@ SOURCE = Source(
             "Precision against the entropy of p(y|x), recall against that of p(y), over models.",
             "other models or data",
             "runs_digits:prd_figure_10",
-            BLENDS + " Forty stand-ins; -0.83 is met in sign only.",
+            BLENDS + " Forty stand-ins.",
             ("the 800 GANs and VAEs of figure 7",),
         ),
         Item(

@@ -13,8 +13,8 @@ WEBTEXT = "WebText test samples (openai/gpt-2-output-dataset)"
 GPT2 = "GPT-2 large as the embedder"
 BIOGRAPHIES = "the 6,637 Wikipedia biographies of the authors' supplement"
 CONTINUED = (
-    "The n-gram model of order 3 continues the first ten words of 1,000 items of AG News; "
-    "people's own "
+    "The n-gram model of order 3 continues the first ten words of 500 items of AG News; people's "
+    "own "
     "continuations are the reference; MiniLM in place of GPT-2 large, no projection."
 )
 MAIN = "calipers compare -r reference.jsonl llama-2-7b.jsonl llama-2-7b-chat.jsonl --embedder "
@@ -107,7 +107,7 @@ SOURCE = Source(
             "3,000.",
             "other models or data",
             "runs_precision_recall:pr_figure_6",
-            CONTINUED + " N ends at 1,000, below the paper's plateau.",
+            CONTINUED + " N ends at 250, below the paper's plateau.",
             ("10,000 continuations by Llama-2 7B Chat for each of five seeds", WEBTEXT, GPT2),
             "calipers sweep --over n -r webtext.jsonl llama-2-7b-chat.jsonl --embedder "
             "./gpt2-large "
@@ -142,9 +142,9 @@ SOURCE = Source(
             "not run",
             needs=(LLMS, BIOGRAPHIES, "GPT-3.5-turbo as it was in 2023 or 2024, behind an API"),
             would="calipers judge biographies.jsonl --model "
-            "https://api.openai.com/v1#gpt-3.5-turbo --rubric "
-            "rubric.toml "
-            "--output ratings.jsonl",
+            "https://api.openai.com/v1#gpt-3.5-turbo --rubric biographies --output ratings.jsonl",
+            differs="The rubric `biographies` has the paper's three scales in our own words; the "
+            "authors' stand in appendix B.2, for `--rubric FILE`.",
             see=("judge.md",),
         ),
         Item(
@@ -288,7 +288,8 @@ SOURCE = Source(
             "Table B.3",
             "Prompts for continuing WebText, for chat and other models.",
             "no measurement",
-            differs="`calipers generate --task continue --prompt-words 10` asks with these.",
+            differs="`calipers generate --task continue --prompt-words 10 --chat` asks after their "
+            "meaning; `--instructions FILE` takes the authors' own, from table B.3.",
             see=("language_models.md",),
         ),
         Item(
@@ -307,7 +308,8 @@ SOURCE = Source(
             "towards 1.",
             "other models or data",
             "runs_precision_recall:pr_figure_b1",
-            CONTINUED + " N = 1,000 in place of 4,000.",
+            CONTINUED + " N = 500 in place of 4,000. That neither share can fall follows from the "
+            "definition.",
             ("10,000 continuations by Llama-2 7B Chat", WEBTEXT, GPT2),
             "calipers sweep --over k -r webtext.jsonl llama-2-7b-chat.jsonl --embedder "
             "./gpt2-large "
@@ -321,8 +323,8 @@ SOURCE = Source(
             "other models or data",
             "runs_precision_recall:pr_table_b5",
             CONTINUED
-            + " Five draws of 500; the paper's 4,000 deviate less. References of ours are drawn "
-            "from one pool of 1,000 and share texts.",
+            + " Five draws of 250; the paper's 4,000 deviate less, so that there is no verdict. "
+            "References of ours are drawn from one pool of 500 and share texts.",
             (LLMS, WEBTEXT, GPT2),
             MAIN + " --metrics precision,recall",
             ("certainty.md",),
@@ -350,7 +352,8 @@ SOURCE = Source(
             "Table B.6",
             "Prompts for biographies, for chat and other models.",
             "no measurement",
-            differs="`calipers generate --task biographies` asks with these.",
+            differs="`calipers generate --task biographies` asks after their meaning; "
+            "`--instructions FILE` takes the authors' own, from table B.6.",
             see=("language_models.md",),
         ),
         Item(
@@ -358,8 +361,8 @@ SOURCE = Source(
             "Listing 1",
             "Fifty creative instructions.",
             "no measurement",
-            differs="`calipers generate --task creative` asks fifty after the same ideas; the "
-            "wording is our own.",
+            differs="`calipers generate --task creative` asks fifty after the same ideas in words "
+            "of our own; `--instructions FILE` takes the authors' own, from listing 1, one a line.",
             see=("language_models.md",),
         ),
         Item(

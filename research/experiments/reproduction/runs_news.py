@@ -8,11 +8,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import calipers
 from ag_news import BUSINESS, DATA, SCIENCE, SPORTS, WORLD, embedded, news, systems
 from calipers import metrics
 from calipers.errors import InputError
+from calipers.results import Comparison
 from reproduction import continued
-from reproduction.item import Line, falls, rises, trend
+from reproduction.item import Line, Setting, numbers
+from reproduction.verdicts import (
+    Estimate,
+    Row,
+    below,
+    compared,
+    fact,
+    falls,
+    order,
+    rises,
+    shown,
+    sign,
+    trials,
+)
 
 NAMES = ("Q1 only World", "Q2 World, Sports", "Q3 all four topics")
 TOPICS = (WORLD, SPORTS, BUSINESS, SCIENCE)
@@ -34,92 +49,143 @@ def _topics() -> tuple[Rows, dict[str, Rows]]:
     return vectors[reference], {name: vectors[chosen] for name, chosen in generated.items()}
 
 
-def pr_figure_2() -> Iterator[Line]:
+MINILM = "MiniLM, by meaning"
+COMPARED = "intervals and differences: calipers compare, 95 %"
+
+
+@functools.cache
+def _compared() -> Comparison:
+    """The three sets against the reference, with intervals and the tests between them."""
+    reference, sets = _topics()
+    return calipers.compare(
+        reference, sets, metrics="mauve,precision,recall,prd_f8,prd_f1_8", floor=False, threads=1
+    )
+
+
+def pr_figure_2() -> Iterator[Line | Setting]:
     """The paper's own topics and texts: MAUVE beside precision and recall."""
-    reference, sets = _topics()
-    mauve = [metrics.mauve(reference, sets[name]).mauve.value for name in NAMES]
-    found = [metrics.precision_recall(reference, sets[name]) for name in NAMES]
-    precision = [each.precision.value for each in found]
-    recall = [each.recall.value for each in found]
-    near = abs(mauve[0] - mauve[2]) < 0.25 * abs(mauve[1] - max(mauve[0], mauve[2]))
-    yield trend(
-        "MAUVE of Q1, Q2, Q3; Q1 and Q3 a quarter as far apart as from Q2",
-        "Q1 and Q3 almost identical, relatively to Q2",
-        mauve,
-        near,
+    yield Setting((), MINILM, "1,900 and 948 to 950", 0, COMPARED)
+    first, second, third = NAMES
+    row = compared(_compared(), "mauve", (first, third, second))
+    apart, to_second = row.gaps[0, 1], row.gaps[1, 2]
+    yield shown("MAUVE of Q1, Q3, Q2", row)
+    yield _nearer("MAUVE: Q3 to Q2, less Q1 to Q3", to_second, apart)
+    yield order(
+        "precision of Q3, Q1", "Q3 lacks quality", _pair("precision", third, first), own=True
     )
-    yield trend(
-        "precision", "Q3 lacks quality", precision, precision[2] < min(precision[:2]) - 0.05
+    yield order(
+        "precision of Q3, Q2", "Q3 lacks quality", _pair("precision", third, second), own=True
     )
-    yield trend("recall", "Q1 lacks diversity", recall, recall[0] < min(recall[1:]) - 0.02)
+    yield order("recall of Q1, Q3", "Q1 lacks diversity", _pair("recall", first, third), own=True)
+    yield order("recall of Q1, Q2", "Q1 lacks diversity", _pair("recall", first, second), own=True)
 
 
-def pr_figure_a3() -> Iterator[Line]:
-    """The curves of Q1 and Q3 mirrored in the diagonal, and how far apart they lie."""
-    reference, sets = _topics()
-    prd = {name: metrics.prd(reference, sets[name]).curve for name in NAMES}
-    ends = {name: (curve.f_beta(1 / 8), curve.f_beta(8)) for name, curve in prd.items()}
-    low = [ends[NAMES[0]][1], ends[NAMES[2]][1]]
-    high = [ends[NAMES[0]][0], ends[NAMES[2]][0]]
-    yield trend("PR-curve, F8 of Q1 and Q3", "Q1 lacks diversity", low, low[0] < low[1] - 0.1)
-    yield trend("PR-curve, F1/8 of Q1 and Q3", "Q3 lacks quality", high, high[1] < high[0] - 0.1)
-    frontiers = [metrics.mauve(reference, sets[name]).frontier for name in NAMES]
-    for beta, label in ((8, "F8"), (1 / 8, "F1/8")):
-        both = [frontiers[place].f_beta(beta) for place in (0, 2)]
-        wrong = both[0] > both[1] if beta == 8 else both[1] > both[0]
-        yield trend(
-            f"MAUVE's frontier, {label} of Q1 and Q3", "struggles to distinguish them", both, wrong
-        )
+def _pair(score: str, low: str, high: str) -> Row:
+    return compared(_compared(), score, (low, high))
 
 
-def pr_figure_a4() -> Iterator[Line]:
-    """One to four topics against World and Sports: both pairs of F-scores."""
+def _nearer(what: str, far: Estimate, near: Estimate) -> Line:
+    """By how much one difference is larger than another, in size, as if they were independent.
+
+    They share a system, which makes the interval too long rather than too short.
+    """
+    assert far.interval is not None
+    assert near.interval is not None
+    reach = sum(each.interval[1] - each.value for each in (far, near) if each.interval)
+    value = abs(far.value) - abs(near.value)
+    ours = Estimate(value, (value - reach, value + reach))
+    said = "positive: Q1 and Q3 are alike, relatively to Q2"
+    return sign(what, said, ours, direction=1, own=True)
+
+
+DRAWS = 6
+
+
+@functools.cache
+def _curves() -> Rows:
+    """F8 and F1/8 of both curves for Q1 and Q3 over draws, shape (draws, 2 sets, 4)."""
     vectors, rows = _news()
-    rng = np.random.default_rng(0)
-    shuffled = {topic: rng.permutation(rows[topic]) for topic in TOPICS}
-    reference = vectors[np.concatenate([shuffled[topic][:950] for topic in (WORLD, SPORTS)])]
     found = []
-    for count in (1, 2, 3, 4):
-        chosen = [shuffled[topic][950:][: 948 // count] for topic in TOPICS[:count]]
-        generated = vectors[np.concatenate(chosen)]
-        prd, frontier = (
-            metrics.prd(reference, generated),
-            metrics.mauve(reference, generated).frontier,
-        )
-        found.append((prd.f8.value, prd.f1_8.value, frontier.f_beta(8), frontier.f_beta(1 / 8)))
-    f8, f1_8, other_8, other_1_8 = (list(column) for column in zip(*found, strict=True))
-    yield trend(
-        "PRD F8, 1 to 4 topics",
-        "low where a topic is missing, then high",
-        f8,
-        f8[0] < min(f8[1:]) - 0.1,
-    )
-    yield trend(
-        "PRD F1/8, 1 to 4 topics",
-        "falls with invented topics",
-        f1_8,
-        falls(f1_8, slack=0.03) and f1_8[3] < f1_8[1] - 0.1,
-    )
-    yield trend(
-        "frontier F8, 1 to 4 topics",
-        "does not identify the lack of recall",
-        other_8,
-        not other_8[0] < min(other_8[1:]) - 0.1,
-    )
-    yield trend("frontier F1/8, 1 to 4 topics", "", other_1_8, None)
+    for draw in range(DRAWS):
+        reference, generated = systems(rows, np.random.default_rng(draw))
+        row = []
+        for name in (NAMES[0], NAMES[2]):
+            real, made = vectors[reference], vectors[generated[name]]
+            curve = metrics.prd(real, made, runs=3).curve
+            frontier = metrics.mauve(real, made, restarts=1).frontier
+            row.append([each.f_beta(beta) for each in (curve, frontier) for beta in (8, 1 / 8)])
+        found.append(row)
+    return np.array(found)
 
 
-def prd_figure_5_right() -> Iterator[Line]:
-    """All four topics as the reference, one to four of them generated."""
+def pr_figure_a3() -> Iterator[Line | Setting]:
+    """The curves of Q1 and Q3, and how far apart they lie."""
+    yield Setting((), MINILM, f"1,900 and 948 to 950, {DRAWS} draws", 0)
+    found = _curves()
+    yield order("PR-curve, F8 of Q1 and Q3", "Q1 lacks diversity", trials(found[:, :, 0]), own=True)
+    yield order(
+        "PR-curve, F1/8 of Q3 and Q1", "Q3 lacks quality", trials(found[:, ::-1, 1]), own=True
+    )
+    for place, label, said in (
+        (2, "F8", "struggles to distinguish them: less apart than the PR-curve has them"),
+        (3, "F1/8", "the same"),
+    ):
+        gaps = np.abs(found[:, 1] - found[:, 0])
+        yield shown(f"MAUVE's frontier, {label} of Q1 and Q3", trials(found[:, :, place]))
+        ours = Estimate.mean(gaps[:, place] - gaps[:, place - 2])
+        told = f"{label}: difference of Q1 and Q3 by MAUVE's frontier less that by the PR-curve"
+        yield sign(told, said, ours, direction=-1, own=True)
+
+
+def pr_figure_a4() -> Iterator[Line | Setting]:
+    """One to four topics against World and Sports: both pairs of F-scores."""
+    yield Setting((), MINILM, f"1,900 and 948, {DRAWS} draws", 0)
     vectors, rows = _news()
-    rng = np.random.default_rng(0)
-    shuffled = {topic: rng.permutation(rows[topic]) for topic in TOPICS}
-    reference = vectors[np.concatenate([shuffled[topic][:500] for topic in TOPICS])]
+    found = []
+    for draw in range(DRAWS):
+        rng = np.random.default_rng(draw)
+        shuffled = {topic: rng.permutation(rows[topic]) for topic in TOPICS}
+        reference = vectors[np.concatenate([shuffled[topic][:950] for topic in (WORLD, SPORTS)])]
+        row = []
+        for count in (1, 2, 3, 4):
+            chosen = [shuffled[topic][950:][: 948 // count] for topic in TOPICS[:count]]
+            generated = vectors[np.concatenate(chosen)]
+            prd = metrics.prd(reference, generated, runs=3)
+            frontier = metrics.mauve(reference, generated, restarts=1).frontier
+            row.append((prd.f8.value, prd.f1_8.value, frontier.f_beta(8), frontier.f_beta(1 / 8)))
+        found.append(row)
+    values = np.array(found)
+    said = "low where a topic is missing, then high"
+    yield below("PRD F8, 1 topic, and 2, 3, 4", said, trials(values[:, :, 0]), own=True)
+    told = "falls with invented topics"
+    yield falls("PRD F1/8, 2 to 4 topics", told, trials(values[:, 1:, 1]), own=True)
+    gains = values[:, 1:, :].min(axis=1) - values[:, 0, :]
+    yield sign(
+        "frontier F8: gained from 1 topic to the least of 2 to 4, less what PRD F8 gains",
+        "does not identify the lack of recall: gains less",
+        Estimate.mean(gains[:, 2] - gains[:, 0]),
+        direction=-1,
+        own=True,
+    )
+    yield shown("frontier F8, 1 to 4 topics", trials(values[:, :, 2]))
+    yield shown("frontier F1/8, 1 to 4 topics", trials(values[:, :, 3]))
+
+
+def prd_figure_5_right() -> Iterator[Line | Setting]:
+    """All four topics as the reference, one to four of them generated."""
+    yield Setting((), MINILM, f"2,000 and 1,200, {DRAWS} draws", 0)
+    vectors, rows = _news()
     f8 = []
-    for count in (1, 2, 3, 4):
-        chosen = [shuffled[topic][500:][: 1200 // count] for topic in TOPICS[:count]]
-        f8.append(metrics.prd(reference, vectors[np.concatenate(chosen)]).f8.value)
-    yield trend("F8, 1 to 4 topics", "recall rises with each class", f8, rises(f8))
+    for draw in range(DRAWS):
+        rng = np.random.default_rng(draw)
+        shuffled = {topic: rng.permutation(rows[topic]) for topic in TOPICS}
+        reference = vectors[np.concatenate([shuffled[topic][:500] for topic in TOPICS])]
+        row = []
+        for count in (1, 2, 3, 4):
+            chosen = [shuffled[topic][500:][: 1200 // count] for topic in TOPICS[:count]]
+            row.append(metrics.prd(reference, vectors[np.concatenate(chosen)], runs=3).f8.value)
+        f8.append(row)
+    yield rises("F8, 1 to 4 topics", "recall rises with each class", trials(f8))
 
 
 @functools.cache
@@ -134,46 +200,44 @@ def _stories() -> dict[str, Rows]:
     return found
 
 
-def pr_figure_1() -> Iterator[Line]:
+STORIES = ("gpt2-xl", "gpt-neox-20b")
+WRITTEN = Setting(
+    ("GPT-2 XL (1.5B) and GPT-NeoX (20B), stories as published",),
+    MINILM,
+    "500 stories each, by people, GPT-2 XL and GPT-NeoX",
+    0,
+    COMPARED,
+)
+
+
+def pr_figure_1() -> Iterator[Line | Setting]:
     """GPT-2 XL (1.5B) and GPT-NeoX (20B) on WritingPrompts, 500 stories each."""
+    yield WRITTEN
     stories = _stories()
-    found = [
-        metrics.precision_recall(stories["human"], stories[name])
-        for name in ("gpt2-xl", "gpt-neox-20b")
-    ]
-    recall = [each.recall.value for each in found]
-    precision = [each.precision.value for each in found]
-    yield trend(
-        "recall of GPT-2 XL and GPT-NeoX", "larger models are more diverse", recall, rises(recall)
+    found = calipers.compare(
+        stories["human"],
+        {name: stories[name] for name in STORIES},
+        metrics="precision,recall",
+        floor=False,
+        threads=1,
     )
-    yield trend("precision", "", precision, None)
+    recall = compared(found, "recall", STORIES)
+    yield rises("recall of GPT-2 XL and GPT-NeoX", "larger models are more diverse", recall)
+    yield shown("precision", compared(found, "precision", STORIES))
 
 
-def pr_table_1() -> Iterator[Line]:
+def pr_table_1() -> Iterator[Line | Setting]:
     """The overlap of the two models' stories, from either side."""
+    yield WRITTEN
     stories = _stories()
     first, second = stories["gpt2-xl"], stories["gpt-neox-20b"]
     forth = metrics.precision_recall(first, second)
     back = metrics.precision_recall(second, first)
-    yield trend(
-        "GPT-NeoX by GPT-2 XL: precision, recall",
-        "",
-        [forth.precision.value, forth.recall.value],
-        None,
-    )
-    swapped = forth.precision.value == back.recall.value
-    swapped &= forth.recall.value == back.precision.value
-    yield trend(
-        "GPT-2 XL by GPT-NeoX: precision, recall",
-        "the same two, swapped",
-        [back.precision.value, back.recall.value],
-        swapped,
-    )
+    here = (forth.precision.value, forth.recall.value)
+    there = (back.precision.value, back.recall.value)
+    yield shown("GPT-NeoX by GPT-2 XL: precision, recall", here)
+    told = "GPT-2 XL by GPT-NeoX: precision, recall"
+    yield fact(told, "the same two, swapped", numbers(there), here == there[::-1])
     own = metrics.precision_recall(first, first)
-    yield trend(
-        "a model by itself",
-        "1.00, 1.00",
-        [own.precision.value, own.recall.value],
-        own.precision.value == own.recall.value == 1,
-        digits=2,
-    )
+    alone = (own.precision.value, own.recall.value)
+    yield fact("a model by itself", "1.00, 1.00", numbers(alone, 2), alone == (1.0, 1.0))

@@ -15,7 +15,8 @@ from calipers.estimate import Histograms, preprocess, quantise
 from calipers.language_model.model import Passage
 from calipers.language_model.ngram import NGramModel, fit_ngram
 from calipers.metrics.bert_score import idf as idf_of
-from reproduction.item import Line, close, equal, trend
+from reproduction.item import Line, numbers
+from reproduction.verdicts import close, equal, fact, shown
 
 FITTED = ("the cat sat on the mat", "a dog sat on a log", "rain falls on the town", "the cat ran")
 MEASURED = ("the cat sat on a log", "rain falls on the mat")
@@ -32,7 +33,9 @@ def perplexity() -> Iterator[Line]:
     """The exponential of the mean over tokens, from the token scores of a fitted model."""
     model = fit_ngram(FITTED, order=2)
     for passage in MEASURED:
-        found = calipers.likelihood([passage], model=model, metrics="perplexity", level=None)
+        found = calipers.likelihood(
+            [passage], model=model, metrics="perplexity", first_token="skip", level=None
+        )
         by_hand = math.exp(-_mean(model, [passage]))
         yield equal(f"PPL of “{passage}”", by_hand, found.systems[0].scores["perplexity"].value)
 
@@ -43,7 +46,9 @@ def cross_entropy() -> Iterator[Line]:
     scores = model.score([Passage(each) for each in MEASURED], first="skip").log_probability
     often = Counter(scores.round(12).tolist())
     entropy = -sum(count / len(scores) * value for value, count in often.items())
-    found = calipers.likelihood(list(MEASURED), model=model, metrics="perplexity", level=None)
+    found = calipers.likelihood(
+        list(MEASURED), model=model, metrics="perplexity", first_token="skip", level=None
+    )
     value = found.systems[0].scores["perplexity"].value
     yield equal("exp of the cross-entropy of both texts", math.exp(entropy), value)
 
@@ -165,9 +170,9 @@ def bertscore_cosines() -> Iterator[Line]:
     found = text.bert_score([freezing, freezing], [cold, "it is monday today"])
     close_by, other = found.f1.per_sample[:2]
     words = text.bleu([freezing], [cold], order=1, tokenizer="none").value / 100
-    yield Line("share of matching words (BLEU-1)", "low", f"{words:.3f}", words < 0.5)
-    yield trend("BERTScore F1 is above that", "high", [float(close_by)], close_by > words)
-    yield Line("F1 with “it is monday today”, which shares more words", "", f"{other:.3f}")
+    yield shown("share of matching words (BLEU-1)", [words])
+    yield fact("BERTScore F1 is above that", "yes", f"{close_by:.3f}", close_by > words)
+    yield shown("F1 with “it is monday today”, which shares more words", [float(other)])
 
 
 def bertscore() -> Iterator[Line]:
@@ -211,7 +216,7 @@ def bertscore_idf() -> Iterator[Line]:
     found = metrics.bert_score([generated], [cosines], reference_weights=[weights])
     yield equal("recall with these weights", by_hand, found.recall.value)
     plain = metrics.bert_score([generated], [cosines]).recall.value
-    yield Line("recall without", "", f"{plain:.6f}")
+    yield shown("recall without", [plain], digits=6)
 
 
 P, Q = np.array([0.36, 0.48, 0.16]), np.full(3, 1 / 3)
@@ -234,7 +239,7 @@ def kl_infinite() -> Iterator[Line]:
     """Half of P lies where Q has nothing."""
     pair = Histograms(reference=[5, 5, 0], generated=[0, 5, 5])
     value = calipers.f_divergence(pair, "kl")
-    yield Line("KL(P‖Q), supports differ", "infinite", str(value), math.isinf(value))
+    yield fact("KL(P‖Q), supports differ", "infinite", str(value), math.isinf(value))
     mixed = calipers.f_divergence(pair, "interpolated_kl=0.5")
     by_hand = _kl(np.array([0.5, 0.5, 0]), np.array([0.25, 0.5, 0.25]))
     yield equal("KL(P‖R), R = ½P + ½Q", by_hand, mixed)
@@ -258,7 +263,7 @@ def mauve_curve() -> Iterator[Line]:
     apart = calipers.divergence_frontier(Histograms([30, 10], [10, 30])).area(c=5)
     values = [calipers.divergence_frontier(same).area(c=5), near, apart]
     holds = values == sorted(values, reverse=True)
-    yield trend("equal, near and far distributions", "larger is closer", values, holds)
+    yield fact("equal, near and far distributions", "larger is closer", numbers(values), holds)
 
 
 def mauve_estimate() -> Iterator[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,20 +12,37 @@ import calipers
 from calipers import metrics, text
 from calipers.uncertainty.correlation import pearson
 from reproduction import continued
-from reproduction.continued import DECODINGS
-from reproduction.item import Line, rises, trend
-from reproduction.runs_decoding import stars, support
+from reproduction.continued import DECODINGS, FEW
+from reproduction.item import Line, Setting
+from reproduction.runs_decoding import NGRAMS, SETTING, values
+from reproduction.verdicts import (
+    Estimate,
+    Row,
+    compared,
+    correlated,
+    correlation,
+    fact,
+    independent,
+    jackknife,
+    order,
+    shown,
+    sign,
+    trials,
+    unrelated,
+)
+
+Rows = np.ndarray
 
 
 @functools.cache
-def _columns() -> dict[str, np.ndarray]:
-    precision, recall = zip(*(support(name) for name in DECODINGS), strict=True)
-    prds = [metrics.prd(continued.reference_rows(), continued.rows(name)) for name in DECODINGS]
-    written = [continued.written(name) for name in DECODINGS]
+def _columns() -> dict[str, Rows]:
+    reference = continued.reference_rows(size=FEW)
+    prds = [metrics.prd(reference, continued.rows(name, size=FEW), runs=3) for name in DECODINGS]
+    written = [continued.written(name, size=FEW) for name in DECODINGS]
     return {
-        "precision": np.array(precision),
-        "recall": np.array(recall),
-        "mauve_star": np.array(stars(DECODINGS)),
+        "precision": values("precision"),
+        "recall": values("recall"),
+        "mauve_star": values("mauve_star"),
         "prd_f1_8": np.array([each.f1_8.value for each in prds]),
         "prd_f8": np.array([each.f8.value for each in prds]),
         "distinct_4": np.array([text.distinct(each, order=4).value for each in written]),
@@ -32,157 +50,177 @@ def _columns() -> dict[str, np.ndarray]:
     }
 
 
-def pr_figure_7a() -> Iterator[Line]:
+def pr_figure_7a() -> Iterator[Line | Setting]:
     """Correlations over thirteen decodings, as Pearson's r."""
+    yield SETTING
     columns = _columns()
     for first, second, said in (
         ("recall", "distinct_4", "positive"),
         ("recall", "self_bleu", "negative: Self-BLEU is lower for varied texts"),
         ("precision", "mauve_star", "positive"),
     ):
-        found = pearson(columns[first], columns[second]).value
-        holds = found < 0 if said.startswith("negative") else found > 0
-        yield trend(f"{first} and {second}", said, [found], holds, digits=2)
-    found = pearson(columns["precision"], columns["distinct_4"]).value
-    yield trend("precision and distinct_4", "none", [found], abs(found) < 0.3, digits=2)
+        told = f"{first} and {second}"
+        yield correlated(told, said, columns[first], columns[second], kind="pearson", digits=2)
+    found = correlation(columns["precision"], columns["distinct_4"], kind="pearson")
+    yield unrelated("precision and distinct_4", "none", found, digits=2)
 
 
-def pr_figure_a5() -> Iterator[Line]:
+def pr_figure_a5() -> Iterator[Line | Setting]:
     """F-scores of PRD beside precision and recall, over thirteen decodings."""
+    yield SETTING
     columns = _columns()
     for name in ("prd_f1_8", "prd_f8"):
-        either = [pearson(columns[name], columns[side]).value for side in ("precision", "recall")]
-        said = "more with precision than with recall"
-        yield trend(
-            f"{name} with precision, with recall", said, either, either[0] > either[1], digits=2
-        )
-    both = pearson(columns["prd_f1_8"], columns["prd_f8"]).value
-    yield trend("prd_f1_8 with prd_f8", "strong", [both], both > 0.7, digits=2)
+
+        def both(kept: Rows, name: str = name) -> list[float]:
+            return [
+                pearson(columns[name][kept], columns[side][kept]).value
+                for side in ("recall", "precision")
+            ]
+
+        row = jackknife(both, len(DECODINGS), blocks=len(DECODINGS))
+        told = f"{name} with recall, with precision"
+        yield order(told, "more with precision than with recall", row, digits=2)
+    yield correlated(
+        "prd_f1_8 with prd_f8",
+        "positive: strong",
+        columns["prd_f1_8"],
+        columns["prd_f8"],
+        kind="pearson",
+        digits=2,
+    )
 
 
-def pr_table_b1() -> Iterator[Line]:
-    """Precision and recall by three other embeddings, beside MiniLM's by meaning."""
-    systems = {name: continued.written(name) for name in DECODINGS}
-    found: dict[str, list[np.ndarray]] = {}
-    for embedder, key in (("minilm", ""), ("minilm", "form."), ("tfidf", "")):
-        compared = calipers.compare(
-            continued.human(),
-            systems,
-            embedder=embedder,
-            metrics="precision,recall",
-            level=None,
-            floor=False,
-        )
-        label = (
-            "MiniLM, form" if key else {"minilm": "MiniLM, meaning", "tfidf": "TF-IDF"}[embedder]
-        )
-        found[label] = [
-            np.array([compared[name][f"{key}{metric}"].value for name in DECODINGS])
-            for metric in ("precision", "recall")
-        ]
-    default = found.pop("MiniLM, meaning")
-    for label, values in found.items():
-        for metric, mine, other in zip(("precision", "recall"), default, values, strict=True):
-            r = pearson(mine, other).value
-            yield trend(
-                f"{metric}, {label}, above 0", "positive, 0.67 to 0.99", [r], r > 0, digits=2
+def pr_table_b1() -> Iterator[Line | Setting]:
+    """Precision and recall by other embeddings, beside MiniLM's by meaning."""
+    yield SETTING
+    found = calipers.compare(
+        continued.human()[:FEW],
+        {name: continued.written(name, size=FEW) for name in DECODINGS},
+        embedder="tfidf",
+        metrics="precision,recall",
+        level=None,
+        floor=False,
+    )
+    for metric in ("precision", "recall"):
+        others = {
+            "MiniLM, form": values(metric, view="form"),
+            "TF-IDF": np.array([found[name][metric].value for name in DECODINGS]),
+        }
+        for label, other in others.items():
+            yield correlated(
+                f"{metric}, {label}",
+                "positive, 0.67 to 0.99",
+                values(metric),
+                other,
+                kind="pearson",
+                digits=2,
             )
 
 
-def pr_figure_6() -> Iterator[Line]:
-    """N from 100 to 1,000, twenty random subsets each, k = 4."""
-    reference, generated = continued.reference_rows(), continued.rows("top_p=0.9")
-    rng = np.random.default_rng(0)
-    rows: dict[int, np.ndarray] = {}
-    for n in (100, 250, 500, 1000):
-        values = []
-        for _ in range(20):
-            chosen = (rng.choice(1000, n, replace=False) for _ in "pq")
-            mine, theirs = (
-                side[rows] for side, rows in zip((reference, generated), chosen, strict=True)
-            )
-            found = metrics.precision_recall(mine, theirs)
-            values.append((found.precision.value, found.recall.value))
-        rows[n] = np.array(values)
-    for place, name in enumerate(("precision", "recall")):
-        means = [float(rows[n][:, place].mean()) for n in rows]
-        steps = np.abs(np.diff(means))
-        yield trend(f"{name}, N = 100, 250, 500, 1,000", "levels off", means, steps[-1] < 0.05)
-        spread = [float(rows[n][:, place].std(ddof=1)) for n in (100, 250, 500)]
-        yield trend(f"sd of {name}, N = 100, 250, 500", "shrinks", spread, spread[-1] < spread[0])
+SUBSET_SIZES = (50, 100, 250)
+SUBSETS = 20
 
 
-def pr_figure_b1() -> Iterator[Line]:
-    """k from 1 to 30 at N = 1,000."""
-    reference, generated = continued.reference_rows(), continued.rows("top_p=0.9")
-    precision, recall = [], []
+def pr_figure_6() -> Iterator[Line | Setting]:
+    """N from 50 to 250, twenty random subsets each, k = 4."""
+    yield Setting((NGRAMS,), "MiniLM, by meaning", f"subsets of {FEW}, {SUBSETS} of each size", 0)
+    reference = continued.reference_rows(size=FEW)
+    generated = continued.rows("top_p=0.9", size=FEW)
+    found = np.zeros((SUBSETS, len(SUBSET_SIZES), 2))
+    for subset in range(SUBSETS):
+        rng = np.random.default_rng(subset)
+        for place, n in enumerate(SUBSET_SIZES):
+            mine, theirs = (rng.choice(FEW, n, replace=False) for _ in "pq")
+            both = metrics.precision_recall(reference[mine], generated[theirs])
+            found[subset, place] = both.precision.value, both.recall.value
+    told = ", ".join(map(str, SUBSET_SIZES))
+    for side, name in enumerate(("precision", "recall")):
+        column = found[:, :, side]
+        yield shown(f"{name}, N = {told}", trials(column))
+        first, last = (np.abs(np.diff(column, axis=1))[:, at] for at in (0, -1))
+        yield sign(
+            f"{name}: step from {SUBSET_SIZES[0]} to {SUBSET_SIZES[1]}, less that to the last",
+            "positive: levels off",
+            Estimate.mean(first - last),
+            direction=1,
+        )
+        spread = independent([_deviation(each) for each in column.T])
+        ends = Row(
+            (spread.estimates[-1], spread.estimates[0]), {(0, 1): spread.gaps[0, 2].negative()}
+        )
+        yield order(
+            f"log of the sd of {name}, N = {SUBSET_SIZES[-1]}, {SUBSET_SIZES[0]}",
+            "shrinks with N",
+            ends,
+        )
+
+
+def _deviation(sample: Rows) -> Estimate:
+    """The logarithm of a standard deviation, whose error is about √(1 / (2(n − 1)))."""
+    value = math.log(float(sample.std(ddof=1)))
+    reach = 1.96 * math.sqrt(1 / (2 * (len(sample) - 1)))
+    return Estimate(value, (value - reach, value + reach))
+
+
+def pr_figure_b1() -> Iterator[Line | Setting]:
+    """k from 1 to 30: balls hold those of smaller k, so that neither share can fall."""
+    yield SETTING
+    reference = continued.reference_rows(size=FEW)
+    generated = continued.rows("top_p=0.9", size=FEW)
+    found = []
     for k in (1, 2, 4, 8, 16, 30):
-        found = metrics.precision_recall(reference, generated, k=k)
-        precision.append(found.precision.value)
-        recall.append(found.recall.value)
-    yield trend(
-        "precision, k = 1, 2, 4, 8, 16, 30",
-        "rises towards 1",
-        precision,
-        rises(precision) and precision[-1] > 0.9,
-    )
-    yield trend(
-        "recall, k = 1, 2, 4, 8, 16, 30",
-        "rises towards 1",
-        recall,
-        rises(recall) and recall[-1] > 0.9,
-    )
+        both = metrics.precision_recall(reference, generated, k=k)
+        found.append((both.precision.value, both.recall.value))
+    for name, column in zip(("precision", "recall"), np.transpose(found), strict=True):
+        told = ", ".join(f"{value:.3f}" for value in column)
+        up = bool((np.diff(column) > 0).all())
+        yield fact(f"{name}, k = 1, 2, 4, 8, 16, 30", "rises towards 1", told, up)
 
 
-def pr_table_b5() -> Iterator[Line]:
-    """Five draws of the reference and of the generated set, 500 each."""
-    others = [continued.embed(continued.written("top_p=0.9", seed=seed)[:500]) for seed in range(5)]
+DRAWN = 250
+
+
+def pr_table_b5() -> Iterator[Line | Setting]:
+    """Five draws of the reference and of the generated set."""
+    yield Setting((NGRAMS,), "MiniLM, by meaning", f"{DRAWN} a side, five draws", 0)
+    others = [
+        continued.embed(continued.written("top_p=0.9", seed=seed, size=DRAWN)) for seed in range(5)
+    ]
     rng = np.random.default_rng(0)
     references = [
-        continued.reference_rows()[rng.choice(1000, 500, replace=False)] for _ in range(5)
+        continued.reference_rows(size=FEW)[rng.choice(FEW, DRAWN, replace=False)] for _ in range(5)
     ]
     pairs = {
         "Q": [(references[0], q) for q in others],
         "P": [(p, others[0]) for p in references],
         "both": list(zip(references, others, strict=True)),
     }
-    printed = {"Q": ("0.005", "0.011"), "P": ("0.024", "0.006"), "both": ("0.019", "0.013")}
-    found = {}
+    printed = {"Q": "0.005, 0.011", "P": "0.024, 0.006", "both": "0.019, 0.013"}
     for name, sets in pairs.items():
         scores = [metrics.precision_recall(p, q) for p, q in sets]
-        found[name] = [
+        found = [
             float(np.std([each.precision.value for each in scores], ddof=1)),
             float(np.std([each.recall.value for each in scores], ddof=1)),
         ]
-        told = f"sd of precision and recall, varying {name}"
-        yield trend(told, ", ".join(printed[name]), found[name], max(found[name]) < 0.05)
+        told = f"sd of precision and recall, varying {name}; of 4,000 in the paper {printed[name]}"
+        yield shown(told, found)
 
 
-def pr_table_d1() -> Iterator[Line]:
+def pr_table_d1() -> Iterator[Line | Setting]:
     """Five texts over and over, and varied poor ones: the demo's systems."""
     from calipers.demo.systems import systems
 
     human, made = systems(0)
-    compared = calipers.compare(
-        human,
-        {name: made[name] for name in ("near_copies", "markov_chain")},
-        metrics="precision,recall",
-        level=None,
-        floor=False,
+    names = ("near_copies", "markov_chain")
+    yield Setting(("the demo's systems",), "MiniLM, by meaning", f"{len(human)} texts", 0)
+    found = calipers.compare(
+        human, {name: made[name] for name in names}, metrics="precision,recall", floor=False
     )
-    values = {
-        name: [compared[name][key].value for key in ("precision", "recall")]
-        for name in ("near_copies", "markov_chain")
-    }
-    yield trend(
-        "precision, recall of near copies of five texts",
-        "low recall",
-        values["near_copies"],
-        values["near_copies"][1] < 0.2,
-    )
-    yield trend(
-        "precision, recall of a Markov chain",
-        "low precision, high recall",
-        values["markov_chain"],
-        values["markov_chain"][0] < values["markov_chain"][1],
-    )
+    told = "near copies, Markov chain"
+    yield order(f"recall: {told}", "low for near copies", compared(found, "recall", names))
+    told = "Markov chain, near copies"
+    row = compared(found, "precision", names[::-1])
+    yield order(f"precision: {told}", "low for the varied poor texts", row)
+    scores = [Estimate.of(found["markov_chain"][key]) for key in ("precision", "recall")]
+    row = independent(scores)
+    yield order("precision, recall of the Markov chain", "low precision, high recall", row)

@@ -16,19 +16,20 @@ What was estimated is judged by its interval, never by a sign or a threshold of 
 A claim in words is *reproduced* by the paper's own experiment (``own=True``), and *same direction
 beyond noise* on other models or data.
 
-Differences come from `calipers compare` (:func:`compared`), or from repeated trials of a
-simulation, trial by trial (:func:`trials`).
+Differences come from `calipers compare` (:func:`compared`), from repeated trials of a simulation,
+trial by trial (:func:`trials`), from leaving out blocks of samples (:func:`jackknife`), or from
+intervals of sets that have nothing in common (:func:`independent`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calipers.results import Comparison
 from calipers.score import Score
@@ -68,12 +69,8 @@ class Estimate:
     def mean(cls, values: ArrayLike) -> Estimate:
         """Estimate a mean from independent trials, by Student's t."""
         array = np.asarray(values, float)
-        middle, error = float(array.mean()), float(array.std(ddof=1)) / math.sqrt(len(array))
-        if error == 0:
-            return cls(middle, (middle, middle), 1.0 if middle == 0 else 0.0)
-        reach = quantile(len(array) - 1, LEVEL) * error
-        p_value = tails(len(array) - 1, middle / error)
-        return cls(middle, (middle - reach, middle + reach), p_value)
+        error = float(array.std(ddof=1)) / math.sqrt(len(array))
+        return _student(float(array.mean()), error, len(array) - 1)
 
     def negative(self) -> Estimate:
         """The same with the other sign."""
@@ -117,6 +114,13 @@ class Row:
             for pair, p in self.adjusted().items()
         }
 
+    def part(self, places: Sequence[int]) -> Row:
+        """Some of the systems, in the same order, with the differences between them."""
+        gaps = {
+            (i, j): self.gaps[places[i], places[j]] for i, j in combinations(range(len(places)), 2)
+        }
+        return Row(tuple(self.estimates[place] for place in places), gaps)
+
     def told(self, digits: int = 3) -> str:
         """Print all estimates with their intervals."""
         return ", ".join(each.told(digits) for each in self.estimates)
@@ -159,6 +163,65 @@ def trials(values: ArrayLike) -> Row:
         for i, j in combinations(range(table.shape[1]), 2)
     }
     return Row(tuple(Estimate.mean(column) for column in table.T), gaps)
+
+
+def jackknife(
+    statistic: Callable[[NDArray[np.intp]], Sequence[float]],
+    n: int,
+    *,
+    blocks: int = 20,
+    seed: int = 0,
+) -> Row:
+    """Compare statistics of the same samples, by leaving out one block of samples in turn.
+
+    Parameters
+    ----------
+    statistic
+        Gives a value for each system from the samples that are kept, by their places.
+    n, blocks
+        Samples, and how many parts they are cut into at random.
+    seed
+        Of the cut.
+    """
+    whole = np.asarray(statistic(np.arange(n)), float)
+    parts = np.array_split(np.random.default_rng(seed).permutation(n), blocks)
+    without = np.array([statistic(np.setdiff1d(np.arange(n), part)) for part in parts], float)
+    gaps = {
+        (i, j): _left_out(whole[j] - whole[i], without[:, j] - without[:, i])
+        for i, j in combinations(range(len(whole)), 2)
+    }
+    return Row(tuple(_left_out(*each) for each in zip(whole, without.T, strict=True)), gaps)
+
+
+def _left_out(value: float, without: NDArray[np.float64]) -> Estimate:
+    """The estimate of a statistic from its values without each block."""
+    blocks = len(without)
+    error = math.sqrt((blocks - 1) / blocks * float(((without - without.mean()) ** 2).sum()))
+    return _student(float(value), error, blocks - 1)
+
+
+def _student(value: float, error: float, freedom: float) -> Estimate:
+    if error == 0:
+        return Estimate(value, (value, value), 1.0 if value == 0 else 0.0)
+    reach = quantile(freedom, LEVEL) * error
+    return Estimate(value, (value - reach, value + reach), tails(freedom, value / error))
+
+
+def independent(estimates: Sequence[Estimate]) -> Row:
+    """Compare estimates from samples that have nothing in common.
+
+    Each standard error is half the length of the interval over 1.96.
+    """
+    gaps = {}
+    for i, j in combinations(range(len(estimates)), 2):
+        one, other = estimates[i], estimates[j]
+        if one.interval is None or other.interval is None:
+            gaps[i, j] = Estimate(other.value - one.value)
+            continue
+        lengths = [each[1] - each[0] for each in (one.interval, other.interval)]
+        error = math.hypot(*lengths) / 2 / quantile(math.inf, LEVEL)
+        gaps[i, j] = _student(other.value - one.value, error, math.inf)
+    return Row(tuple(estimates), gaps)
 
 
 def equal(what: str, by_hand: float, value: float, *, digits: int = 6) -> Line:
@@ -305,6 +368,7 @@ def correlated(
     b: ArrayLike,
     *,
     kind: CorrelationKind = "spearman",
+    own: bool = False,
     digits: int = 3,
 ) -> Line:
     """The correlation of two scores over systems, beside a published one or *positive*/*negative*.
@@ -313,8 +377,28 @@ def correlated(
     """
     ours = correlation(a, b, kind=kind)
     if paper.startswith(("positive", "negative")):
-        return sign(what, paper, ours, direction=1 if paper[0] == "p" else -1, digits=digits)
+        direction = 1 if paper.startswith("positive") else -1
+        return sign(what, paper, ours, direction=direction, own=own, digits=digits)
     return beside(what, paper, ours, digits=digits)
+
+
+def at_least(
+    what: str, paper: str, ours: Estimate, claim: float, *, null: float = 0.0, digits: int = 3
+) -> Line:
+    """An estimate of which the paper says that it is at least so large.
+
+    *Reproduced* where the whole interval is; *not distinguishable* where it holds the claim;
+    below it *same direction beyond noise* where the whole of it is above the value that says
+    nothing, else as :func:`sign` has it.
+    """
+    basis = f"at least {claim:g}"
+    verdict, _ = _judged(ours, null, 1)
+    if ours.interval is not None and ours.interval[1] >= claim:
+        verdict = "reproduced" if ours.interval[0] >= claim else "not distinguishable"
+    elif verdict == "same direction beyond noise":
+        basis = f"below {claim:g}, above {null:g}"
+    told = ours.told(digits)
+    return Line(what, paper, told, verdict, (ours.value,), (ours.interval,), basis)
 
 
 def order(what: str, paper: str, row: Row, *, own: bool = False, digits: int = 3) -> Line:
@@ -328,7 +412,7 @@ def order(what: str, paper: str, row: Row, *, own: bool = False, digits: int = 3
 
 
 def rises(what: str, paper: str, row: Row, *, own: bool = False, digits: int = 3) -> Line:
-    """A trend: the last is higher than the first beyond noise, and no pair is reversed beyond it."""
+    """A trend: the last is above the first beyond noise, and no pair is reversed beyond it."""
     return _ordered(what, paper, row, [(0, len(row.estimates) - 1)], own=own, digits=digits)
 
 
@@ -427,6 +511,17 @@ def _counted(
 def _count(forward: Sequence[bool], reverse: Sequence[bool]) -> str:
     against = f", {sum(reverse)} against it" if any(reverse) else ""
     return f"{sum(forward)} of {len(forward)} pairs beyond noise{against}"
+
+
+def unrelated(what: str, paper: str, ours: Estimate, *, digits: int = 3) -> Line:
+    """A correlation of which the paper says that there is none.
+
+    No interval shows that there is none: *opposite* where it does not hold 0.
+    """
+    zero = ours.interval is None or ours.interval[0] <= 0 <= ours.interval[1]
+    verdict: Verdict = "not distinguishable" if zero else "opposite"
+    told = ours.told(digits)
+    return Line(what, paper, told, verdict, (ours.value,), (ours.interval,), "against 0")
 
 
 def alike(

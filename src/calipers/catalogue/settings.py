@@ -49,6 +49,9 @@ class Settings:
         Of the quantisation behind MAUVE and the frontier integral.
     c
         Scaling constant of MAUVE; None for the one that the paper pairs with the estimator.
+    dimensions
+        Leading axes of the union that likelihood ratios are estimated on; None for the ten of
+        paper 004.
     seed
         Of k-means and of the block labels.
     threads
@@ -64,6 +67,7 @@ class Settings:
     buckets: Buckets = "auto"
     restarts: int = 5
     c: float | None = None
+    dimensions: int | None = None
     seed: int = 0
     threads: int | None = None
 

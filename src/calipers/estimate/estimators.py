@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from calipers.estimate.classifier import Model
     from calipers.estimate.prompt_strata import Prompts
 
-Estimator = Callable[[ArrayLike, ArrayLike, "Prompts | None", int, int | None], LikelihoodRatios]
-"""(reference, generated, prompts, seed, threads) → ratios, with the paper's settings."""
+Estimator = Callable[
+    [ArrayLike, ArrayLike, "Prompts | None", int, int, int | None], LikelihoodRatios
+]
+"""(reference, generated, prompts, axes, seed, threads) → ratios, with the paper's settings."""
 
 CLASSIFIERS: dict[str, Model] = {"classifier": "logistic", "boosted": "boosted"}
 """The estimators that are classifiers, by the model that they fit."""
@@ -38,36 +40,39 @@ def _knn(
     reference: ArrayLike,
     generated: ArrayLike,
     prompts: Prompts | None,
+    dimensions: int,
     seed: int,
     threads: int | None,
 ) -> LikelihoodRatios:
     from calipers.estimate.knn.ratios import knn_ratios
 
-    return knn_ratios(reference, generated, threads=threads)
+    return knn_ratios(reference, generated, dimensions=dimensions, threads=threads)
 
 
 def _kde(
     reference: ArrayLike,
     generated: ArrayLike,
     prompts: Prompts | None,
+    dimensions: int,
     seed: int,
     threads: int | None,
 ) -> LikelihoodRatios:
     from calipers.estimate.kernel_ratios import kde_ratios
 
-    return kde_ratios(reference, generated, threads=threads)
+    return kde_ratios(reference, generated, dimensions=dimensions, threads=threads)
 
 
 def _gaussian(
     reference: ArrayLike,
     generated: ArrayLike,
     prompts: Prompts | None,
+    dimensions: int,
     seed: int,
     threads: int | None,
 ) -> LikelihoodRatios:
     from calipers.estimate.gaussians import gaussian_ratios
 
-    return gaussian_ratios(reference, generated, seed=seed)
+    return gaussian_ratios(reference, generated, dimensions=dimensions, seed=seed)
 
 
 def _classifier(model: Model) -> Estimator:
@@ -75,6 +80,7 @@ def _classifier(model: Model) -> Estimator:
         reference: ArrayLike,
         generated: ArrayLike,
         prompts: Prompts | None,
+        dimensions: int,
         seed: int,
         threads: int | None,
     ) -> LikelihoodRatios:
@@ -84,7 +90,7 @@ def _classifier(model: Model) -> Estimator:
             reference,
             generated,
             model=model,
-            dimensions=LEADING_AXES,
+            dimensions=dimensions,
             prompts=prompts,
             seed=seed,
             threads=threads,
@@ -112,6 +118,7 @@ def estimate_ratios(
     generated: ArrayLike,
     *,
     prompts: Prompts | None = None,
+    dimensions: int = LEADING_AXES,
     seed: int = 0,
     threads: int | None = None,
 ) -> LikelihoodRatios:
@@ -126,6 +133,8 @@ def estimate_ratios(
         Rows, shapes ``(n, d)`` and ``(m, d)``.
     prompts
         The number of the prompt that each row answers; classifiers keep one in one fold.
+    dimensions
+        Leading principal axes of the union that the rows are projected on, from 1.
     seed
         Of folds and draws; no effect on knn and kde.
     threads
@@ -144,4 +153,4 @@ def estimate_ratios(
     """
     if name not in ESTIMATORS:
         raise unknown_name("estimator of likelihood ratios", str(name), ESTIMATORS)
-    return ESTIMATORS[name](reference, generated, prompts, seed, threads)
+    return ESTIMATORS[name](reference, generated, prompts, dimensions, seed, threads)

@@ -141,7 +141,30 @@ QUALITY = Rubric(
         ),
     ),
 )
-"""Quality on three scales, in our own words (ACL 2024, appendix B.2)."""
+"""Quality of any text on three scales, in our own words.
+
+The first two scales are those of ACL 2024, appendix B.2; its third, which is about biographies, is
+that of :data:`BIOGRAPHIES`.
+"""
+
+BIOGRAPHIES = Rubric(
+    name="biographies",
+    task="quality",
+    instructions=(
+        "You rate one text about a person on three scales, each a whole number from 1 to 5. Judge "
+        "each scale on its own."
+    ),
+    questions=(
+        *QUALITY.questions[:2],
+        Question(
+            "plausibility",
+            "How likely is it that an encyclopedia has this text as its entry on the person?",
+            least_means="not likely",
+            most_means="very likely",
+        ),
+    ),
+)
+"""Quality of biographies on three scales, in our own words (ACL 2024, appendix B.2)."""
 
 DIVERSITY = Rubric(
     name="diversity",
@@ -161,7 +184,10 @@ DIVERSITY = Rubric(
 """Diversity of a batch of ten, yes or no, in our own words (ACL 2024, appendix B.2)."""
 
 RUBRICS = {rubric.name: rubric for rubric in (PAIRS, QUALITY, DIVERSITY)}
-"""The built-in rubrics by their names."""
+"""The built-in rubrics of the tasks."""
+
+NAMED = {BIOGRAPHIES.name: BIOGRAPHIES}
+"""Further built-in rubrics, which are asked for by their names."""
 
 # A person's own rubric ---------------------------------------------------------------------------
 
@@ -193,7 +219,7 @@ def find_rubric(task: str | None, given: Any = None) -> Rubric:
     task
         ``"pairs"``, ``"quality"`` or ``"diversity"``; None for that of the rubric, else pairs.
     given
-        A rubric, the path of a file, or None.
+        A rubric, the name of one of :data:`NAMED`, the path of a file, or None.
 
     Raises
     ------
@@ -204,7 +230,8 @@ def find_rubric(task: str | None, given: Any = None) -> Rubric:
         raise unknown_name("task", str(task), RUBRICS)
     if given is None:
         return RUBRICS[task or "pairs"]
-    rubric = given if isinstance(given, Rubric) else read_rubric(given)
+    named = NAMED.get(given) if isinstance(given, str) else given
+    rubric = named if isinstance(named, Rubric) else read_rubric(given)
     if task is not None and task != rubric.task:
         raise InputError(
             f"task must be that of the rubric {rubric.name!r}, which is {rubric.task}; found {task}"

@@ -175,7 +175,13 @@ def between(prompt: str, text: str) -> str:
 
 
 def continuations(
-    samples: SampleSet, *, words: int | None, most: int, seed: int, chat: bool = False
+    samples: SampleSet,
+    *,
+    words: int | None,
+    most: int,
+    seed: int,
+    chat: bool = False,
+    instruction: str = CONTINUE,
 ) -> Prompting:
     """Make prompts of the texts of a set: their first words, or the prompts that its rows name.
 
@@ -192,6 +198,8 @@ def continuations(
         As said.
     chat
         Whether a chat model is asked.
+    instruction
+        What a chat model is told before the words that it continues.
 
     Raises
     ------
@@ -229,7 +237,10 @@ def continuations(
         )
     return Prompting(
         "continue",
-        tuple(_made(str(row), split[row][0], words=words, chat=chat) for row in chosen),
+        tuple(
+            _made(str(row), split[row][0], words=words, chat=chat, instruction=instruction)
+            for row in chosen
+        ),
         chat=chat,
         words=words,
         rest=tuple(split[row][1] for row in chosen) if words is not None else None,
@@ -249,7 +260,7 @@ def _many(why: str) -> str:
     return why.replace("is ", "are ").replace("has ", "have ")
 
 
-def _made(id: str, text: str, *, words: int | None, chat: bool) -> Prompt:
+def _made(id: str, text: str, *, words: int | None, chat: bool, instruction: str) -> Prompt:
     """Make a prompt; a chat model continues openings, and is asked whole prompts as they are."""
     if not chat:
         return Prompt(id, text, text)
@@ -257,23 +268,37 @@ def _made(id: str, text: str, *, words: int | None, chat: bool) -> Prompt:
         return Prompt(id, text, text, text)
     last = split_words(text)[-1]
     beginning = text[: text.rindex(last)]
-    return Prompt(id, text, text, f"{CONTINUE}\n{beginning}".rstrip(), last)
+    return Prompt(id, text, text, f"{instruction}\n{beginning}".rstrip(), last)
 
 
-def creative(*, chat: bool = False) -> Prompting:
+def creative(instructions: Sequence[str] = INSTRUCTIONS, *, chat: bool = False) -> Prompting:
     """Ask for creative texts by fifty instructions (paper 000, appendix B.6, in words of our own).
 
     A model without chat is given the instruction as the heading of a text.
+
+    Parameters
+    ----------
+    instructions
+        What is asked, in turn; the authors' own stand in listing 1 of the paper.
+    chat
+        Whether a chat model is asked.
     """
     prompts = (
         Prompt(str(number), instruction, f"{instruction}\n\n", instruction)
-        for number, instruction in enumerate(INSTRUCTIONS)
+        for number, instruction in enumerate(instructions)
     )
     return Prompting("creative", tuple(prompts), chat=chat)
 
 
 def biographies(
-    names: Sequence[str], texts: Sequence[str], *, shots: int, n: int, seed: int, chat: bool = False
+    names: Sequence[str],
+    texts: Sequence[str],
+    *,
+    shots: int,
+    n: int,
+    seed: int,
+    chat: bool = False,
+    instruction: str = BIOGRAPHIES,
 ) -> Prompting:
     """Ask for biographies after k examples of them (paper 000, appendix B.5).
 
@@ -289,6 +314,8 @@ def biographies(
         Of the draws.
     chat
         Whether a chat model is asked.
+    instruction
+        What stands above the examples.
 
     Raises
     ------
@@ -307,7 +334,7 @@ def biographies(
     for sample in range(n):
         chosen = stream(seed, sample).permutation(len(lines))[:shots].tolist()
         examples = "".join(f"{lines[row]}\n" for row in chosen)
-        head = f"{BIOGRAPHIES}\n{'Here are a few examples:' if chosen and chat else ''}".rstrip()
+        head = f"{instruction}\n{'Here are a few examples:' if chosen and chat else ''}".rstrip()
         shown_examples = f"{head}\n{examples}"
         prompts.append(
             Prompt(

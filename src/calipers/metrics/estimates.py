@@ -23,7 +23,7 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.errors import InputError
-from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.estimators import LEADING_AXES, estimate_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Quantisation, quantise
 from calipers.lazy import lazily
@@ -194,6 +194,7 @@ class Estimates:
                 self.reference,
                 self.generated,
                 prompts=self.prompts,
+                dimensions=self.settings.dimensions or LEADING_AXES,
                 seed=seed,
                 threads=threads,
             )

@@ -31,8 +31,9 @@ class Judged(Group):
     )
     rubric: Any = option(
         None,
-        "Your own questions, as a file of TOML or YAML. In Python also a "
-        ":class:`~calipers.judgements.rubric.Rubric`. By default the built-in ones of the task.",
+        "Your own questions, as a file of TOML or YAML; or biographies, the built-in questions on "
+        "texts about a person. In Python also a :class:`~calipers.judgements.rubric.Rubric`. By "
+        "default the built-in ones of the task.",
         metavar="FILE",
         source=True,
         common=True,

@@ -130,6 +130,15 @@ class Prompted(Group):
         whole(0),
         panel=PROMPTS,
     )
+    instructions: Any = option(
+        None,
+        "What is asked in place of the built-in wording: for creative texts one instruction a "
+        "line, or a sample each in any format of --reference; for biographies and, with --chat, "
+        "for texts to continue the text that stands before the examples or the words.",
+        panel=PROMPTS,
+        metavar="FILE",
+        source=True,
+    )
     keep_prompt: bool = option(
         False,
         "Write texts with their prompts. By default the prompt is left out of the text, so that it "

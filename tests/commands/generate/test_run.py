@@ -210,6 +210,9 @@ def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
         ({"prompt_words": 2}, "there is nothing to continue"),
         ({"task": "creative", "prompts": ["a"]}, "takes no prompts of a person's own"),
         ({"task": "biographies"}, "needs --prompts FILE"),
+        ({"instructions": ["Write a riddle."]}, "--instructions needs something to ask"),
+        ({"prompts": ["a b c"], "instructions": ["Go on."]}, "it needs --chat and --prompt-words"),
+        ({"task": "creative", "instructions": [" "]}, "instructions: all 1 text are empty"),
         ({"decoding": "adversarial"}, "give them with --reference FILE"),
         ({"output": "out.txt"}, "to a file ending in .jsonl"),
         ({"output": "nowhere/out.jsonl"}, "there is no folder"),
@@ -227,6 +230,28 @@ def test_creative_instructions_are_used_in_turn() -> None:
     found = calipers.generate(model=model, task="creative", chat=True, n=120)
     assert model.asked[0].messages == model.asked[50].messages != model.asked[1].messages
     assert len({row["prompt_id"] for row in found.rows}) == 50
+
+
+def test_instructions_of_a_file_are_asked_line_by_line(tmp_path: Path) -> None:
+    file = tmp_path / "listing.txt"
+    file.write_text("Write a riddle.\nWrite a toast.\n", "utf-8")
+    model = Toy()
+    found = calipers.generate(model=model, task="creative", instructions=str(file), chat=True, n=3)
+    said = [request.messages[0]["content"] for request in model.asked]
+    assert said == ["Write a riddle.", "Write a toast.", "Write a riddle."]
+    assert [row["prompt"] for row in found.rows] == said
+    usual = calipers.generate(model=Toy(), task="creative", chat=True, n=3)
+    assert found.configuration["prompts"] != usual.configuration["prompts"]
+
+
+def test_instructions_of_a_file_stand_before_the_words_to_continue(tmp_path: Path) -> None:
+    file = tmp_path / "own.txt"
+    file.write_text("Go on.\nKeep the style.\n", "utf-8")
+    model = Toy()
+    calipers.generate(
+        model=model, prompts=["a b c"], prompt_words=2, instructions=str(file), chat=True
+    )
+    assert model.asked[0].messages[0]["content"] == "Go on.\nKeep the style.\na"
 
 
 def test_biographies_have_examples_and_end_before_the_next() -> None:

@@ -14,6 +14,7 @@ from calipers import metrics
 from calipers.commands.sweep.passes import BY_K, merge_signatures, subsample
 from calipers.commands.sweep.run import _check_values, _choose_values
 from calipers.errors import InputError
+from calipers.estimate import knn_ratios
 from calipers.estimate.axes import preprocess
 from calipers.evaluate.inputs import comparison_inputs
 from calipers.options.comparison import CompareOptions
@@ -320,3 +321,95 @@ def test_values_are_brought_into_order():
 def test_values_that_mean_nothing(values):
     with pytest.raises(InputError, match="values"):
         _check_values("k", values)
+
+
+WORDS = tuple(["amber", "birch", "cedar", "delta", "ember", "frost", "grove", "heron", "iris", "jade", "kelp", "lotus"])
+
+
+def sentences(rng, count, words=WORDS):
+    return [" ".join(rng.choice(words, 12)) for _ in range(count)]
+
+
+def test_over_length_with_a_fixed_embedder_equals_match_length(rng):
+    human, model = sentences(rng, 30), sentences(rng, 30, WORDS[:8])
+    options = {"embedder": "minilm", "metrics": ["mauve_star", "form.recall"]}
+    found = calipers.sweep(human, {"m": model}, over="length", values=[2, 5, 12], **options)["m"]
+    for place, words in enumerate((2, 5, 12)):
+        compared = calipers.compare(human, {"m": model}, match_length=words, **options)["m"]
+        for name in options["metrics"]:
+            assert found[name].mean[place] == compared[name].value
+
+
+def test_over_buckets_each_start_equals_a_comparison_with_that_seed(reference, generated):
+    options = {"metrics": "mauve_star,mauve:chi2", "seed": 4}
+    values = [4, 9, 13]
+    found = calipers.sweep(
+        reference, {"g": generated}, over="buckets", values=values, seeds=3, **options
+    )["g"]
+    assert found["mauve_star"].replicates.shape == (3, 3)
+    for start in range(3):
+        for place, cells in enumerate(values):
+            compared = calipers.compare(
+                reference, {"g": generated}, buckets=cells, **options | {"seed": 4 + start}
+            )["g"]
+            for name in ("mauve_star", "mauve:chi2"):
+                assert found[name].replicates[start, place] == compared[name].value
+    assert "|starts:3|" in found["mauve_star"].signature
+    assert "buckets:4,9,13" in found["mauve_star"].signature
+
+
+def test_over_axes_ten_is_the_default_and_two_is_the_estimator_on_two(rng):
+    reference, generated = rng.standard_normal((2, 120, 12)) * np.linspace(2, 0.5, 12)
+    options = {"metrics": "mauve:knn,mauve:gaussian,mauve:classifier", "seed": 1}
+    found = calipers.sweep(reference, {"g": generated}, over="axes", values=[2, 10], **options)["g"]
+    compared = calipers.compare(reference, {"g": generated}, level=None, **options)["g"]
+    for name in options["metrics"].split(","):
+        assert found[name].mean[1] == compared[name].value
+    rows = preprocess(reference, generated, norm="none", pca=0.9)
+    ratios = knn_ratios(rows.reference, rows.generated, dimensions=2)
+    assert found["mauve:knn"].mean[0] == pytest.approx(
+        calipers.divergence_frontier(ratios).area(c=10), abs=1e-12
+    )
+    assert "dimensions:2,10" in found["mauve:knn"].signature
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": "length"}, "--over length cuts texts to a number of words"),
+        ({"over": "buckets", "metrics": "precision"}, "'precision' does not depend on what --over"),
+        ({"over": "buckets", "metrics": "mauve:knn"}, "'mauve:knn' does not depend on what --over"),
+        ({"over": "axes", "metrics": "mauve_star"}, "'mauve_star' does not depend on what --over"),
+        ({"over": "buckets", "values": [1, 5]}, "buckets must be at least 2; found 1"),
+        ({"over": "buckets", "values": [5, 131]}, "131 cells need as many samples"),
+        ({"over": "axes", "values": [2, 7]}, "at most 6 axes, as many as there are columns"),
+    ],
+)
+def test_what_cannot_be_varied_is_refused(reference, generated, options, message):
+    with pytest.raises(InputError, match=message):
+        calipers.sweep(reference, generated, **options)
+
+
+def test_lengths_double_up_to_the_median_of_the_reference(rng):
+    human = [" ".join(rng.choice(WORDS, 40)) for _ in range(30)]
+    options = {"embedder": "characters", "metrics": "mauve_star"}
+    found = calipers.sweep(human, {"m": human[::-1]}, over="length", **options)
+    assert found["m"]["mauve_star"].values.tolist() == [8, 16, 32, 40]
+    short = [" ".join(rng.choice(WORDS, 6)) for _ in range(30)]
+    with pytest.raises(InputError, match="starts at 8 and would end at 6"):
+        calipers.sweep(short, {"m": short}, over="length", **options)
+
+
+@pytest.mark.parametrize("over", ["buckets", "axes", "length"])
+def test_a_sweep_of_each_kind_is_restored_from_json_and_drawn(rng, tmp_path, over):
+    human, model = sentences(rng, 60), sentences(rng, 60, WORDS[:8])
+    found = calipers.sweep(
+        human, {"m": model}, over=over, values=[3, 6, 12], seeds=2, embedder="characters"
+    )
+    written = json.loads(found.to_json())
+    again = calipers.load(found.save(tmp_path / "sweep.zip"))
+    assert json.loads(again.to_json()) == written
+    assert written["settings"]["over"] == over
+    assert str(again) == str(found)
+    found.plot(tmp_path / "sweep.svg")
+    assert (tmp_path / "sweep.svg").stat().st_size > 1000

@@ -17,10 +17,13 @@ from calipers.commands.generate.options import GenerateOptions
 from calipers.commands.generate.result import Generation
 from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
+from calipers.language_model.creative import INSTRUCTIONS
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Completion, LanguageModel, Passage
 from calipers.language_model.models import find_language_model
 from calipers.language_model.prompting import (
+    BIOGRAPHIES,
+    CONTINUE,
     Prompting,
     between,
     biographies,
@@ -150,12 +153,13 @@ def make_prompts(options: Generating, reference: SampleSet | None) -> Prompting:
             f"--task {task} takes no prompts of a person's own; leave out --prompts and "
             "--prompt-words"
         )
+    asked = _instructions(options, task)
     if task == "none":
         return no_prompts()
     if task == "creative":
-        return creative(chat=options.chat)
+        return creative(asked or INSTRUCTIONS, chat=options.chat)
     if task == "biographies":
-        return _biographies(options)
+        return _biographies(options, _one(asked) or BIOGRAPHIES)
     samples = read_texts(options.prompts, "prompts", options.field)
     samples = reference if samples is None else samples
     if samples is None:
@@ -165,10 +169,46 @@ def make_prompts(options: Generating, reference: SampleSet | None) -> Prompting:
         )
     most = options.n or ALL
     words = options.prompt_words
-    return continuations(samples, words=words, most=most, seed=options.seed, chat=options.chat)
+    return continuations(
+        samples,
+        words=words,
+        most=most,
+        seed=options.seed,
+        chat=options.chat,
+        instruction=_one(asked) or CONTINUE,
+    )
 
 
-def _biographies(options: Generating) -> Prompting:
+def _instructions(options: Generating, task: str) -> tuple[str, ...]:
+    """What is asked in place of the built-in wording; nothing where that holds.
+
+    Raises
+    ------
+    InputError
+        If nothing is asked in this way, or the file has no text.
+    """
+    if options.instructions is None:
+        return ()
+    if task == "none":
+        raise InputError(
+            "--instructions needs something to ask: give --task creative, --task biographies, or "
+            "prompts with --chat"
+        )
+    if task == "continue" and not (options.chat and options.prompt_words):
+        raise InputError(
+            "--instructions replaces what a chat model is told before the words that it continues: "
+            "it needs --chat and --prompt-words N; prompts by themselves are asked as they are"
+        )
+    samples = read_texts(options.instructions, "instructions", options.field)
+    return tuple(text.strip() for text in samples or () if text.strip())
+
+
+def _one(asked: tuple[str, ...]) -> str:
+    """The instruction of a task that has one: its lines in their order."""
+    return "\n".join(asked)
+
+
+def _biographies(options: Generating, instruction: str) -> Prompting:
     if options.prompts is None or options.prompt_words is not None:
         raise InputError(
             "--task biographies needs --prompts FILE, whose rows have the fields name and text, "
@@ -184,6 +224,7 @@ def _biographies(options: Generating) -> Prompting:
         n=options.n or SAMPLES,
         seed=options.seed,
         chat=options.chat,
+        instruction=instruction,
     )
 
 

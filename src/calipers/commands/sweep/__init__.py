@@ -1,4 +1,4 @@
-"""``calipers sweep``: show how scores change with k or the number of samples."""
+"""``calipers sweep``: show how scores change with a choice: k, samples, length, cells or axes."""
 
 from calipers.command import Command, PlotKind
 
@@ -6,7 +6,7 @@ COMMAND = Command(
     name="sweep",
     panel="Further analyses",
     place=1,
-    summary="Show how scores change with k or the number of samples.",
+    summary="Show how scores change with k, samples, text length, cells or axes.",
     cli="cli:sweep",
     options="options:SweepOptions",
     run="run:sweep",
@@ -16,7 +16,7 @@ COMMAND = Command(
     document="document:document",
     plot=PlotKind(
         name="sweep",
-        shows="metrics against k or the number of samples, with bands",
+        shows="metrics against what a sweep varied, with bands",
         drawn_by="plot:sweep_plot",
         source="a sweep (JSON from `calipers sweep --json`)",
         place=1,

@@ -1,4 +1,4 @@
-"""``calipers sweep``: how much the scores depend on k, and on the number of samples."""
+"""``calipers sweep``: how much scores depend on k, samples, text length, cells and axes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,19 @@ Plot = Annotated[
     ),
 ]
 
-ONLY_OVER_N = {
-    "k": "with --over k, --values gives the values of k",
-    "seeds": "--over k uses all samples, in no random order",
+NO_BALLS = "no score of this sweep depends on it"
+ONE_EACH = "--over {over} uses all samples, in no random order"
+MEANINGLESS = {
+    ("k", "k"): "with --over k, --values gives the values of k",
+    ("buckets", "k"): NO_BALLS,
+    ("axes", "k"): NO_BALLS,
+    ("k", "seeds"): ONE_EACH,
+    ("length", "seeds"): ONE_EACH,
+    ("axes", "seeds"): ONE_EACH,
 }
-"""Options without a meaning where k is swept, and why."""
+"""Options without a meaning where something is swept, by what and which, and why."""
+APPLIES = {"k": "--over n and --over length", "seeds": "--over n and --over buckets"}
+"""Where these options have one."""
 
 EXAMPLES = (
     (
@@ -47,6 +55,15 @@ EXAMPLES = (
         "Chosen sample sizes, ten random orders, two metrics:",
         "calipers sweep --over n -r human.jsonl model.jsonl \\\n"
         "      --values 500,1000,2000,4000 --seeds 10 --metrics precision,recall",
+    ),
+    (
+        "MAUVE and the Fréchet distance of texts cut to 16 to 128 words:",
+        "calipers sweep --over length -r human.jsonl model.jsonl \\\n"
+        "      --values 16,32,64,128 --metrics mauve_star,frechet_distance",
+    ),
+    (
+        "Does MAUVE depend on the number of cells?",
+        "calipers sweep --over buckets -r human.jsonl model.jsonl",
     ),
     (
         "Bands over the seeds of one system, and all numbers as JSON:",
@@ -70,15 +87,16 @@ def sweep(
     typed: frozenset[str],
     outputs: Outputs,
 ) -> None:
-    """Show how scores change with k or the number of samples.
+    """Show how scores change with k, samples, text length, cells or axes.
 
-    Scores depend on the number of nearest neighbours k and on the number of samples. This shows
-    how much, and from which value on they change no more, so that you can choose both.
+    Scores depend on the number of nearest neighbours k, on the number of samples, on the length of
+    texts, on the number of cells and on the axes that are kept. This shows how much, and from which
+    value on they change no more, so that you can choose.
     """
     check_metrics_are_listed(generated)
-    for name, why in ONLY_OVER_N.items() if options.over == "k" else ():
-        if name in typed:
-            raise InputError(f"--{name} applies to --over n only; {why}")
+    for (over, name), why in MEANINGLESS.items():
+        if over == options.over and name in typed:
+            raise InputError(f"--{name} applies to {APPLIES[name]} only; {why.format(over=over)}")
     with calm(quiet=outputs.quiet):
         from calipers.commands.sweep.run import sweep as run
 

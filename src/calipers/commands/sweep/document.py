@@ -33,6 +33,8 @@ from calipers.wording.short_names import short
 ROUND = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 MOST_ROWS = 16
 SATURATED = 0.995
+UNITS = {"length": " words", "buckets": " cells", "axes": " axes"}
+"""What is counted, where the name of what was varied does not say it."""
 MORE = "All values, replicates and signatures: --json FILE; a figure: --plot FILE.png."
 
 
@@ -56,8 +58,9 @@ def _title(sweep: Sweep) -> str:
     """Say what was swept, against which reference."""
     settings, over = sweep.settings, sweep.over
     values = settings["values"]
-    fixed = f", k = {settings['k']}" if over == "n" else ""
-    what = f"Sweep over {over} from {values[0]} to {values[-1]}{fixed}"
+    fixed = f", k = {settings['k']}" if over in ("n", "length") else ""
+    unit = UNITS.get(over, "")
+    what = f"Sweep over {over} from {values[0]} to {values[-1]}{unit}{fixed}"
     return f"{what} · {legend.title(sweep.reference, settings, stated=['k'])}"
 
 
@@ -196,10 +199,16 @@ def _cuts(sweep: Sweep) -> Iterator[str]:
 def _orders(sweep: Sweep) -> Iterator[str]:
     """Say what stands behind ``±``."""
     last = sweep.settings["values"][-1]
-    if sweep.over == "k":
-        yield from _file_notes(sweep.systems)
-        if _is_saturated(sweep):
+    if sweep.over in ("k", "length", "axes"):
+        yield from _file_notes(sweep)
+        if sweep.over == "k" and _is_saturated(sweep):
             yield f"a share that ends at 1 is constant because neighbourhoods of {last} cover all"
+        return
+    if sweep.over == "buckets":
+        yield (
+            f"± is the standard deviation over {sweep.settings['seeds']} starts of k-means: it is "
+            "not a confidence interval"
+        )
         return
     files = sorted({len(system.seeds) or 1 for system in sweep.systems})
     yield _order_note(sweep.settings["seeds"], files)
@@ -210,13 +219,14 @@ def _orders(sweep: Sweep) -> Iterator[str]:
         )
 
 
-def _file_notes(systems: Sequence[SweptSystem]) -> Iterator[str]:
+def _file_notes(sweep: Sweep) -> Iterator[str]:
+    systems = sweep.systems
     several = [system for system in systems if len(system.seeds) > 1]
     for system in several:
         count = len(system.seeds)
         yield f"{clean(system.name)}: mean ± standard deviation over {count} seed files"
     if len(several) < len(systems):
-        yield "no ± for a system of one file, because a change of k repeats nothing"
+        yield f"no ± for a system of one file, because a change of {sweep.over} repeats nothing"
 
 
 def _order_note(seeds: int, files: Sequence[int]) -> str:

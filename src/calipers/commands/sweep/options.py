@@ -51,24 +51,31 @@ class SweepOptions(EngineSearch, Seeded, Neighbours, Sampling, Files):
 
     over: Over = option(
         "k",
-        "What to vary: k, the number of nearest neighbours, or n, the number of samples in each "
-        "set.",
-        one_of("k", "n"),
+        "What to vary: k, the number of nearest neighbours; n, the number of samples in each set; "
+        "length, the number of words that all texts are cut to; buckets, the number of cells of "
+        "MAUVE and its family; or axes, the number of leading axes that likelihood ratios are "
+        "estimated on.",
+        one_of("k", "n", "length", "buckets", "axes"),
         required=True,
     )
     values: Iterable[int] | None = option(
         None,
-        "The values of k or n to compute, such as 1-10,15,20. By default k goes from 1 to 30, or "
-        "as far as the sets allow, and n from 100 to all samples, two values for each doubling.",
+        "The values to compute, such as 1-10,15,20. By default k goes from 1 to 30, or as far as "
+        "the sets allow, and n from 100 to all samples, two values for each doubling; length from "
+        "8 words to the median length of the reference, buckets from 8 to a fifth of the smallest "
+        "set and axes from 2 to 128, by doubling.",
         Rule("list at least two different numbers", read=read_values, metavar="LIST"),
         common=True,
     )
-    metrics: str | Iterable[str] = option(
-        ("precision", "recall", "density", "coverage"),
-        "Metrics to compute: over n any that calipers metrics lists, over k precision, recall, "
-        "density, coverage and clipped_coverage. A key is [view.]metric[:option…]: the name "
-        "precision means precision in every view, form.precision in one of them. In Python a list "
-        "or one text. By default precision, recall, density and coverage.",
+    metrics: str | Iterable[str] | None = option(
+        None,
+        "Metrics to compute: over n and length any that calipers metrics lists, over k precision, "
+        "recall, density, coverage and clipped_coverage, over buckets those of the family frontier "
+        "by quantisation, over axes those with another estimator, such as mauve:knn. A key is "
+        "[view.]metric[:option…]: the name precision means precision in every view, form.precision "
+        "in one of them. In Python a list or one text. By default precision, recall, density and "
+        "coverage; over length mauve_star and frechet_distance too, over buckets mauve_star, over "
+        "axes mauve by knn, kde and gaussian.",
         KEYS,
         several=True,
         common=True,
@@ -78,14 +85,14 @@ class SweepOptions(EngineSearch, Seeded, Neighbours, Sampling, Files):
     k: int = reworded(
         Neighbours,
         "k",
-        "With --over n: number of nearest neighbours.",
+        "With --over n and --over length: number of nearest neighbours.",
         setting=False,
     )
     seeds: int = option(
         5,
         "With --over n: number of random orders of the samples; in each of them the larger "
-        "subsamples contain the smaller ones. A system of several files takes them in turn, "
-        "equally often.",
+        "subsamples contain the smaller ones. With --over buckets: number of starts of k-means. A "
+        "system of several files takes them in turn, equally often.",
         whole(1),
         common=True,
     )

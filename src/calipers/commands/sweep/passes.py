@@ -1,8 +1,9 @@
 """The passes of a sweep: scores of one system at every value, and the curves made of them.
 
 The counts of k-NN balls are known for all k up to k_max after one pass over the distances. So a
-sweep over k is one pass for each view and file; a sweep over the number of samples is a comparison
-of its own for each view, order and size.
+sweep over k is one pass for each view and file. All others are a comparison of their own for each
+view and value: of subsamples in random orders, of texts cut to a length and embedded anew, with a
+number of cells and a start of k-means, or on a number of leading axes.
 """
 
 from __future__ import annotations
@@ -57,13 +58,30 @@ class SweepPlan:
         """The options as the metrics of a pair take them."""
         return Settings.of(vars(self.options))
 
+    @property
+    def repeats(self) -> bool:
+        """Whether every file is scored again: in random orders, or from other starts."""
+        return self.options.over in ("n", "buckets")
+
     def orders(self, files: int) -> int:
-        """Give the number of random orders: equally many for each file of a system."""
-        return files * -(-self.options.seeds // files)
+        """Give the number of replicates: equally many for each file of a system."""
+        return files * -(-self.options.seeds // files) if self.repeats else files
 
     def steps(self, files: int) -> int:
         """Give the number of passes over one system by one view."""
         return files if self.options.over == "k" else self.orders(files) * len(self.values)
+
+    def settings_at(self, value: int, order: int) -> Settings:
+        """The options at one value, for one replicate."""
+        if self.options.over == "buckets":
+            return replace(self.settings, buckets=value, seed=self.options.seed + order)
+        if self.options.over == "axes":
+            return replace(self.settings, dimensions=value)
+        return self.settings
+
+
+Stage = tuple[Embeddings, Sequence[Embeddings]]
+"""The reference and the files of one system, as they are compared at one value."""
 
 
 Rows = list[list[Score]]
@@ -71,8 +89,7 @@ Rows = list[list[Score]]
 
 
 def score_replicates(
-    reference: Embeddings,
-    files: Sequence[Embeddings],
+    stages: Sequence[Stage],
     view: str,
     metrics: Sequence[Choice],
     plan: SweepPlan,
@@ -81,11 +98,18 @@ def score_replicates(
 ) -> dict[str, Rows]:
     """Score one system by one view at every value, for each of its replicates.
 
-    What approximate searches found, at the largest value, is added to `searches`.
+    There is a stage for each value where texts are cut to lengths, and one for all values
+    otherwise. What approximate searches found, at the largest value, is added to `searches`.
     """
-    left, rights = reference.views[view], [file.views[view] for file in files]
-    over = _over_k if plan.options.over == "k" else _over_n
-    return over(left, rights, metrics, plan, advance, searches)
+    sides = [
+        (reference.views[view], [file.views[view] for file in files]) for reference, files in stages
+    ]
+    if plan.options.over == "k":
+        return _over_k(*sides[0], metrics, plan, advance, searches)
+    if plan.options.over == "n":
+        return _over_n(*sides[0], metrics, plan, advance, searches)
+    every = sides if len(sides) > 1 else sides * len(plan.values)
+    return _over_settings(every, metrics, plan, advance, searches)
 
 
 def _over_k(
@@ -137,11 +161,36 @@ def _over_n(
             same = which, left.tobytes(), right.tobytes()  # as all samples are in any order
             if same not in known:
                 known[same], quality = _score(
-                    reference[left], files[which][right], metrics, plan, n == plan.values[-1]
+                    (reference[left], files[which][right]),
+                    metrics,
+                    plan.settings,
+                    n == plan.values[-1],
                 )
                 searches += [] if quality is None else [quality]
             for metric in metrics:
                 rows[metric.name][order].append(known[same][metric.name])
+            advance(1)
+    return rows
+
+
+def _over_settings(
+    sides: Sequence[tuple[Points, Sequence[Points]]],
+    metrics: Sequence[Choice],
+    plan: SweepPlan,
+    advance: Advance,
+    searches: list[SearchQuality],
+) -> dict[str, Rows]:
+    """Score all samples of every file at every value: each is a comparison of its own."""
+    count = plan.orders(len(sides[0][1]))
+    rows: dict[str, Rows] = {metric.name: [[] for _ in range(count)] for metric in metrics}
+    for order in range(count):
+        for value, (reference, files) in zip(plan.values, sides, strict=True):
+            which, settings = order % len(files), plan.settings_at(value, order)
+            last = value == plan.values[-1]
+            scores, quality = _score((reference, files[which]), metrics, settings, last)
+            searches += [] if quality is None else [quality]
+            for metric in metrics:
+                rows[metric.name][order].append(scores[metric.name])
             advance(1)
     return rows
 
@@ -156,19 +205,19 @@ def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
 
 
 def _score(
-    reference: Points, generated: Points, metrics: Sequence[Choice], plan: SweepPlan, checked: bool
+    sides: tuple[Points, Points], metrics: Sequence[Choice], settings: Settings, checked: bool
 ) -> tuple[dict[str, Score], SearchQuality | None]:
-    """Score one subsample as a comparison of just these samples would.
+    """Score two sets of rows as a comparison of just these samples would.
 
     Beside the scores stands what an approximate search found, where that is `checked`.
     """
     needs = needs_of(choice.metric for choice in metrics)
-    pair = pair_of(reference, generated, plan.settings, needs, replicates=False)
+    pair = pair_of(*sides, settings, needs, replicates=False)
     scores = {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
     if not checked or "neighbourhoods" not in vars(pair):
         return scores, None
-    near, k = pair.neighbourhoods, plan.settings.k
-    return scores, search_of(pair.reference, pair.generated, near, plan.settings, k)
+    near, k = pair.neighbourhoods, settings.k
+    return scores, search_of(pair.reference, pair.generated, near, settings, k)
 
 
 def _without_rows(score: Score) -> Score:
@@ -189,7 +238,7 @@ def make_curve(
     """Bring the scores of one metric of a system together."""
     scores = [score for row in rows for score in row]
     shared = signature_fields(reference, view, plan.settings, reference=reference_hash[:16])
-    shared |= {} if plan.options.over == "k" else {"scope": "subsample"}
+    shared |= {"scope": "subsample"} if plan.options.over == "n" else {}
     return Curve(
         values=np.array(plan.values, np.int64),
         replicates=np.array([[score.value for score in row] for row in rows], np.float64),
@@ -206,9 +255,13 @@ def make_curve(
 
 
 def _own_fields(plan: SweepPlan, files: int, orders: int) -> dict[str, object]:
-    """What replicates are signed with: the files, and the random orders of nested subsamples."""
+    """What replicates are signed with: the files, and what was drawn again for each."""
     fields: dict[str, object] = {"over": plan.options.over, "files": files}
-    return fields if plan.options.over == "k" else fields | {"orders": orders}
+    if plan.options.over == "length":
+        return fields | {"words": ",".join(map(str, plan.values))}
+    if plan.repeats:
+        return fields | {"orders" if plan.options.over == "n" else "starts": orders}
+    return fields
 
 
 def merge_signatures(lines: Iterable[str]) -> str:

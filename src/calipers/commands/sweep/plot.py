@@ -1,4 +1,4 @@
-"""A sweep ──► the figures 6 and B.1 of paper 000: metrics against k, or against n."""
+"""A sweep ──► the figures 6 and B.1 of paper 000: metrics against what was varied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ from calipers.report.plots.style import GREY, SHADE, Look, colour, line
 from calipers.wording.names import label
 from calipers.wording.short_names import short
 
-AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
+AXIS = {
+    "k": "k, nearest neighbours that span a ball",
+    "n": "N, samples on each side",
+    "length": "words that texts are cut to",
+    "buckets": "cells of the quantisation",
+    "axes": "leading axes",
+}
+REPLICATES = {"n": "orders", "buckets": "starts"}
+"""What bands are over, where not over files."""
 PANEL = (3.6, 2.6)
 LEGEND = 1.7
 # More curves than two for each system would hide each other
@@ -118,7 +126,7 @@ def _mark_plateau(axes: Axes, placed: PlacedCurve, sweep: Sweep) -> None:
 def _scale_x(axes: Axes, sweep: Sweep) -> None:
     values, over = sweep.settings["values"], sweep.over
     axes.set_xlabel(AXIS[over])
-    axes.set_xscale("log" if over == "n" else "linear")
+    axes.set_xscale("linear" if over == "k" else "log")
     axes.xaxis.set_major_locator(FixedLocator(_ticks(values, over)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
@@ -164,7 +172,7 @@ def _band(sweep: Sweep) -> list[Patch]:
     """Explain the bands, where there are any."""
     if all(placed.curve.deviation is None for placed in sweep.placed_curves()):
         return []
-    over = "orders" if sweep.over == "n" else "files"
+    over = REPLICATES.get(sweep.over, "files")
     return [Patch(color=GREY, alpha=SHADE, linewidth=0, label=f"±1 SD ({over})")]
 
 

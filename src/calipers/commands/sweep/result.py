@@ -1,4 +1,4 @@
-"""What a sweep found: every metric against k or the number of samples, and where it levels off."""
+"""What a sweep found: every metric against what was varied, and where it levels off."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 from calipers.uncertainty.plateau import TOLERANCE, Plateau, plateau
 
-Over = Literal["k", "n"]
+Over = Literal["k", "n", "length", "buckets", "axes"]
+"""What is varied: neighbours, samples, words of a text, cells, or leading axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class Curve(Plain):
     values
         What was swept, ascending, shape ``(v,)``, int64.
     replicates
-        The score at every value, one row for each seed file or random order, shape ``(r, v)``,
-        float64.
+        The score at every value, one row for each seed file, random order or start of k-means,
+        shape ``(r, v)``, float64.
     signature
         One line that pins every choice but the swept one.
     range, better
@@ -166,12 +167,14 @@ class SweptSystem(ByKey[Curve], Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep(ByName[SweptSystem], Result):
-    """Metrics against k or the number of samples: print it, draw it, look curves up.
+    """Metrics against what was varied: print it, draw it, look curves up.
 
     Attributes
     ----------
     over
-        What was swept: ``"k"``, or ``"n"`` for the number of samples.
+        What was swept: ``"k"``, ``"n"`` for the number of samples, ``"length"`` for the words that
+        texts are cut to, ``"buckets"`` for the cells of a quantisation, ``"axes"`` for the leading
+        axes of likelihood ratios.
     reference
         The reference set.
     systems

@@ -1,9 +1,9 @@
-"""``sweep``: how metrics move with k or with the number of samples, and from where on they hold."""
+"""``sweep``: how metrics move with k, samples, text length, cells or axes, and where they hold."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,14 @@ import numpy as np
 
 from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
 from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.keys import split_key
 from calipers.commands.sweep.options import SweepOptions
-from calipers.commands.sweep.passes import BY_K, SweepPlan, make_curve, score_replicates
+from calipers.commands.sweep.passes import BY_K, Stage, SweepPlan, make_curve, score_replicates
 from calipers.commands.sweep.result import Curve, Over, Sweep, SweptSystem
-from calipers.embedders import Embedder, Embeddings
+from calipers.embedders import Embedder
 from calipers.errors import InputError, unknown_name
+from calipers.estimate.estimators import ESTIMATORS
 from calipers.evaluate.approximate import check_approximate, search_caution
 from calipers.evaluate.embedding import (
     Embedded,
@@ -51,8 +53,22 @@ from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.caution import sentences
 from calipers.results.reading import SetReading, too_little, unread_cautions
+from calipers.samples.truncation import match_length
+from calipers.samples.wording import KINDS
 from calipers.uncertainty.search_quality import SearchQuality
 
+SUPPORT = ("precision", "recall", "density", "coverage")
+DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    "k": SUPPORT,
+    "n": SUPPORT,
+    "length": ("precision", "recall", "density", "coverage", "mauve_star", "frechet_distance"),
+    "buckets": ("mauve_star",),
+    "axes": ("mauve:knn", "mauve:kde", "mauve:gaussian"),
+}
+"""Metrics by default, by what is varied."""
+
+FIRST = {"length": 8, "buckets": 8, "axes": 2}
+MOST_AXES = 128
 LARGEST_K = 30
 SMALLEST_N = 100
 # Two sizes for each doubling
@@ -65,12 +81,15 @@ Wanted = dict[str, list[Choice]]
 
 @keywords_of(SweepOptions)
 def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
-    """Tell how metrics move with k or with the number of samples, and from where on they hold.
+    """Tell how metrics move with k, samples, text length, cells or axes, and where they hold.
 
-    The figures 6 and B.1 of Le Bronnec et al. (ACL 2024) for your own samples. Over k, all values
-    come from one pass over the distances. Over n, both sides are cut to n samples, in random
-    orders in which a larger subsample contains the smaller ones, and each subsample is
-    preprocessed on its own: the scores are those that a person with n samples would get.
+    The figures 6 and B.1 of Le Bronnec et al. (ACL 2024), and 8, 9 and 17 of Pillutla et al. (JMLR
+    2023), for your own samples. Over k, all values come from one pass over the distances. Over n,
+    both sides are cut to n samples, in random orders in which a larger subsample contains the
+    smaller ones, and each subsample is preprocessed on its own: the scores are those that a person
+    with n samples would get. Over length, all texts are cut to so many words, as ``match_length``
+    does, and embedded anew. Over buckets, both sets are quantised into so many cells, from several
+    starts of k-means. Over axes, likelihood ratios are estimated on so many leading axes.
 
     Parameters
     ----------
@@ -85,8 +104,8 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     Raises
     ------
     InputError
-        If samples cannot be read or do not fit together, an option is out of its range, or some
-        set is too small for a value that was given.
+        If samples cannot be read or do not fit together, an option is out of its range, some set
+        is too small for a value that was given, or a metric does not depend on what is varied.
     """
     asked = _check_values(options.over, options.values)
     prepared = reference if isinstance(reference, Reference) else None
@@ -101,7 +120,8 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     model = open_embedder(options, inputs.sets) if prepared is None else prepared.open(inputs.sets)
     if prepared is not None and prepared.chosen is not None:
         automatic = prepared.chosen.of(inputs.sets)
-    wanted = _choose_metrics(options.metrics, model.views, options.over)
+    names = DEFAULTS[options.over] if options.metrics is None else options.metrics
+    wanted = _choose_metrics(names, model.views, options.over)
     # A sweep cuts both sides to one size
     every = [choice for choices in wanted.values() for choice in choices]
     check_extras(every, equal_sizes=True)
@@ -110,7 +130,10 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     with limit_threads(options.threads), running_where(options, progress):
         known = None if prepared is None else prepared.embed
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
-        swept = _sweep_systems(inputs, embedded, wanted, plan, progress)
+        cut = () if options.over != "length" else _cut_to_lengths(inputs, model, plan, progress)
+        if options.over == "axes":
+            _check_axes(embedded, plan)
+        swept = _sweep_systems(inputs, embedded, cut, wanted, plan, progress)
     return replace(
         swept,
         settings={
@@ -129,7 +152,8 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
 def _settings(plan: SweepPlan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
     options = plan.options
     metrics = list(dict.fromkeys(metric.name for choices in wanted.values() for metric in choices))
-    fixed = {} if options.over == "k" else {"k": options.k, "seeds": options.seeds}
+    fixed: dict[str, Any] = {"k": options.k} if options.over in ("n", "length") else {}
+    fixed |= {"seeds": options.seeds} if plan.repeats else {}
     return {
         "values": list(plan.values),
         **fixed,
@@ -137,7 +161,7 @@ def _settings(plan: SweepPlan, wanted: Wanted, model: Embedder) -> dict[str, Any
         "views": list(model.views),
         "metrics": metrics,
         **options.settings(),
-        "pca": PCA if options.over == "n" or options.projection == "union" else None,
+        "pca": PCA if options.over != "k" or options.projection == "union" else None,
         "embedding": dict(model.signature),
     }
 
@@ -148,7 +172,7 @@ def _choose_values(
     """Give the values to sweep, ascending, and what is to be said of them.
 
     By default k goes from 1 to 30, or as far as the smallest set allows, and the sizes go from 100
-    (or a quarter of a small set) to all samples of the smallest set.
+    (or a quarter of a small set) to all samples of the smallest set; the others double.
 
     Raises
     ------
@@ -156,6 +180,8 @@ def _choose_values(
         If values were given that some set is too small for.
     """
     smallest = inputs.smallest
+    if over in ("length", "buckets", "axes"):
+        return _doubling(over, values, inputs), ()
     least, most = (1, len(smallest.samples) - 1) if over == "k" else (k + 1, len(smallest.samples))
     if most < least:
         raise InputError(_too_small(smallest, k if over == "n" else 1))
@@ -169,6 +195,82 @@ def _choose_values(
         return tuple(_sizes(least, most)), ()
     cut_short = f"k ends at {most}, since {_described(smallest)}"
     return tuple(range(1, min(LARGEST_K, most) + 1)), (cut_short,) if most < LARGEST_K else ()
+
+
+def _doubling(
+    over: Over, values: Sequence[int] | None, inputs: ComparisonInputs
+) -> tuple[int, ...]:
+    """Give lengths, numbers of cells or of axes: those given, or by doubling from a first one.
+
+    Raises
+    ------
+    InputError
+        If there are no texts to cut, or there are more cells than samples.
+    """
+    samples, size = inputs.reference.samples, len(inputs.smallest.samples)
+    counts = samples.word_counts()
+    if over == "length" and counts is None:
+        raise InputError(
+            f"--over length cuts texts to a number of words, but {where(samples)} holds "
+            f"{KINDS[samples.kind]}"
+        )
+    if values is None:
+        ends = {"buckets": size // 5, "axes": MOST_AXES}
+        last = int(np.median(counts)) if over == "length" and counts is not None else ends[over]
+        first = FIRST[over]
+        made = [first * 2**step for step in range(last.bit_length()) if first * 2**step < last]
+        made.append(last)
+        if len(set(made)) < 2 or last <= first:
+            raise InputError(
+                f"--over {over} starts at {first} and would end at {last}; name at least two "
+                "values with --values"
+            )
+        return tuple(made)
+    if over == "buckets" and values[0] < 2:
+        raise InputError(f"buckets must be at least 2; found {values[0]}")
+    if over == "buckets" and values[-1] > size:
+        raise InputError(
+            f"{values[-1]} cells need as many samples in every set; {_described(inputs.smallest)}"
+        )
+    return tuple(values)
+
+
+def _cut_to_lengths(
+    inputs: ComparisonInputs, model: Embedder, plan: SweepPlan, progress: Progress
+) -> tuple[Embedded, ...]:
+    """Embed both sides with all texts cut to every length."""
+    cache = cache_of(plan.options)
+    return tuple(
+        embed_sides(_at_length(inputs, words), model, cache, progress) for words in plan.values
+    )
+
+
+def _at_length(inputs: ComparisonInputs, words: int) -> ComparisonInputs:
+    """Cut all texts of both sides to so many words."""
+
+    def cut(file: InputSet) -> InputSet:
+        return replace(file, samples=match_length(file.samples, words))
+
+    systems = tuple(
+        replace(system, files=tuple(map(cut, system.files))) for system in inputs.systems
+    )
+    return replace(inputs, reference=cut(inputs.reference), systems=systems, train=None)
+
+
+def _check_axes(embedded: Embedded, plan: SweepPlan) -> None:
+    """Refuse more axes than there are columns.
+
+    Raises
+    ------
+    InputError
+        If a value lies above the number of columns of some view.
+    """
+    columns = min(rows.shape[1] for rows in embedded.reference.views.values())
+    if plan.options.values is not None and plan.values[-1] > columns:
+        raise InputError(
+            f"--over axes needs at most {columns} axes, as many as there are columns; "
+            f"found {plan.values[-1]}"
+        )
 
 
 def _check_values(over: Over, values: Any) -> tuple[int, ...] | None:
@@ -234,7 +336,43 @@ def _choose_metrics(
     names = split_names(names)
     if over == "k":
         names = [key for name in names for key in _read_from_balls(str(name), views)]
-    return dict(by_view(choose(names, views), views))
+    chosen = choose(names, views)
+    if over in DEPENDS:
+        chosen = _that_depend(over, names, chosen)
+    return dict(by_view(chosen, views))
+
+
+def _that_depend(over: Over, names: Sequence[str], chosen: Sequence[Choice]) -> list[Choice]:
+    """The metrics that depend on what is varied: all of them, but of those that all stands for."""
+    kept = [choice for choice in chosen if DEPENDS[over](choice)]
+    asked_all = any(split_key(str(name))[1] == "all" for name in names)
+    if not asked_all and len(kept) < len(chosen):
+        wrong = next(choice.name for choice in chosen if not DEPENDS[over](choice))
+        raise InputError(
+            f"metric {wrong!r} does not depend on what --over {over} varies; possible are "
+            f"{POSSIBLE[over]}"
+        )
+    return kept
+
+
+def _counts_cells(choice: Choice) -> bool:
+    return choice.metric.family == "frontier" and choice.option("estimator") == COUNTING
+
+
+def _estimates_ratios(choice: Choice) -> bool:
+    return choice.option("estimator") in ESTIMATORS
+
+
+DEPENDS: Mapping[str, Callable[[Choice], bool]] = {
+    "buckets": _counts_cells,
+    "axes": _estimates_ratios,
+}
+"""Which metrics depend on what is varied, where not all do."""
+POSSIBLE = {
+    "buckets": "mauve_star, mauve and the family frontier by quantisation",
+    "axes": "those by an estimator of likelihood ratios, such as mauve:knn, mauve:kde, "
+    "mauve:classifier and mauve:gaussian",
+}
 
 
 def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
@@ -257,11 +395,12 @@ def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
 def _sweep_systems(
     inputs: ComparisonInputs,
     embedded: Embedded,
+    cut: Sequence[Embedded],
     wanted: Wanted,
     plan: SweepPlan,
     progress: Progress,
 ) -> Sweep:
-    """Sweep every system; the settings are left for the caller to fill."""
+    """Sweep every system, as embedded or as cut to every value; settings are left to the caller."""
     notes = embedded.own_notes([embedded.reference])
     about = summarise(
         [inputs.reference],
@@ -273,9 +412,10 @@ def _sweep_systems(
     steps = len(wanted) * sum(plan.steps(len(system.files)) for system in inputs.systems)
     systems = []
     with progress.task("Sweeping", steps) as advance:
-        for system, files in zip(inputs.systems, embedded.systems, strict=True):
+        for place, (system, files) in enumerate(zip(inputs.systems, embedded.systems, strict=True)):
             searches: dict[str, list[SearchQuality]] = {view: [] for view in wanted}
-            curves = _curves(embedded.reference, files, wanted, plan, about, advance, searches)
+            stages = [(each.reference, each.systems[place]) for each in cut or [embedded]]
+            curves = _curves(stages, wanted, plan, about, advance, searches)
             file_notes = embedded.own_notes(files)
             sides = (("its", read_of(files)), ("the reference's", about.reading))
             curves = _as_read(curves, too_little(embedder, sides))
@@ -303,18 +443,18 @@ def _shared_prompts(system: InputSystem) -> Iterator[str]:
 
 
 def _curves(
-    reference: Embeddings,
-    files: Sequence[Embeddings],
+    stages: Sequence[Stage],
     wanted: Wanted,
     plan: SweepPlan,
     about: SetSummary,
     advance: Advance,
     searches: dict[str, list[SearchQuality]],
 ) -> dict[str, Curve]:
+    reference, files = stages[-1]
     views = tuple(reference.views)
     curves = {}
     for view, metrics in wanted.items():
-        measured = score_replicates(reference, files, view, metrics, plan, advance, searches[view])
+        measured = score_replicates(stages, view, metrics, plan, advance, searches[view])
         for metric, rows in measured.items():
             curves[key(view, metric, views)] = make_curve(
                 metric,
