@@ -1,8 +1,9 @@
 """Make the judgements of this folder. They are SIMULATED: nobody, and no model, judged these pairs.
 
 A crowd of 54 and a judge compare nine settings of GPT-2 and human text, by the Bradley-Terry
-scores that people gave them in table 18 of Pillutla et al. (JMLR 2023), which are published; single
-judgements are not, so these are drawn at random:
+scores that people gave them in table 18 of Pillutla et al. (JMLR 2023). The answers of that crowd
+are published by the authors (research/experiments/mauve_judgements.py reads their file); those here
+are drawn at random, so that the example needs no file of others:
 
     python examples/judgements/simulate.py
 

@@ -18,7 +18,6 @@ CONTINUED = (
     "n-gram models of orders 1 to 3 in place of GPT-2, which continue the first ten words of 500 "
     "items of AG News; MiniLM in place of GPT-2 large; 50 cells."
 )
-OTHER_SIDE = "{}, over other side: Spearman with MAUVE*, [over texts]"
 STYLEGAN = "samples of StyleGAN, StyleGAN2-ADA, StyleGAN3 and StyleGAN-XL, and NCSN++"
 FACES = "FFHQ (70,000 faces)"
 COMPARE = (
@@ -224,7 +223,6 @@ SOURCE = Source(
             TEXTS,
             COMPARE + " --metrics mauve_star",
             ("decoding.md",),
-            {"best τ": "the n-gram model is best with a smaller τ than GPT-2 large."},
         ),
         Item(
             "mauve-figure-8",
@@ -239,11 +237,6 @@ SOURCE = Source(
             "--embedder ./gpt2-large --values 128,256,512,1024 "
             "--metrics mauve_star,frechet_distance",
             ("decoding.md",),
-            {
-                "Fréchet distance": "the Fréchet distance rises with length here, as it should: "
-                "with MiniLM it "
-                "does not show the fault that it has with GPT-2 large."
-            },
         ),
         Item(
             "mauve-figure-9",
@@ -265,13 +258,6 @@ SOURCE = Source(
             "calipers sweep --over axes -r webtext.jsonl small.jsonl large.jsonl xl.jsonl "
             "--embedder ./gpt2-large --values 2,5,10,20,50,100",
             ("estimators.md",),
-            {
-                OTHER_SIDE.format("meaning, gaussian"): "averages over the other side "
-                "(equation 25) say the same of all sets that are far apart, and rank the "
-                "decodings by what is left.",
-                OTHER_SIDE.format("form, classifier"): "(the same)",
-                OTHER_SIDE.format("form, gaussian"): "(the same)",
-            },
         ),
         Item(
             "mauve-figure-9-cells",
@@ -399,15 +385,6 @@ SOURCE = Source(
             COMPARE + " --metrics precision,recall --k 5\ncalipers sweep --over length "
             "-r webtext.jsonl large.jsonl --embedder ./gpt2-large --metrics precision,recall",
             ("sweeps.md", "decoding.md"),
-            exceptions={
-                "precision, ancestral, orders 1, 2, 3": "precision rises with the order of the "
-                "n-gram "
-                "model, as it should; that GPT-2's falls with its size does not show here.",
-                "precision, p = 0.9, 0.95, 0.99, 1": "precision falls with p and recall first "
-                "rises, as "
-                "one would expect; the paper's reverse order, with GPT-2 large, does not show.",
-                "recall, p = 0.9, 0.95, 0.99, 1": "(the same)",
-            },
         ),
         Item(
             "mauve-figure-18",
@@ -422,10 +399,6 @@ SOURCE = Source(
             "calipers compare -r ffhq/ psi-0.7/ psi-1.0/ --embedder inception "
             "--metrics mauve_star,frechet_distance,precision,recall",
             ("images.md",),
-            exceptions={
-                "MAUVE* at ψ = 0, 0.3, 0.7, 1, 1.2": "MAUVE* still rises a little beyond ψ = 1, "
-                "where the Fréchet distance is best.",
-            },
         ),
         Item(
             "mauve-figure-19",
@@ -497,11 +470,6 @@ SOURCE = Source(
             would="calipers likelihood webtext.jsonl --model ./gpt2-large --decoding top_p=0.95 "
             "--metrics sparsemax_score,epsilon_perplexity,decoder_divergence",
             see=("likelihood.md",),
-            exceptions={
-                "ε-perplexity: greedy, ancestral, nucleus 0.9": "ε-perplexity is a little lower "
-                "for the "
-                "nucleus than for ancestral sampling, with n-grams.",
-            },
         ),
         Item(
             "mauve-figure-23",
@@ -513,10 +481,6 @@ SOURCE = Source(
             TEXTS,
             "calipers tune --model ./gpt2-large -r webtext.jsonl --over top_p=0.9,0.95,0.99,1.0",
             ("decoding.md",),
-            exceptions={
-                "MAUVE*, K = 10, 100, 1,000 and all": "truncation to 1,000 tokens makes no "
-                "difference to the n-gram model.",
-            },
         ),
         Item(
             "mauve-figure-24",

@@ -215,10 +215,12 @@ def pr_time() -> Iterator[Line]:
     rng = np.random.default_rng(0)
     reference, generated = (rng.standard_normal((4000, 1280), dtype=np.float32) for _ in "pq")
     metrics.precision_recall(reference[:100], generated[:100])
-    start = time.perf_counter()
+    start = time.process_time()
     metrics.precision_recall(reference, generated)
-    seconds = time.perf_counter() - start
-    yield fact("under 5 seconds", "yes", "yes" if seconds < 5 else "no", seconds < 5)
+    seconds = time.process_time() - start
+    yield fact(
+        "under 5 seconds of processor time", "yes", "yes" if seconds < 5 else "no", seconds < 5
+    )
 
 
 def mauve_figure_1() -> Iterator[Line]:

@@ -128,7 +128,7 @@ def mauve_figure_6() -> Iterator[Line]:
                 trials(errors[at][:, [krichevsky, plain]]),
                 own=True,
             )
-            yield _best_of_two(letter, errors, (good, krichevsky))
+            yield _best_of_two(panel, errors, (good, krichevsky))
         else:
             yield _beats(
                 f"{letter}: Good-Turing beats the plain counts",
@@ -149,23 +149,26 @@ def mauve_figure_6() -> Iterator[Line]:
 SMOOTHED_TRIALS = 40
 
 
-def _best_of_two(letter: str, errors: np.ndarray, two: tuple[int, int]) -> Line:
+def _best_of_two(panel: smoothing.Panel, errors: np.ndarray, two: tuple[int, int]) -> Line:
     """At every point the better of two estimators beside each of the others, by Holm over all."""
-    p_values, sizes = [], []
-    for point in errors:
-        best = min(two, key=lambda estimator: float(point[:, estimator].mean()))
-        for other in set(range(point.shape[1])) - set(two):
-            gap = Estimate.mean(point[:, other] - point[:, best])
-            p_values.append(gap.p_value)
-            sizes.append(gap.value)
-    adjusted = holm(p_values)
-    worse = int(((adjusted < 0.05) & (np.array(sizes) < 0)).sum())
-    better = int(((adjusted < 0.05) & (np.array(sizes) > 0)).sum())
+    gaps, whose = [], []
+    for point, drawn in zip(panel.points, errors, strict=True):
+        best = min(two, key=lambda estimator, drawn=drawn: float(drawn[:, estimator].mean()))
+        for other, name in enumerate(smoothing.ESTIMATORS.values()):
+            if other not in two:
+                gaps.append(Estimate.mean(drawn[:, other] - drawn[:, best]))
+                whose.append(f"{name} at {smoothing.number(point)}")
+    beyond = holm([gap.p_value for gap in gaps]) < 0.05
+    worse = [
+        who for who, gap, far in zip(whose, gaps, beyond, strict=True) if far and gap.value < 0
+    ]
+    better = int(beyond.sum()) - len(worse)
     verdict: Verdict = "opposite" if worse else "reproduced" if better else "not distinguishable"
+    told = f"better than another in {better} of {len(gaps)} comparisons, worse in {len(worse)}"
     return Line(
-        f"{letter}: Good-Turing or Krichevsky-Trofimov has the best error",
+        f"({panel.letter}) {panel.title}: Good-Turing or Krichevsky-Trofimov has the best error",
         "the best error",
-        f"{better} of {len(sizes)} comparisons better, {worse} worse, others equal",
+        told + (f" ({', '.join(worse)})" if worse else ""),
         verdict,
         (),
         (),
