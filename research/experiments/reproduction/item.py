@@ -42,6 +42,9 @@ VERDICTS: dict[Verdict, str] = {
 }
 """From the best to the worst; an item is as good as its worst line."""
 
+NO_INTERVAL = "no interval is known"
+"""The basis of a line that was measured, and of which nobody knows how sure it is."""
+
 Interval = tuple[float, float]
 
 

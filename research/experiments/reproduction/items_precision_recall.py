@@ -26,7 +26,7 @@ SOURCE = Source(
     "Le Bronnec, Verine et al., ACL 2024",
     "Its models and its generated texts are not at hand. What rests on definitions or on AG News "
     "is\n"
-    "computed; what rests on LLMs is shown in shape, with an n-gram model in their place.",
+    "computed; what rests on LLMs is shown with an n-gram model in their place.",
     (
         Item(
             "pr-figure-1",

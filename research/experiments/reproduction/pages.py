@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reproduction import kept
 from reproduction.catalogue import SOURCES
-from reproduction.item import STATUSES, VERDICTS, Found, Item, Line, Setting, Source
+from reproduction.item import NO_INTERVAL, STATUSES, VERDICTS, Found, Item, Line, Setting, Source
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 COMMAND = "python research/experiments/reproduce.py"
@@ -137,7 +137,8 @@ def verdicts_of(item: Item, found: Found | None) -> str:
     told = f"*{found.verdict}*"
     if len(counts) > 1:
         told += " (" + ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v]) + ")"
-    return told
+    bare = sum(line.basis == NO_INTERVAL for line in found.lines)
+    return f"{told}; {bare} without an interval" if bare else told
 
 
 def page(source: Source, found: dict[str, Found]) -> str:

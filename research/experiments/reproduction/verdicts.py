@@ -36,10 +36,9 @@ from calipers.score import Score
 from calipers.uncertainty.correlation import CorrelationKind, pearson, spearman
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.spread import quantile, tails
-from reproduction.item import Interval, Line, Verdict, number, numbers, worst
+from reproduction.item import NO_INTERVAL, Interval, Line, Verdict, number, numbers, worst
 
 LEVEL = 0.95
-NO_INTERVAL = "no interval is known"
 
 
 @dataclass(frozen=True)

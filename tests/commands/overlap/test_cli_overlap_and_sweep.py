@@ -208,9 +208,20 @@ def test_ranges_that_cannot_be_meant():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--over", "m"], "--over must be k or n; found 'm'"),
-        (["--over", "k", "--k", "3"], "--k applies to --over n only; with --over k, --values"),
-        (["--over", "k", "--seeds", "3"], "--seeds applies to --over n only; --over k uses all"),
+        (["--over", "m"], "--over must be k or n or length or buckets or axes; found 'm'"),
+        (
+            ["--over", "k", "--k", "3"],
+            "--k applies to --over n and --over length only; with --over k",
+        ),
+        (
+            ["--over", "axes", "--k", "3"],
+            "--k applies to --over n and --over length only; no score",
+        ),
+        (["--over", "length", "--seeds", "3"], "--seeds applies to --over n and --over buckets"),
+        (
+            ["--over", "k", "--seeds", "3"],
+            "--seeds applies to --over n and --over buckets only; --over k uses",
+        ),
         (["--over", "n", "--k", "0"], "--k must be a whole number of at least 1; found '0'"),
         (["--over", "n", "--seeds", "x"], "--seeds must be a whole number of at least 1"),
         (["--over", "k", "--values", "2"], "at least two different numbers; found '2'"),
