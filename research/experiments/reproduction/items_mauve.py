@@ -106,6 +106,11 @@ SOURCE = Source(
             "is "
             "a safe rule of thumb has exceptions in (c) and (d).",
             see=("smoothing.md",),
+            exceptions={
+                "(a) Zipf(0) and Dir(½), k = 1,000: Good-Turing or Krichevsky-Trofimov has the best "
+                "error": "at n = k = 1,000, the smallest sample, Braess-Sauer has a smaller error "
+                "than both; at the other six sizes none has.",
+            },
         ),
         Item(
             "mauve-figure-7",
@@ -257,7 +262,12 @@ SOURCE = Source(
             TEXTS,
             "calipers sweep --over axes -r webtext.jsonl small.jsonl large.jsonl xl.jsonl "
             "--embedder ./gpt2-large --values 2,5,10,20,50,100",
-            ("estimators.md",),
+            ("sweeps.md", "estimators.md"),
+            {
+                "form, gaussian, over other side: Spearman with MAUVE*, [over texts]": "averages "
+                "over the other side (equation 25) say the same of all sets that are far apart, and "
+                "rank the decodings by what is left.",
+            },
         ),
         Item(
             "mauve-figure-9-cells",
