@@ -107,7 +107,8 @@ SOURCE = Source(
             "a safe rule of thumb has exceptions in (c) and (d).",
             see=("smoothing.md",),
             exceptions={
-                "(a) Zipf(0) and Dir(½), k = 1,000: Good-Turing or Krichevsky-Trofimov has the best "
+                "(a) Zipf(0) and Dir(½), k = 1,000: Good-Turing or Krichevsky-Trofimov has the "
+                "best "
                 "error": "at n = k = 1,000, the smallest sample, Braess-Sauer has a smaller error "
                 "than both; at the other six sizes none has.",
             },
@@ -265,7 +266,8 @@ SOURCE = Source(
             ("sweeps.md", "estimators.md"),
             {
                 "form, gaussian, over other side: Spearman with MAUVE*, [over texts]": "averages "
-                "over the other side (equation 25) say the same of all sets that are far apart, and "
+                "over the other side (equation 25) say the same of all sets that are far apart, "
+                "and "
                 "rank the decodings by what is left.",
             },
         ),

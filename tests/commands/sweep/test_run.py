@@ -362,7 +362,7 @@ def test_over_buckets_each_start_equals_a_comparison_with_that_seed(reference, g
 
 
 def test_over_axes_ten_is_the_default_and_two_is_the_estimator_on_two(rng):
-    reference, generated = rng.standard_normal((2, 120, 12)) * np.linspace(2, 0.5, 12)
+    reference, generated = rng.standard_normal((2, 120, 16))
     options = {"metrics": "mauve:knn,mauve:gaussian,mauve:classifier", "seed": 1}
     found = calipers.sweep(reference, {"g": generated}, over="axes", values=[2, 10], **options)["g"]
     compared = calipers.compare(reference, {"g": generated}, level=None, **options)["g"]
@@ -391,6 +391,13 @@ def test_over_axes_ten_is_the_default_and_two_is_the_estimator_on_two(rng):
 def test_what_cannot_be_varied_is_refused(reference, generated, options, message):
     with pytest.raises(InputError, match=message):
         calipers.sweep(reference, generated, **options)
+
+
+def test_default_axes_end_where_the_columns_do(rng):
+    real, fake = rng.standard_normal((2, 60, 9))
+    found = calipers.sweep(real, {"m": fake}, over="axes", metrics="mauve:gaussian")
+    assert found["m"]["mauve:gaussian"].values.tolist() == [2, 4, 8]
+    assert found.settings["values"] == [2, 4, 8]
 
 
 def test_lengths_double_up_to_the_median_of_the_reference(rng):

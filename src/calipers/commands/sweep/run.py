@@ -132,7 +132,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         cut = () if options.over != "length" else _cut_to_lengths(inputs, model, plan, progress)
         if options.over == "axes":
-            _check_axes(embedded, plan)
+            plan = _within_columns(embedded, plan)
         swept = _sweep_systems(inputs, embedded, cut, wanted, plan, progress)
     return replace(
         swept,
@@ -257,20 +257,25 @@ def _at_length(inputs: ComparisonInputs, words: int) -> ComparisonInputs:
     return replace(inputs, reference=cut(inputs.reference), systems=systems, train=None)
 
 
-def _check_axes(embedded: Embedded, plan: SweepPlan) -> None:
-    """Refuse more axes than there are columns.
+def _within_columns(embedded: Embedded, plan: SweepPlan) -> SweepPlan:
+    """Leave out default numbers of axes that no view has, and refuse given ones.
 
     Raises
     ------
     InputError
-        If a value lies above the number of columns of some view.
+        If a value that was given lies above the number of columns of some view, or fewer than two
+        default ones do not.
     """
     columns = min(rows.shape[1] for rows in embedded.reference.views.values())
-    if plan.options.values is not None and plan.values[-1] > columns:
+    within = tuple(value for value in plan.values if value <= columns)
+    if within == plan.values:
+        return plan
+    if plan.options.values is not None or len(within) < 2:
         raise InputError(
-            f"--over axes needs at most {columns} axes, as many as there are columns; "
-            f"found {plan.values[-1]}"
+            f"--over axes needs at most {columns} axes, as many as there are columns; found "
+            f"{plan.values[-1]}"
         )
+    return replace(plan, values=within)
 
 
 def _check_values(over: Over, values: Any) -> tuple[int, ...] | None:
