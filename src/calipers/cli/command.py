@@ -11,7 +11,7 @@ import functools
 import inspect
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +56,7 @@ def command(
     common: Iterable[str] = (),
     stopped: str | None = None,
     checked: bool = True,
+    serves: bool = False,
     **worded: Any,
 ) -> Callable[[Callable[..., None]], CommandSpec]:
     """Make a command of a function.
@@ -81,6 +82,8 @@ def command(
         What is said where Ctrl-C ends it; by default whether embeddings were kept.
     checked
         Whether its outputs are checked before it runs; else it does so itself.
+    serves
+        Whether it waits for people, so that nothing is said of how long it has been running.
     worded
         Outputs in the words of the command, as for
         :func:`~calipers.cli.outputs.output_parameters`.
@@ -111,7 +114,8 @@ def command(
                 if isinstance(group, Running):
                     group = group.changed(progress=outputs.progress())
                 values |= {"options": group, **({"typed": typed} if "typed" in takes else {})}
-            with guarded(_ending(group, stopped)), _limited(given):
+            watched = nullcontext() if serves else outputs.running(function.__name__)
+            with guarded(_ending(group, stopped)), _limited(given), watched:
                 read = _checked(files)
                 if given.get("write_config") is not None:
                     _write_study(function.__name__, options, laid_out, given, outputs)

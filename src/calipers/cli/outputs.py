@@ -383,6 +383,17 @@ class Outputs:
 
         return Silent() if self.quiet else RichProgress()
 
+    @contextmanager
+    def running(self, command: str) -> Iterator[None]:
+        """Have a log say once a minute that a command is running, also while no task of it is."""
+        from calipers.cli.heartbeat import LINES
+
+        if self.quiet or sys.stderr.isatty():
+            yield
+            return
+        with LINES.task(f"calipers {command}", None, whole=True):
+            yield
+
     def deliver(self, results: Results) -> None:
         """Write the files, then show the results, and tell what was written.
 

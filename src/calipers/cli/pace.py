@@ -1,4 +1,4 @@
-"""How long a task will still take.
+"""How fast a task is, and how long it will still take.
 
 The pace is that of the latter half of the time so far: what came at once in the beginning, from a
 cache, is soon forgotten, and steps that take minutes each still give an estimate.
@@ -17,7 +17,7 @@ _FINE = 0.1
 
 
 class Pace:
-    """Tells how long a task will still take.
+    """Tells how fast a task is, and how long it will still take.
 
     Parameters
     ----------
@@ -41,15 +41,37 @@ class Pace:
         self._done.append(done)
 
     @property
+    def done(self) -> int:
+        """The steps that were made."""
+        return self._done[-1]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self._times[0]
+
+    @property
+    def rate(self) -> float | None:
+        """Steps a second; None while that cannot be estimated."""
+        pace = self._pace()
+        return 1 / pace if pace else None
+
+    @property
     def left(self) -> float | None:
         """The seconds that are left; None while that cannot be estimated."""
-        if self._total is None or self._done[-1] == 0:
+        pace = self._pace()
+        if self._total is None or pace is None:
+            return None
+        return max(0, self._total - self._done[-1]) * pace
+
+    def _pace(self) -> float | None:
+        """Seconds that a step takes; None before the first one."""
+        if self._done[-1] == 0:
             return None
         half = (self._times[0] + self._clock()) / 2
         base = min(bisect_right(self._times, half), len(self._times) - 1) - 1
         steps = self._done[-1] - self._done[base]
-        pace = (self._times[-1] - self._times[base]) / steps if steps else 0.0
-        return max(0, self._total - self._done[-1]) * pace
+        return (self._times[-1] - self._times[base]) / steps if steps else 0.0
 
     @property
     def words(self) -> str:

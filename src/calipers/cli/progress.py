@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from calipers.cli.heartbeat import LINES, PATIENCE, Heartbeat
 from calipers.cli.pace import Pace
 from calipers.cli.streams import write_error
 from calipers.progress import Advance, noted
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-PATIENCE = 1.0
 LEAST = 20
 """Cells that a description may take on a terminal of any width, beside its bar and its time."""
 
@@ -27,14 +28,23 @@ LEAST = 20
 class RichProgress:
     """Shows a bar for each task that takes over a second, and wipes it at the end.
 
-    Where standard error is not a terminal, each such task leaves one plain line when it is done.
+    Where standard error is not a terminal, each such task leaves one plain line when it is done,
+    and a line a minute says how far those are that are running.
     """
 
-    def __init__(self, console: Console | None = None, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        console: Console | None = None,
+        *,
+        patience: float = PATIENCE,
+        lines: Heartbeat = LINES,
+    ) -> None:
         from rich.console import Console
 
-        self._console = console or Console(stderr=True)
-        self._patience = patience
+        # FORCE_COLOR and its kin ask for colours, which makes no terminal of a log
+        forced = None if sys.stderr.isatty() else False
+        self._console = console or Console(stderr=True, force_terminal=forced)
+        self._patience, self._lines = patience, lines
         self._lock = threading.Lock()
         self._bars: Bars | None = None
         self._open = 0
@@ -43,7 +53,7 @@ class RichProgress:
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """Open a task of `total` steps, or of an unknown number of them."""
         shown = self._bar(description, total) if self._console.is_terminal else None
-        with noted(description), shown or self._line(description) as advance:
+        with noted(description), shown or self._line(description, total) as advance:
             yield advance
 
     @contextmanager
@@ -66,12 +76,14 @@ class RichProgress:
             self._leave(bars, task)
 
     @contextmanager
-    def _line(self, description: str) -> Iterator[Advance]:
+    def _line(self, description: str, total: int | None) -> Iterator[Advance]:
         begun = time.monotonic()
-        yield lambda steps: None
+        with self._lines.task(description, total) as advance:
+            yield advance
         seconds = time.monotonic() - begun
         if seconds >= self._patience:
             write_error(f"{description}: {seconds:.1f} s")
+            self._lines.wrote()
 
     def _enter(self) -> Bars:
         with self._lock:

@@ -164,6 +164,7 @@ EXAMPLES = (
     AnnotateOptions,
     json=Json,
     reads=("generated",),
+    serves=True,
     stopped="stopped. Every answer that was sent is in the study; the same command without "
     "samples goes on.",
     shown=EXAMPLES,
