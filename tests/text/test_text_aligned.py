@@ -414,3 +414,102 @@ def test_the_mean_over_texts_stands_beside_each():
     assert found.per_sample.tolist() == [1, 0]
     assert (found.value, found.better, found.range) == (0.5, "higher", (0, 1))
     assert found.signature.startswith("metric:rouge1|by:rouge-score|part:f1|stemmer:none|nrefs:1|")
+
+
+WEIGHTED = [(1, 1, 1, 1), (4, 3, 2, 1), (0, 0, 1, 1), (1, 0, 0, 0), (0.1, 0.2, 0.3, 0.4)]
+
+
+@pytest.mark.parametrize("weights", WEIGHTED)
+def test_weighted_bleu_of_a_corpus_is_that_of_nltk(weights):
+    """The same tokens, no smoothing; several references, of which the closest length counts."""
+    nltk_bleu = pytest.importorskip("nltk.translate.bleu_score")
+    texts = [
+        "the old man sat on the wall and said that it was late",
+        "a cat sat on a mat near the old red door",
+        "nobody saw the boat that left the harbour at night",
+    ]
+    references = [
+        ["the old man sat on a wall and said that it was very late", "he sat on the wall"],
+        ["the cat sat on a mat near the old door", "a cat sat on a mat beside the old red door"],
+        ["nobody saw that the boat left the harbour at night", "the boat left the harbour"],
+    ]
+    found = bleu(texts, references, tokenizer="none", smoothing="none", weights=weights)
+    theirs = nltk_bleu.corpus_bleu(
+        [[reference.split() for reference in row] for row in references],
+        [text.split() for text in texts],
+        weights=tuple(weight / sum(weights) for weight in weights),
+    )
+    assert found.value == pytest.approx(100 * theirs, rel=1e-12)
+    assert 0 < found.value < 100
+
+
+def test_weighted_bleu_worked_by_hand():
+    """p1 = 5/6, p2 = 3/5 at the length of the reference: 100 (5/6)^(3/4) (3/5)^(1/4)."""
+    texts, references = ["the cat sat on a mat"], ["the cat sat on the mat"]
+    found = bleu(texts, references, order=2, weights=(3, 1))
+    assert found.value == pytest.approx(100 * (5 / 6) ** 0.75 * (3 / 5) ** 0.25, rel=1e-12)
+    assert "weights:0.75/0.25" in found.signature
+    assert found.per_sample[0] == pytest.approx(found.value)
+
+
+def test_equal_weights_are_plain_bleu_for_the_corpus_and_for_each_text():
+    texts = ["the cat sat on a mat", "no", "", "a b c", "he saw the old red door at night"]
+    references = ["the cat sat on the mat", "no", "yes", "a b d", "he saw an old red door"]
+    plain, weighted = (bleu(texts, references, weights=w) for w in (None, (2, 2, 2, 2)))
+    assert weighted.value == pytest.approx(plain.value, rel=1e-12)
+    np.testing.assert_allclose(weighted.per_sample, plain.per_sample, rtol=1e-12)
+
+
+def test_an_order_of_weight_zero_does_not_count_though_nothing_of_it_matches():
+    texts, references = ["a b c d"], ["b a d c"]
+    assert bleu(texts, references, order=2, smoothing="none").value == pytest.approx(0)
+    assert bleu(texts, references, order=2, smoothing="none", weights=(1, 0)).value == 100
+    assert bleu(texts, references, order=2, smoothing="none", weights=(0, 1)).value == 0
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ((1, 1), "as many as the order of n-grams .n., 4; found 2"),
+        ((0, 0, 0, 0), "not all 0"),
+        ((1, -1, 1, 1), "at least 0.*-1"),
+        ((1, float("nan"), 1, 1), "at least 0"),
+    ],
+)
+def test_wrong_weights_of_bleu_are_refused(weights, message):
+    with pytest.raises(InputError, match=message):
+        bleu(["a b"], ["a b"], weights=weights)
+
+
+def test_the_key_of_bleu_takes_weights_in_any_spelling():
+    from calipers.catalogue.choosing import find_text
+
+    choice = find_text("bleu:weights=.50/1.0:n=2")
+    assert choice.key == "bleu:n=2:weights=0.5/1"
+    assert find_text(choice.key).key == choice.key
+    for wrong in ("bleu:weights=", "bleu:weights=1/a", "bleu:weights=1/-1", "bleu:weights=0/0"):
+        with pytest.raises(InputError, match="weights"):
+            find_text(wrong)
+
+
+def test_replicates_of_weighted_bleu_are_its_value_without_each_block():
+    """The interval is of the weighted score: leaving out rows by hand gives the same numbers."""
+    from calipers.catalogue.choosing import find_text
+    from calipers.text.aligned import bleu_replicates, read_bleu
+    from calipers.text.replicates import MeasuredTexts
+    from calipers.text.scoring import TextPair
+
+    rng = np.random.default_rng(0)
+    words = np.array(["the", "old", "man", "sat", "on", "a", "wall", "and", "said"])
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(40)]
+    references = [" ".join(rng.choice(words, 12)) for _ in range(40)]
+    options = find_text("bleu:weights=4/3/2/1").options
+    measured = MeasuredTexts(
+        texts=tokenise(texts)[0], against=tokenise(references)[0], options=options, value=0.0
+    )
+    found = bleu_replicates(measured).rows
+    for block in (0, 7, 19):
+        rows = np.flatnonzero(measured.labels != block)
+        assert len(rows) == 38
+        left = TextPair(*(tokenise([side[row] for row in rows])[0] for side in (texts, references)))
+        assert found[block] == pytest.approx(read_bleu(left, options).value, rel=1e-12)

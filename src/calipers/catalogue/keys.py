@@ -46,7 +46,9 @@ class Option:
     article
         The name with its article, where a word is always used alone.
     weighted
-        Further words that carry a weight in (0, 1), as ``interpolated_kl=0.3``.
+        Further words that carry a weight, as ``interpolated_kl=0.3``.
+    example
+        What may stand behind those words.
     parse
         ``module:function`` that finds what a word with a weight means, with its one ``name``.
     labels
@@ -64,6 +66,7 @@ class Option:
     whole: bool = True
     article: str = ""
     weighted: tuple[str, ...] = ()
+    example: str = "0.5"
     parse: str = ""
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     phrases: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -77,7 +80,7 @@ class Option:
         """What a key may hold: the words, or the number by its default."""
         if not self.words:
             return (self.written(self.default),)
-        return (*self.words, *(f"{name}=0.5" for name in self.weighted))
+        return (*self.words, *(f"{name}={self.example}" for name in self.weighted))
 
     def holds(self, word: str) -> bool:
         """Whether a word of a key chooses this."""

@@ -31,6 +31,7 @@ from calipers.errors import InputError, require, unknown_name
 from calipers.numeric.validation import check_choice, check_flags, check_whole, is_positive
 from calipers.samples.wording import numbered
 from calipers.score import Score, join_signature, signature
+from calipers.text.bleu_weights import check_weights, parse_weights, with_weights
 from calipers.text.corpus import Corpus, as_strings
 from calipers.text.ngrams import check_order
 from calipers.text.reference_scripts import bleu_tokenizer, lack_spaces, ter_cuts_characters
@@ -294,6 +295,7 @@ def bleu(
     smoothing: Smoothing = "exp",
     smoothing_value: float | None = None,
     lowercase: bool = False,
+    weights: Sequence[float] | None = None,
 ) -> Score:
     """Tell how many words and phrases texts share with their own references.
 
@@ -315,6 +317,9 @@ def bleu(
         (value 1) or ``"none"``.
     lowercase
         Whether case is ignored.
+    weights
+        How much each order of n-grams counts, as many numbers of at least 0 as `order`; they are
+        divided by their sum (:mod:`calipers.text.bleu_weights`). None weighs all alike.
 
     Returns
     -------
@@ -348,6 +353,10 @@ def bleu(
         tokenizer, smoothing, smoothing_value, **options, effective_order=True, force=True
     )
     pins: dict[str, Any] = {"order": order}
+    if weights is not None:
+        shares = check_weights(weights, order)
+        whole, single = with_weights(whole, shares), with_weights(single, shares)
+        pins["weights"] = "/".join(f"{share:.6g}" for share in shares)
     if smoothing_value is not None:
         pins["smoothing_value"] = smoothing_value
 
@@ -490,6 +499,9 @@ def bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
     if tokenizer == "auto":
         tokenizer = bleu_tokenizer(align(measured.texts, measured.references).references)
     metric = make_bleu(tokenizer, "exp", None, max_ngram_order=options["n"], lowercase=False)
+    weights = _chosen_weights(options)
+    if weights is not None:
+        metric = with_weights(metric, check_weights(weights, options["n"]))
     return _from_counts(measured, metric)
 
 
@@ -522,7 +534,19 @@ def _value(metric: Any, counts: Any) -> float:
 
 
 def read_bleu(pair: TextPair, options: Chosen) -> Score:
-    return bleu(pair.texts, pair.references, order=options["n"], tokenizer=options["tokenizer"])
+    return bleu(
+        pair.texts,
+        pair.references,
+        order=options["n"],
+        tokenizer=options["tokenizer"],
+        weights=_chosen_weights(options),
+    )
+
+
+def _chosen_weights(options: Chosen) -> tuple[float, ...] | None:
+    """The weights that a key names; None where all orders count alike."""
+    chosen = options["weights"]
+    return None if chosen == "equal" else parse_weights(chosen).values
 
 
 def read_chrf(pair: TextPair, options: Chosen) -> Score:
