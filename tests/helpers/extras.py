@@ -20,6 +20,8 @@ EXTRAS = {
     "transformers": "models",
     "sentence_transformers": "models",
     "torchmetrics": "torchmetrics",
+    "gguf": "gguf",
+    "accelerate": "gguf",
     "sacrebleu": "bleu",
     "rouge_score": "bleu",
     "datasketch": "duplicates",

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from calipers.embedders.embedder import Embedder
+from calipers.embedders.models.gguf import is_gguf
 from calipers.embedders.options import EmbedderOptions, read_line
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
@@ -129,7 +130,7 @@ class EmbedderChoice:
             return ENDPOINT
         if self.name in NAMED:
             return NAMED[self.name]
-        return WORDS if _is_file(self.name) else MODEL
+        return WORDS if _is_file(self.name) and not is_gguf(self.name) else MODEL
 
     def load(self) -> Embedder:
         """Make it ready to use; raises what :func:`load_embedder` raises."""

@@ -141,9 +141,16 @@ class Embedder(ABC):
 
 
 def model_signature(
-    name: str, revision: str, *, dtype: object, device: str, max_length: str = "", prefix: str = ""
+    name: str,
+    revision: str,
+    *,
+    dtype: object,
+    device: str,
+    max_length: str = "",
+    prefix: str = "",
+    quantised: str = "",
 ) -> dict[str, str]:
-    """Write down what pins the vectors of a model; a length and a prefix where it has them."""
+    """Write down what pins the vectors of a model; a length, a prefix … where it has them."""
     pins = {
         "embedder": name,
         "revision": revision,
@@ -151,6 +158,7 @@ def model_signature(
         "dtype": str(dtype).removeprefix("torch."),
         "device": device.partition(":")[0],
         "prefix": repr(prefix) if prefix else "",
+        "quantised": quantised,
     }
     return {key: pin for key, pin in pins.items() if pin}
 

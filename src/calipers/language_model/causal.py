@@ -116,6 +116,8 @@ class CausalModel(LanguageModel):
             "dtype": dtype,
             "device": self._device.partition(":")[0],
         }
+        if model.quantised:
+            self.signature["quantised"] = model.quantised
         self.context, self._wrote = position_limit(self._model), False
         if dtype != "float32":
             self.reproducible = (
@@ -440,6 +442,8 @@ def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
         If it is not one, or needs code that is not trusted.
     """
     transformers = require("transformers", extra="models", purpose=f"the model {model.name!r}")
+    if model.quantised:
+        return  # what a GGUF file holds is seen where it is loaded
     kind = model.config["model_type"]
     names = [str(name) for name in model.config.get("architectures") or ()]
     other = [name for name in names if any(head in name for head in _OTHER_HEADS)]

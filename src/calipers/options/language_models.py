@@ -57,8 +57,8 @@ class LanguageModelling(Group):
 
     model: Any = option(
         MISSING,
-        "The language model: a causal model of transformers by its folder or name, ngram or "
-        "ngram:order=3 for a small model that is fitted on the reference in a second, "
+        "The language model: a causal model of transformers by its folder or name, a GGUF file, "
+        "ngram or ngram:order=3 for a small model that is fitted on the reference in a second, "
         "https://host/v1#MODEL for a server with OpenAI's interface, or vllm:NAME. In Python also "
         "a :class:`~calipers.language_model.model.LanguageModel`.",
         panel=LANGUAGE_MODEL,

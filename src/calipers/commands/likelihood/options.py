@@ -45,8 +45,8 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     model: str | Path | LanguageModel = option(
         MISSING,
         "Language model that tells how likely the texts are, such as ./gpt2 or ngram. It is a "
-        "causal model of transformers by its folder or name, ngram or ngram:order=3 for a model "
-        "that is fitted here, https://host/v1#MODEL for a server, or a file of "
+        "causal model of transformers by its folder or name, a GGUF file, ngram or ngram:order=3 "
+        "for a model that is fitted here, https://host/v1#MODEL for a server, or a file of "
         "--log-probabilities; in Python also a "
         ":class:`~calipers.language_model.model.LanguageModel`. It should not be the model that "
         "wrote the texts.",

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from calipers.embedders.models import gguf
 from calipers.embedders.models.model_files import (
     MODULES,
     PICKLED,
@@ -43,30 +44,34 @@ class FoundModel:
     Attributes
     ----------
     folder
-        Where they are.
+        Where they are; of a GGUF model the file itself.
     name
-        What a person calls it: its name on the hub, or that of its folder.
+        What a person calls it: its name on the hub, or that of its folder or file.
     revision
         The commit on the hub, or the beginning of the hash of its files.
     config
         What its ``config.json`` says; empty for a sentence-transformers model without one.
+    quantised
+        How the weights of a GGUF file are stored, such as ``"Q4_K_M"``; empty for any other.
     """
 
     folder: Path
     name: str
     revision: str
     config: Mapping[str, Any]
+    quantised: str = ""
 
 
 def find_model(name: str, options: EmbedderOptions) -> FoundModel:
-    """Find a model: in a folder, in the local Hugging Face cache, or on the hub.
+    """Find a model: in a folder or GGUF file, in the local Hugging Face cache, or on the hub.
 
-    The hub is asked only for what the cache does not hold, and never with ``options.offline``.
+    The hub is asked only for what the cache does not hold, and never with ``options.offline``, nor
+    for a name that ends in ``.gguf``.
 
     Parameters
     ----------
     name
-        A folder, or the name of a model on the Hugging Face hub.
+        A folder, a GGUF file, or the name of a model on the Hugging Face hub.
     options
         ``revision``, ``offline``, ``allow_pickle`` and ``trust_remote_code`` are read.
 
@@ -79,6 +84,8 @@ def find_model(name: str, options: EmbedderOptions) -> FoundModel:
         If a name must be looked up and huggingface_hub is not installed.
     """
     path = at_home(name)
+    if gguf.is_gguf(name):
+        return _gguf_file(name, options)
     if not os.path.isdir(path):
         folder, called, commit = from_hub(name, options)
         return FoundModel(folder, called, commit[:12], _config(folder))
@@ -90,6 +97,23 @@ def find_model(name: str, options: EmbedderOptions) -> FoundModel:
     check_files(path, allow_pickle=options.allow_pickle)
     content = content_hash(path, pickled=options.allow_pickle)
     return FoundModel(path, path.resolve().name, content[:12], _config(path))
+
+
+def _gguf_file(name: str, options: EmbedderOptions) -> FoundModel:
+    if options.revision is not None:
+        raise InputError(
+            f"{name}: is a file, and a revision names a version on the hub; found revision "
+            f"{options.revision!r}"
+        )
+    head = gguf.read_head(name)
+    content = gguf.content_hash(head.path)
+    return FoundModel(
+        head.path,
+        gguf.shown_name(head.path),
+        content[:12],
+        {"model_type": head.architecture},
+        head.quantisation,
+    )
 
 
 def find_folder(model: str | Path, *, offline: bool = True) -> Path:

@@ -248,6 +248,8 @@ def find_weights(folder: Path, *, allow_pickle: bool = False) -> tuple[Path, ...
         )
     other = next((path.name for form in _OTHER for path in sorted(folder.glob(form))), None)
     rest = f"; {other} is of a kind that is not read here" if other else ""
+    if other is not None and other.endswith(".gguf"):
+        rest = f"; of a GGUF model give the file itself: {folder / other}"
     raise InputError(
         f"{folder}: holds no weights: the folder of a model must hold {SAFE[0]}, or {SAFE[1]} and "
         f"the files that it names{rest}"

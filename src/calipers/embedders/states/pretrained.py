@@ -19,6 +19,7 @@ from typing import Any
 
 from calipers import memory
 from calipers.embedders.models.find import FoundModel
+from calipers.embedders.models.gguf import is_gguf, read_head
 from calipers.embedders.models.model_files import find_weights, read_config
 from calipers.embedders.models.tensors import read_header
 from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
@@ -48,7 +49,7 @@ def load_model(
     Parameters
     ----------
     folder
-        The model's files.
+        The model's files, or its GGUF file.
     causal
         Whether the head that predicts the next token is loaded too.
     stored_dtype
@@ -63,6 +64,10 @@ def load_model(
     InputError
         If transformers cannot load the model, or weights are missing.
     """
+    if is_gguf(folder):
+        from calipers.embedders.states.gguf_model import load_gguf_model
+
+        return load_gguf_model(folder, causal=causal, dtype="float32")
     transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     word = "dtype" if recent(transformers, 4, 56) else "torch_dtype"
     kind = transformers.AutoModelForCausalLM if causal else _class(transformers, folder)
@@ -104,6 +109,10 @@ def load_tokenizer(folder: Path, *, trust_remote_code: bool = False) -> Any:
     InputError
         If transformers cannot load it, or it does not say in numbers how much it reads.
     """
+    if is_gguf(folder):
+        from calipers.embedders.states.gguf_model import load_gguf_tokenizer
+
+        return load_gguf_tokenizer(folder)
     transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     with quiet(transformers):
         try:
@@ -340,10 +349,30 @@ def check_fits(name: str, weights: Iterable[Path], *, device: str, dtype: str, t
     """
     weights = tuple(weights)
     needed = sum(loaded_size(path, dtype) for path in weights)
+    stored = sum(loaded_size(path, "bfloat16") for path in weights)
+    check_room(name, needed, stored, device=device, dtype=dtype, torch=torch)
+
+
+def check_room(name: str, needed: int, stored: int, *, device: str, dtype: str, torch: Any) -> None:
+    """Refuse a model whose weights take more bytes than are free.
+
+    Parameters
+    ----------
+    name
+        What a person calls it.
+    needed, stored
+        Bytes that its weights take in `dtype`, and as they are stored.
+    device, dtype, torch
+        As for :func:`check_fits`.
+
+    Raises
+    ------
+    InputError
+        If it needs more than is free.
+    """
     free = free_memory(device, torch)
     if free is None or needed * MARGIN <= free:
         return
-    stored = sum(loaded_size(path, "bfloat16") for path in weights)
     auto = "--dtype auto, which takes half of that on hardware that computes in bfloat16, "
     raise InputError(
         f"the model {name!r} does not fit {'in memory' if device == 'cpu' else f'on {device!r}'}: "
@@ -391,7 +420,12 @@ def check_loadable(model: FoundModel, options: EmbedderOptions) -> None:
     torch = require("torch", extra="models", purpose=purpose)
     device = choose_device(options.device, torch)
     dtype = choose_dtype(options.dtype, device, torch)
-    _check_known(model, options, require("transformers", extra="models", purpose=purpose))
+    transformers = require("transformers", extra="models", purpose=purpose)
+    if is_gguf(model.folder):
+        needed = read_head(model.folder).numbers * _WIDTH
+        check_room(model.name, needed, needed, device=device, dtype=dtype, torch=torch)
+        return
+    _check_known(model, options, transformers)
     weights = find_weights(model.folder, allow_pickle=options.allow_pickle)
     check_fits(model.name, weights, device=device, dtype=dtype, torch=torch)
 

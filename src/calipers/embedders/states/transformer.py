@@ -343,6 +343,7 @@ class TransformersEmbedder(Embedder):
             device=self._device,
             max_length=str(reach) if reach < UNLIMITED else "any",
             prefix=plan.prefix,
+            quantised=model.quantised,
         )
         words = "+".join(_WORDS.get(name, name) for name in plan.pooling.split("+"))
         if plan.opening is not None and OVER_TOKENS & set(plan.pooling.split("+")):
