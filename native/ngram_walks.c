@@ -646,3 +646,87 @@ API void ngram_model_proceed(const ngram_tables *tables, const int64_t *tokens,
     for (int64_t text = 0; text < texts; text++)
         list_all(tables, contexts[text], probability + text * readable);
 }
+
+/* Whether a context that the walk has left has an entry of a token, or a list holds it. */
+INLINE bool met(const ngram_tables *tables, const int64_t *chain, int64_t depth,
+                const int64_t *left_out, int64_t count, int64_t token)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (left_out[i] == token) return true;
+    for (int64_t i = 0; i < depth; i++)
+        if (entry_of(tables, chain[i], token) >= 0) return true;
+    return false;
+}
+
+/* Put a token among the `most` most probable ones, the lower number first of equal ones. */
+INLINE void rank_token(double p, int64_t token, double *probability, int64_t *tokens, int64_t most)
+{
+    int64_t place = most;
+    while (place > 0 && (p > probability[place - 1] ||
+                         (p == probability[place - 1] && token < tokens[place - 1])))
+        place--;
+    if (place == most) return;
+    for (int64_t i = most - 1; i > place; i--)
+        probability[i] = probability[i - 1], tokens[i] = tokens[i - 1];
+    probability[place] = p, tokens[place] = token;
+}
+
+/* Find the `most` most probable tokens after one context. Entries and groups come from the most to
+   the least probable, so that each is left where no more of it can count. */
+static void likeliest(const ngram_tables *tables, const ngram_weights *weights, int64_t context,
+                      const int64_t *left_out, int64_t count, int64_t *tokens,
+                      double *probability, int64_t most)
+{
+    int64_t chain[DEPTH], depth = 0;
+    double left[DEPTH];
+    for (int64_t i = 0; i < most; i++)
+        tokens[i] = -1, probability[i] = 0;
+    for (int64_t number = context;; number = tables->shorter[number]) {
+        int64_t found = 0, high = tables->starts[number + 1];
+        for (int64_t entry = tables->starts[number]; entry < high && found < most; entry++) {
+            double p = through(left, depth, tables->probability[entry]);
+            if (p < probability[most - 1]) break;
+            int64_t token = tables->token[entry];
+            if (met(tables, chain, depth, left_out, count, token)) continue;
+            rank_token(p, token, probability, tokens, most);
+            found++;
+        }
+        left[depth] = tables->back[number], chain[depth++] = number;
+        if (tables->shorter[number] < 0) break;
+    }
+    int64_t form = tables->form[chain[depth - 1]];
+    for (int64_t i = 0; i < weights->groups; i++) {
+        int64_t group = weights->group_order[form * weights->groups + i], found = 0;
+        int64_t high = weights->group_starts[group + 1];
+        for (int64_t slot = weights->group_starts[group]; slot < high && found < most; slot++) {
+            int64_t token = weights->base[slot];
+            double p = through(left, depth, base_probability(tables, form, token));
+            if (p < probability[most - 1]) return;
+            if (met(tables, chain, depth, left_out, count, token)) continue;
+            rank_token(p, token, probability, tokens, most);
+            found++;
+        }
+    }
+}
+
+/* The most probable tokens that can be written after some contexts, but for those that are left
+   out, with P(w | h); −1 and 0 behind the last. */
+API void ngram_model_likeliest(const ngram_tables *tables, const ngram_weights *weights,
+                               const int64_t *contexts, const int64_t *left_out,
+                               const int64_t *starts, int64_t *tokens, double *probability,
+                               int64_t texts, int64_t length, int64_t bounds, int64_t most)
+{
+    (void)length, (void)bounds;
+    for (int64_t text = 0; text < texts; text++)
+        likeliest(tables, weights, contexts[text], left_out + starts[text],
+                  starts[text + 1] - starts[text], tokens + text * most,
+                  probability + text * most, most);
+}
+
+/* P(w | h) of one token after each context. */
+API void ngram_model_read_each(const ngram_tables *tables, const int64_t *contexts,
+                               const int64_t *tokens, double *probability, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        probability[i] = read_one(tables, contexts[i], tokens[i]).probability;
+}

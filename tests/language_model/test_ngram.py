@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -25,10 +26,12 @@ from calipers.language_model.ngram import (
     read_ngram_options,
 )
 from calipers.language_model.ngram_tables import remember, weigh
-from calipers.language_model.ngram_walks import read_decoded
+from calipers.language_model.ngram_walks import next_probabilities, read_decoded
 from calipers.language_model.pieces import END, SPACED_WORD, WORD, split
+from calipers.language_model.search import beam_search
 from calipers.language_model.truncation import truncated
 from calipers.metrics.likelihood import sums_by_text
+from calipers.numeric.arrays import Floats
 
 NEWS = [
     "The bank said on Monday it would cut 1,200 jobs (about 4% of its staff), sources said.",
@@ -473,6 +476,48 @@ def test_beam_search_over_the_model(news: NGramModel) -> None:
     )
     words = split(once.text)
     assert len(set(words)) == len(words)
+
+
+BEAMS = [
+    "beam=2",
+    "beam=4",
+    "beam=4,no_repeat_ngram=3",
+    "beam=3,no_repeat_ngram=1",
+    "beam=5,length_penalty=0",
+    "beam=4,repetition_penalty=1.3",
+    "beam=2,repetition_penalty=1.2,no_repeat_ngram=2",
+    "beam=40",
+]
+
+
+@pytest.mark.parametrize("written", BEAMS)
+@pytest.mark.parametrize("order", [1, 3, 5])
+def test_beams_find_what_listing_the_whole_vocabulary_finds(written: str, order: int) -> None:
+    """The search that asks for every token's probability, on texts full of equal counts."""
+    model = fit_ngram([*NEWS, *many_words(90, 60, seed=order)], order=order)
+    decoding = Decoding.parse(written)
+
+    def every_token(histories: Sequence[Sequence[int]]) -> Floats:
+        contexts = [model.context_after(np.asarray(history, np.int64)) for history in histories]
+        rows = next_probabilities(model.tables, np.array(contexts, np.int64))
+        with np.errstate(divide="ignore"):
+            return np.log(rows[:, : model.known + 1])
+
+    no_repeat = decoding.get("no_repeat_ngram")
+    for prompt in ("", "The bank said w1", "nobody knew"):
+        (text,) = model.generate([Request(0, prompt=prompt)], decoding, max_tokens=14, seed=0)
+        expected = beam_search(
+            every_token,
+            model.tokenise(prompt).tolist(),
+            beams=int(decoding.get("beam")),
+            max_tokens=14,
+            end=0,
+            length_penalty=float(decoding.get("length_penalty", 1.0)),
+            no_repeat_ngram=None if no_repeat is None else int(no_repeat),
+            repetition_penalty=decoding.get("repetition_penalty"),
+        )
+        assert text.text == model.detokenise(expected.tokens)
+        assert text.tokens == len(expected.tokens)
 
 
 def test_adversarial_texts_have_the_perplexity_that_is_asked_for(wide: NGramModel) -> None:

@@ -31,6 +31,7 @@ from calipers.language_model.model import (
     Request,
     TokenScores,
 )
+from calipers.language_model.ngram_beams import BeamExtensions
 from calipers.language_model.ngram_tables import Memory, Tables, TemperatureWeights, remember, weigh
 from calipers.language_model.ngram_walks import (
     after,
@@ -41,7 +42,7 @@ from calipers.language_model.ngram_walks import (
     write,
 )
 from calipers.language_model.sampling import invert, stream
-from calipers.language_model.search import adversarial_search, beam_search, perplexity_target
+from calipers.language_model.search import adversarial_search, perplexity_target, search_beams
 from calipers.language_model.truncation import has_distribution, truncated
 from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.threads import allowed_threads, workers
@@ -386,16 +387,23 @@ class NGramModel(LanguageModel):
     ) -> list[int]:
         """Write a text by a search."""
         if decoding.method == "beam":
-            no_repeat = decoding.get("no_repeat_ngram")
-            beam = beam_search(
-                self._log_probabilities,
+            no_repeat, beams = decoding.get("no_repeat_ngram"), int(decoding.get("beam"))
+            extend = BeamExtensions(
+                self.tables,
+                self._weights(1.0),
+                known=self.known,
+                begin=self.begin,
+                beams=beams,
+                no_repeat_ngram=None if no_repeat is None else int(no_repeat),
+                repetition_penalty=decoding.get("repetition_penalty"),
+            )
+            beam = search_beams(
+                extend,
                 prompt.tolist(),
-                beams=int(decoding.get("beam")),
+                beams=beams,
                 max_tokens=max_tokens,
                 end=0,
                 length_penalty=float(decoding.get("length_penalty", 1.0)),
-                no_repeat_ngram=None if no_repeat is None else int(no_repeat),
-                repetition_penalty=decoding.get("repetition_penalty"),
             )
             return list(beam.tokens)
         return adversarial_search(

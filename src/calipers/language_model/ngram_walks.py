@@ -59,9 +59,10 @@ def read(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> tuple[Fl
     return probability, contexts
 
 
-def after(tables: Tables, tokens: Longs, starts: Longs, opening: int) -> Longs:
-    """The context after the tokens of each text, as `read` begins."""
-    contexts = np.full(len(starts) - 1, opening, np.int64)
+def after(tables: Tables, tokens: Longs, starts: Longs, opening: int | Longs) -> Longs:
+    """The context after the tokens of each text, as `read` begins, or from one for each."""
+    contexts = np.empty(len(starts) - 1, np.int64)
+    contexts[:] = opening
     _after(tables, tokens, starts, contexts)
     return contexts
 
@@ -94,6 +95,32 @@ def proceed(tables: Tables, contexts: Longs, tokens: Longs, starts: Longs) -> Fl
     """
     probability = np.empty((len(contexts), len(tables.kind)))
     _proceed(tables, tokens, starts, contexts, probability)
+    return probability
+
+
+def likeliest(
+    tables: Tables,
+    weights: TemperatureWeights,
+    contexts: Longs,
+    left_out: Longs,
+    starts: Longs,
+    most: int,
+) -> tuple[Longs, Floats]:
+    """The most probable tokens that can be written after each context, with P(w | h).
+
+    Those that are left out of each context stand end to end. Shapes ``(n, most)``, the lower number
+    first of equal ones; −1 and 0 behind the last.
+    """
+    tokens = np.empty((len(contexts), most), np.int64)
+    probability = np.empty((len(contexts), most))
+    _likeliest(tables, weights, contexts, left_out, starts, tokens, probability)
+    return tokens, probability
+
+
+def probabilities_of(tables: Tables, contexts: Longs, tokens: Longs) -> Floats:
+    """P(w | h) of one token after each context."""
+    probability = np.empty(len(tokens))
+    _read_each(tables, contexts, tokens, probability)
     return probability
 
 
@@ -147,4 +174,21 @@ _proceed = native.kernel(
     "starts i8[bounds]",
     "contexts i8[texts] out",
     "probability f8[texts, readable] out",
+)
+_likeliest = native.kernel(
+    "ngram_model_likeliest",
+    "tables ngram_tables",
+    "weights ngram_weights",
+    "contexts i8[texts]",
+    "left_out i8[length]",
+    "starts i8[bounds]",
+    "tokens i8[texts, most] out",
+    "probability f8[texts, most] out",
+)
+_read_each = native.kernel(
+    "ngram_model_read_each",
+    "tables ngram_tables",
+    "contexts i8[count]",
+    "tokens i8[count]",
+    "probability f8[count] out",
 )

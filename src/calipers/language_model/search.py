@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,26 @@ NextLogProbabilities = Callable[[Sequence[Sequence[int]]], Floats]
 
 RANDOM_SHARE = 0.15
 """Share of a text that adversarial perplexity sampling draws uniformly (Pillutla et al., 2023)."""
+
+
+class Extensions(NamedTuple):
+    """What may come next after some histories, by history and then by token.
+
+    Attributes
+    ----------
+    rows, tokens
+        The history and the token of each, int64.
+    log_probability
+        Of the token after the history; −inf where it may not come.
+    """
+
+    rows: Longs
+    tokens: Longs
+    log_probability: Floats
+
+
+Extend = Callable[[Sequence[Sequence[int]]], Extensions]
+"""From histories, the prompt's tokens first, to their extensions."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +108,8 @@ def beam_search(
     repetition_penalty
         As :func:`calipers.language_model.truncation.penalised` has it, on log-probabilities.
     """
-    start = [int(token) for token in prompt]
-    alive: list[tuple[float, list[int]]] = [(0.0, [])]
-    done: list[Found] = []
-    for step in range(1, max_tokens + 1):
-        histories = [start + tokens for _, tokens in alive]
+
+    def extend(histories: Sequence[Sequence[int]]) -> Extensions:
         steps = np.array(next_log_probabilities(histories), np.float64)
         for row, history in enumerate(histories):
             if repetition_penalty is not None:
@@ -99,11 +117,42 @@ def beam_search(
             if no_repeat_ngram is not None:
                 banned = repeating(history, no_repeat_ngram, size=steps.shape[1])
                 steps[row, banned] = -np.inf
-        totals = np.array([total for total, _ in alive])[:, None] + steps
+        rows, tokens = np.divmod(np.arange(steps.size), steps.shape[1])
+        return Extensions(rows, tokens, steps.ravel())
+
+    return search_beams(
+        extend, prompt, beams=beams, max_tokens=max_tokens, end=end, length_penalty=length_penalty
+    )
+
+
+def search_beams(
+    extend: Extend,
+    prompt: Sequence[int],
+    *,
+    beams: int,
+    max_tokens: int,
+    end: int | None,
+    length_penalty: float = 1.0,
+) -> Found:
+    """Search as :func:`beam_search` does, where a model gives the extensions that can count.
+
+    Parameters
+    ----------
+    extend
+        From histories to their extensions, at least the best ``2 · beams`` of each.
+    prompt, beams, max_tokens, end, length_penalty
+        As for :func:`beam_search`.
+    """
+    start = [int(token) for token in prompt]
+    alive: list[tuple[float, list[int]]] = [(0.0, [])]
+    done: list[Found] = []
+    for step in range(1, max_tokens + 1):
+        rows, chosen, steps = extend([start + tokens for _, tokens in alive])
+        totals = np.array([total for total, _ in alive])[rows] + steps
         before, alive = alive, []
-        for rank, place in enumerate(_best(totals.ravel(), 2 * beams)):
-            row, token = divmod(int(place), totals.shape[1])
-            total, tokens = float(totals[row, token]), [*before[row][1], token]
+        for rank, place in enumerate(_best(totals, 2 * beams)):
+            token = int(chosen[place])
+            total, tokens = float(totals[place]), [*before[rows[place]][1], token]
             if token != end:
                 alive.append((total, tokens))
             elif rank < beams:

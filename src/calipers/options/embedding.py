@@ -30,12 +30,12 @@ class NamedEmbedder(Group):
         "sixteen languages, else characters, which does not read meaning. These are part of "
         "Calipers and download nothing; tfidf uses no model. Models are named as on the "
         "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
-        "possible: a GGUF file, a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "
-        "embeddings service, and precomputed, for files that hold vectors. Options may follow the "
-        "name, as in gpt2:layer=6:pooling=mean. In Python also what :func:`calipers.load_embedder` "
-        "returns. Embeddings that are given are used as they are. The "
-        "environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto for "
-        "texts, pixels for images]",
+        "possible: a GGUF file, a file of word vectors (glove.6B.300d.txt), "
+        "https://host/v1#MODEL for an embeddings service, and precomputed, for files that hold "
+        "vectors. Options may follow the name, as in gpt2:layer=6:pooling=mean. In Python also "
+        "what :func:`calipers.load_embedder` returns. Embeddings that are given are used as they "
+        "are. The environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto "
+        "for texts, pixels for images]",
         panel=EMBEDDING,
         metavar="NAME",
         variable="CALIPERS_EMBEDDER",
