@@ -11,7 +11,9 @@ that a busy moment hits both; printed are medians, by the clock and of processor
 and the largest difference of a log-probability. Greedy texts must be those of transformers, but for
 near-ties.
 
-Without `--texts` (a CSV file whose last column holds texts) the texts of the demo are taken.
+Without `--texts` (a CSV file whose last column holds texts) the texts of the demo are taken; with
+`--model FOLDER` a model of transformers in place of the random one. Likelihood is also measured
+with all logits of a pass at once (`all logits`), as for models that are not a body and a head.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def read_texts(path: str | None, n: int) -> list[str]:
         return [row[-1] for row, _ in zip(csv.reader(file), range(n), strict=False)]
 
 
-def make_model(shape: str, texts: list[str], folder: Path) -> int:
+def make_model(shape: str, texts: list[str], folder: Path) -> None:
     import tokenizers
     import torch
     import transformers
@@ -71,7 +73,6 @@ def make_model(shape: str, texts: list[str], folder: Path) -> int:
     )
     model = transformers.GPT2LMHeadModel(config)
     model.save_pretrained(folder)
-    return int(sum(weight.numel() for weight in model.parameters()))
 
 
 Runs = dict[str, list[tuple[float, float]]]
@@ -102,8 +103,10 @@ def show(what: str, runs: Runs, tokens: int) -> None:
             f"  {name:14}{clock:8.2f} s {spread:18} {processor:8.2f} s of processor time "
             f"{tokens / clock:9,.0f} tokens/s"
         )
-    one, ours = middles.values()
-    print(f"  ratio {one[0] / ours[0]:.2f} by the clock, {one[1] / ours[1]:.2f} of processor time")
+    *others, ours = middles.values()
+    for name, one in zip(middles, others, strict=False):
+        ratios = [theirs / mine for theirs, mine in zip(one, ours, strict=True)]
+        print(f"  {name}: {ratios[0]:.2f} times by the clock, {ratios[1]:.2f} of processor time")
 
 
 def main() -> None:
@@ -113,6 +116,7 @@ def main() -> None:
     parser.add_argument("--texts", help="a CSV file whose last column holds texts")
     parser.add_argument("--n", type=int, default=200, help="texts (default: 200)")
     parser.add_argument("--shape", choices=SHAPES, default="8M")
+    parser.add_argument("--model", help="folder of a model of transformers; the random one if none")
     parser.add_argument("--max-tokens", type=int, default=64, help="of a continuation (64)")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch (default: 2)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
@@ -125,22 +129,31 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     texts = read_texts(options.texts, options.n)
     with tempfile.TemporaryDirectory() as root:
-        size = make_model(options.shape, texts, Path(root))
-        ours = load_causal(root, EmbedderOptions(device="cpu"))
-        model = transformers.AutoModelForCausalLM.from_pretrained(root).eval()
-        tokenizer = transformers.AutoTokenizer.from_pretrained(root)
+        if options.model is None:
+            make_model(options.shape, texts, Path(root))
+        folder = options.model or root
+        ours = load_causal(folder, EmbedderOptions(device="cpu"))
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype="float32").eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    size = sum(weight.numel() for weight in model.parameters())
 
     @torch.inference_mode()
     def plain_scores() -> np.ndarray:
         found = []
         for text in texts:
             ids = tokenizer(text, return_tensors="pt").input_ids
+            if ids.shape[1] < 2:
+                continue
             logits = model(ids).logits[0, :-1].log_softmax(-1)
             found.append(logits.gather(1, ids[0, 1:, None])[:, 0].double().numpy())
         return np.concatenate(found)
 
-    def our_scores() -> np.ndarray:
-        return ours.score([Passage(text) for text in texts]).log_probability
+    def our_scores(divided: bool) -> np.ndarray:
+        before, ours._divided = ours._divided, ours._divided and divided
+        try:
+            return ours.score([Passage(text) for text in texts]).log_probability
+        finally:
+            ours._divided = before
 
     prompts = [" ".join(text.split()[:10]) for text in texts]
 
@@ -163,15 +176,21 @@ def main() -> None:
         return [each.text for each in sorted(made, key=lambda each: each.id)]
 
     print(
-        f"GPT-2 of {size / 1e6:.1f} million parameters, {len(texts)} texts, {options.threads} "
-        f"threads, torch {torch.__version__}, medians of {options.repeats} rounds"
+        f"{type(model).__name__} of {size / 1e6:.1f} million parameters, {len(texts)} texts, "
+        f"{options.threads} threads, torch {torch.__version__}, medians of {options.repeats} rounds"
     )
     ours.score([Passage(text) for text in texts[:8]])
     if options.part != "generation":
-        sides: dict[str, Any] = {"one at a time": plain_scores, "ours": our_scores}
+        sides: dict[str, Any] = {
+            "one at a time": plain_scores,
+            "all logits": lambda: our_scores(False),
+            "ours": lambda: our_scores(True),
+        }
         runs, found = side_by_side(sides, options.repeats)
         show("log-probabilities", runs, len(found["ours"]))
-        print(f"  largest difference {np.abs(found['ours'] - found['one at a time']).max():.1e}")
+        for name in ("one at a time", "all logits"):
+            apart = np.abs(found["ours"] - found[name]).max()
+            print(f"  largest difference from {name}: {apart:.1e}")
     if options.part != "likelihood":
         sides = {
             "one at a time": lambda: plain_texts(do_sample=True, top_p=0.9, top_k=0),

@@ -5,7 +5,7 @@ import torch
 import transformers
 
 from calipers.embedders.options import EmbedderOptions
-from calipers.embedders.states import pretrained
+from calipers.embedders.states import loading
 from calipers.language_model.causal import load_causal
 
 TEXTS = [
@@ -142,4 +142,4 @@ class Zoo:
 
 
 def quiet():
-    return pretrained.quiet(transformers)
+    return loading.quiet(transformers)

@@ -440,3 +440,37 @@ def test_without_torch_the_extra_is_named(zoo, monkeypatch):
     monkeypatch.setattr("calipers.errors.importlib.import_module", without)
     with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[models\]'"):
         load_causal(str(zoo.folder("gpt2")), EmbedderOptions(device="cpu"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_body_and_its_head_give_what_all_logits_give(kind, zoo, monkeypatch):
+    """Gemma 2 bends its logits, so its head alone does not give them."""
+    model = zoo.load(kind)
+    assert model._divided == (kind != "gemma2")
+    for decoding in (None, Decoding.parse("top_p=0.7"), Decoding.parse("no_repeat_ngram=2")):
+        found = model.score([Passage(text) for text in zoo.TEXTS], decoding=decoding)
+        with monkeypatch.context() as patch:
+            patch.setattr(model, "_divided", False)
+            whole = model.score([Passage(text) for text in zoo.TEXTS], decoding=decoding)
+        near = {"rtol": 1e-6, "atol": 3e-6}
+        np.testing.assert_allclose(found.log_probability, whole.log_probability, **near)
+        if decoding is not None:
+            np.testing.assert_allclose(found.decoded, whole.decoded, **near)
+            np.testing.assert_allclose(found.squares, whole.squares, **near)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(3, 7), (1, 8192), (200, 8193), (70, 20_000)])
+@pytest.mark.parametrize("scale", [1, 60])
+def test_log_probabilities_are_those_of_float64(rows, size, scale):
+    rng = np.random.default_rng(0)
+    logits = (scale * rng.standard_normal((rows, size))).astype(np.float32)
+    logits[0, :] = -3.25
+    tokens = rng.integers(0, size, rows)
+    exact = logits.astype(np.float64)
+    highest = exact.max(1)
+    sums = np.log(np.exp(exact - highest[:, None]).sum(1))
+    expected = exact[np.arange(rows), tokens] - highest - sums
+    found = causal_scoring.log_probabilities(torch.from_numpy(logits), torch.from_numpy(tokens))
+    assert found.dtype == torch.float64
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=5e-7 * max(scale, 1))
+    assert found[0] == pytest.approx(-np.log(size), abs=1e-6)

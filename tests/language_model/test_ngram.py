@@ -504,8 +504,10 @@ def test_beams_find_what_listing_the_whole_vocabulary_finds(written: str, order:
             return np.log(rows[:, : model.known + 1])
 
     no_repeat = decoding.get("no_repeat_ngram")
-    for prompt in ("", "The bank said w1", "nobody knew"):
-        (text,) = model.generate([Request(0, prompt=prompt)], decoding, max_tokens=14, seed=0)
+    prompts = ("", "The bank said w1", "nobody knew", "", "On Monday")
+    requests = [Request(number, prompt=prompt) for number, prompt in enumerate(prompts)]
+    texts = list(model.generate(requests, decoding, max_tokens=14, seed=0))
+    for prompt, text in zip(prompts, texts, strict=True):
         expected = beam_search(
             every_token,
             model.tokenise(prompt).tolist(),

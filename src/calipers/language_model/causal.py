@@ -188,12 +188,13 @@ class CausalModel(LanguageModel):
         self._tokens.check_room(sequences, firsts, room=self.context, context=self.context)
         windows = plan_windows(list(map(len, sequences)), firsts, context=self.context, stride=step)
         kind = "cpu" if self._device == "cpu" else "other"
-        tokens = min(
-            token_budget(self._device, require("torch", extra="models", purpose="scoring")),
-            max(causal_scoring.LOGITS[kind] // self._vocabulary, 1),
-        )
+        tokens = token_budget(self._device, require("torch", extra="models", purpose="scoring"))
+        reader: causal_scoring.Reader = causal_scoring.BodyAndHead(self._model)
+        if not self._divided:
+            reader = causal_scoring.WholeModel(self._model)
+            tokens = min(tokens, max(causal_scoring.LOGITS[kind] // self._vocabulary, 1))
         return causal_scoring.score_windows(
-            self._model,
+            reader,
             sequences,
             firsts,
             unscored,
@@ -360,6 +361,7 @@ class CausalModel(LanguageModel):
                 and not getattr(self._model, "_is_stateful", False)
                 and self._fills_up(ids, tolerance)
             )
+            self._divided = _succeeds(lambda: self._is_body_and_head(ids))
             self._no_cache = "" if length < 4 else self._why_not_on(ids, tolerance)
 
     def _quicken(self, ids: Tensor, expected: Tensor, load: Callable[[], Any]) -> None:
@@ -374,6 +376,13 @@ class CausalModel(LanguageModel):
 
         if not _succeeds(same):
             self._model = load()
+
+    def _is_body_and_head(self, ids: Tensor) -> bool:
+        """Whether the head's product with the last states is all that gives the logits."""
+        from calipers.language_model.causal_scoring import BodyAndHead
+
+        reader = BodyAndHead(self._model)
+        return _agree(reader.logits(reader.states(ids)), self._read(ids), 1e-5)
 
     def _read(self, ids: Tensor) -> Tensor:
         logits: Tensor = self._model(input_ids=ids, use_cache=False).logits.float()

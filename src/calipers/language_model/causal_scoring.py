@@ -3,8 +3,10 @@
 Texts of about the same length stand side by side, the shorter ones filled up behind their end: no
 token of a causal model sees what stands behind it, so this changes nothing. Where it could
 (positions that depend on the longest text; recurrent models; one for which it was seen to change
-something), only texts of equal length share a pass. A batch is bounded by its tokens and by its
-logits, tokens times vocabulary.
+something), only texts of equal length share a pass. A batch is bounded by its tokens, and where a
+model gives all logits at once by these, tokens times vocabulary. Most models are a body and a head:
+of them the head is applied to the tokens that are scored, some at a time, since the logits of a
+token are 1 MB at a vocabulary of 262,144.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -35,6 +37,10 @@ _FILL = 0.8
 """A text shares a batch with longer ones if it has at least this part of their tokens."""
 _AT_ONCE = 1 << 19
 """How many logits become probabilities at a time: as many as a core's cache holds."""
+_ROWS = {"cpu": 1 << 24, "other": 1 << 28}
+"""How many logits one product of states and the head gives, where these are two steps."""
+_BLOCK = 1 << 13
+"""Tokens of the vocabulary whose exponentials are summed up at a time."""
 
 
 @dataclass
@@ -54,7 +60,7 @@ class ScoringBudget:
 
 
 def score_windows(
-    model: Any,
+    model: Reader,
     sequences: Sequence[Ids],
     firsts: Sequence[int],
     unscored: NDArray[np.int64],
@@ -72,7 +78,7 @@ def score_windows(
     Parameters
     ----------
     model
-        As transformers gives it.
+        What reads tokens.
     sequences
         The tokens of each text, with what stands before it.
     firsts, unscored
@@ -102,7 +108,13 @@ def score_windows(
     counts = [max(len(ids) - first, 0) for ids, first in zip(sequences, firsts, strict=True)]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     scorer = _Scorer(
-        model, sequences, starts - np.array([*firsts, 0]), device, decoding, starts[-1]
+        model,
+        sequences,
+        starts - np.array([*firsts, 0]),
+        device,
+        decoding,
+        starts[-1],
+        vocabulary=vocabulary,
     )
     left = np.bincount([window.row for window in windows], minlength=len(sequences))
     _tell(advance, int((left == 0).sum()))
@@ -120,6 +132,56 @@ def score_windows(
     return TokenScores(
         scorer.log_probability, starts, vocabulary, scorer.decoded, scorer.squares, unscored
     )
+
+
+class Reader(Protocol):
+    """What reads tokens, in one step or two."""
+
+    def states(self, ids: Tensor) -> Tensor:
+        """What the logits are made of, of shape (b, t, …), from tokens of shape (b, t)."""
+        ...
+
+    def logits(self, states: Tensor) -> Tensor:
+        """The logits of states of shape (n, …), float32 of shape (n, v)."""
+        ...
+
+
+class WholeModel:
+    """A model that gives all logits at once, which are their own states."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def states(self, ids: Tensor) -> Tensor:
+        """All logits."""
+        logits: Tensor = self._model(input_ids=ids, use_cache=False).logits
+        return logits
+
+    def logits(self, states: Tensor) -> Tensor:
+        """The same, in float32."""
+        return states.float()
+
+
+class BodyAndHead:
+    """A model whose head is applied to the tokens that are scored, some at a time.
+
+    So padding and prompts have no logits, a pass is bounded by its tokens alone, and the logits of
+    a large vocabulary are never all there at once. Not every model is a body and one product;
+    whether this one is must be tried.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._body, self._head = model.base_model, model.get_output_embeddings()
+
+    def states(self, ids: Tensor) -> Tensor:
+        """The last hidden states, behind the last norm."""
+        states: Tensor = self._body(input_ids=ids, use_cache=False).last_hidden_state
+        return states
+
+    def logits(self, states: Tensor) -> Tensor:
+        """The product of states and the head."""
+        logits: Tensor = self._head(states).float()
+        return logits
 
 
 def _tell(advance: Advance | None, texts: int) -> None:
@@ -163,15 +225,17 @@ class _Scorer:
 
     def __init__(
         self,
-        model: Any,
+        model: Reader,
         sequences: Sequence[Ids],
         shifts: NDArray[np.int64],
         device: str,
         decoding: Decoding | None,
         total: int,
+        *,
+        vocabulary: int,
     ) -> None:
         self._model, self._sequences, self._device = model, sequences, device
-        self._shifts = shifts
+        self._shifts, self._vocabulary = shifts, vocabulary
         self.log_probability: Floats = np.empty(total)
         self.decoded: Floats | None = None if decoding is None else np.empty(total)
         self.squares: Floats | None = None if decoding is None else np.empty(total)
@@ -185,11 +249,10 @@ class _Scorer:
             row[: _read(window)] = self._sequences[window.row][window.start : window.stop - 1]
         with torch.inference_mode():
             tensor = torch.from_numpy(ids).to(self._device)
-            logits = self._model(input_ids=tensor, use_cache=False).logits
-            self._take(windows, logits)
+            self._take(windows, self._model.states(tensor))
 
-    def _take(self, windows: Sequence[Window], logits: Tensor) -> None:
-        length, flat = logits.shape[1], logits.flatten(0, 1)
+    def _take(self, windows: Sequence[Window], states: Tensor) -> None:
+        length, flat = states.shape[1], states.flatten(0, 1)
         read: list[NDArray[np.int64]] = []
         for row, window in enumerate(windows):
             target = np.arange(window.first, window.stop)
@@ -204,19 +267,14 @@ class _Scorer:
         ).to(self._device)
         at = torch.from_numpy(places).to(self._device)
         parts = []
-        step = max(_AT_ONCE // flat.shape[1], 1)
-        if self._device != "cpu":
-            step *= 64
-        if self._processors is not None and self._processors.look_back:
-            step = 1
+        step = max(_ROWS["cpu" if self._device == "cpu" else "other"] // self._vocabulary, 1)
         for start in range(0, len(places), step):
             part = slice(start, start + step)
-            part_logits = flat[at[part]].float()
-            before = None
-            if self._processors is not None and self._processors.look_back:
-                text = self._sequences[which[start]][: targets[start]].astype(np.int64)
-                before = torch.from_numpy(text)[None].to(self._device)
-            parts.append(self._probabilities(part_logits, tokens[part], before))
+            logits = self._model.logits(flat[at[part]])
+            if self._processors is None:
+                parts.append((log_probabilities(logits, tokens[part]),))
+            else:
+                parts += self._decoded(logits, tokens[part], which[part], targets[part])
         into = self._shifts[which] + targets
         columns = [torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True)]
         if np.isnan(columns[0]).any():
@@ -225,20 +283,57 @@ class _Scorer:
         if self.decoded is not None and self.squares is not None:
             self.decoded[into], self.squares[into] = columns[1:]
 
-    def _probabilities(
-        self, logits: Tensor, tokens: Tensor, before: Tensor | None
-    ) -> tuple[Tensor, ...]:
-        highest = logits.amax(1, keepdim=True)
-        sums = (logits - highest).exp_().sum(1, dtype=torch.float64)
-        token_logits = (logits.gather(1, tokens[:, None]) - highest)[:, 0].double()
-        log_probability = (token_logits - sums.log()).clamp_(max=0)
-        if self._processors is None:
-            return (log_probability,)
-        processed = self._processors(before, logits)
+    def _decoded(
+        self, logits: Tensor, tokens: Tensor, which: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> list[tuple[Tensor, ...]]:
+        """What the model and the decoding say of tokens, some at a time."""
+        assert self._processors is not None
+        step = max(_AT_ONCE // self._vocabulary, 1)
+        if self._device != "cpu":
+            step *= 64
+        if self._processors.look_back:
+            step = 1
+        parts = []
+        for start in range(0, len(tokens), step):
+            part = slice(start, start + step)
+            before = None
+            if self._processors.look_back:
+                text = self._sequences[which[start]][: targets[start]].astype(np.int64)
+                before = torch.from_numpy(text)[None].to(self._device)
+            log_probability = log_probabilities(logits[part], tokens[part])
+            processed = self._processors(before, logits[part].clone())
+            parts.append((log_probability, *self._chances(processed, tokens[part])))
+        return parts
+
+    def _chances(self, processed: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """The probabilities of tokens as they are decoded, and the sums of squares."""
         if self._greedy:
             decoded = (processed.argmax(1) == tokens).double()
-            return log_probability, decoded, torch.ones_like(decoded)
+            return decoded, torch.ones_like(decoded)
         weights = (processed - processed.amax(1, keepdim=True)).exp_().double()
         sums = weights.sum(1)
         decoded = weights.gather(1, tokens[:, None])[:, 0] / sums
-        return log_probability, decoded, (weights**2).sum(1) / sums**2
+        return decoded, (weights**2).sum(1) / sums**2
+
+
+def log_probabilities(logits: Tensor, tokens: Tensor) -> Tensor:
+    """The logarithm of the probability of a token in each row, float64 of shape (n,).
+
+    On a CPU some rows and a block of the vocabulary are taken at a time, as many as a core's cache
+    holds: logits are brought below the highest one of their row, and their exponentials are summed
+    up in float32, the sums of the blocks in float64. Dozens of rows share each step, so that
+    threads have something to divide.
+    """
+    size, rows = logits.shape[1], len(logits)
+    if logits.device.type == "cpu":
+        size = min(size, _BLOCK)
+        rows = max(_AT_ONCE // size, 1)
+    parts = []
+    for part, chosen in zip(logits.split(rows), tokens.split(rows), strict=True):
+        highest = part.amax(1, keepdim=True)
+        sums = torch.zeros(len(part), dtype=torch.float64, device=part.device)
+        for block in part.split(size, dim=1):
+            sums += (block - highest).exp_().sum(1)
+        of_token = (part.gather(1, chosen[:, None]) - highest)[:, 0].double()
+        parts.append((of_token - sums.log()).clamp_(max=0))
+    return torch.cat(parts)

@@ -318,9 +318,11 @@ class NGramModel(LanguageModel):
                     listed.append(memory)
             elif has_distribution(decoding):
                 written = self._drawn_by_definition(prompts, streams, decoding, max_tokens)
+            elif decoding.method == "beam":
+                written = self._found_by_beams(prompts, decoding, max_tokens)
             else:
                 written = [
-                    self._searched(prompt, decoding, max_tokens, uniforms)
+                    self._adversarial(prompt, decoding, max_tokens, uniforms)
                     for prompt, uniforms in zip(prompts, streams, strict=True)
                 ]
             return list(map(self._completion, batch, prompts, written))
@@ -382,30 +384,34 @@ class NGramModel(LanguageModel):
             steps = [np.array(written[row][-1:], np.int64) for row in going]
         return written
 
-    def _searched(
+    def _found_by_beams(
+        self, prompts: list[Longs], decoding: Decoding, max_tokens: int
+    ) -> list[list[int]]:
+        """Write texts by beam search, a token of each in turn."""
+        no_repeat, beams = decoding.get("no_repeat_ngram"), int(decoding.get("beam"))
+        extend = BeamExtensions(
+            self.tables,
+            self._weights(1.0),
+            known=self.known,
+            begin=self.begin,
+            beams=beams,
+            no_repeat_ngram=None if no_repeat is None else int(no_repeat),
+            repetition_penalty=decoding.get("repetition_penalty"),
+        )
+        found = search_beams(
+            extend,
+            [prompt.tolist() for prompt in prompts],
+            beams=beams,
+            max_tokens=max_tokens,
+            end=0,
+            length_penalty=float(decoding.get("length_penalty", 1.0)),
+        )
+        return [list(text.tokens) for text in found]
+
+    def _adversarial(
         self, prompt: Longs, decoding: Decoding, max_tokens: int, uniforms: np.random.Generator
     ) -> list[int]:
-        """Write a text by a search."""
-        if decoding.method == "beam":
-            no_repeat, beams = decoding.get("no_repeat_ngram"), int(decoding.get("beam"))
-            extend = BeamExtensions(
-                self.tables,
-                self._weights(1.0),
-                known=self.known,
-                begin=self.begin,
-                beams=beams,
-                no_repeat_ngram=None if no_repeat is None else int(no_repeat),
-                repetition_penalty=decoding.get("repetition_penalty"),
-            )
-            beam = search_beams(
-                extend,
-                prompt.tolist(),
-                beams=beams,
-                max_tokens=max_tokens,
-                end=0,
-                length_penalty=float(decoding.get("length_penalty", 1.0)),
-            )
-            return list(beam.tokens)
+        """Write a text of a given perplexity."""
         return adversarial_search(
             self._log_probabilities,
             prompt.tolist(),

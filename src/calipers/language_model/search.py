@@ -7,7 +7,7 @@ token.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,33 +121,69 @@ def beam_search(
         return Extensions(rows, tokens, steps.ravel())
 
     return search_beams(
-        extend, prompt, beams=beams, max_tokens=max_tokens, end=end, length_penalty=length_penalty
-    )
+        extend, [prompt], beams=beams, max_tokens=max_tokens, end=end, length_penalty=length_penalty
+    )[0]
 
 
 def search_beams(
     extend: Extend,
-    prompt: Sequence[int],
+    prompts: Sequence[Sequence[int]],
     *,
     beams: int,
     max_tokens: int,
     end: int | None,
     length_penalty: float = 1.0,
-) -> Found:
-    """Search as :func:`beam_search` does, where a model gives the extensions that can count.
+) -> list[Found]:
+    """Search as :func:`beam_search` does, for several prompts a step at a time.
 
     Parameters
     ----------
     extend
-        From histories to their extensions, at least the best ``2 · beams`` of each.
-    prompt, beams, max_tokens, end, length_penalty
+        From the histories of all searches to their extensions, at least the best ``2 · beams`` of
+        each.
+    prompts
+        What the texts continue.
+    beams, max_tokens, end, length_penalty
         As for :func:`beam_search`.
     """
+    searches = [_search(prompt, beams, max_tokens, end, length_penalty) for prompt in prompts]
+    found: dict[int, Found] = {}
+    asked: dict[int, list[list[int]]] = {}
+
+    def go_on(number: int, extensions: Extensions | None) -> None:
+        try:
+            asked[number] = searches[number].send(extensions)
+        except StopIteration as ended:
+            found[number] = ended.value
+            asked.pop(number, None)
+
+    for number in range(len(searches)):
+        go_on(number, None)
+    while asked:
+        going = list(asked.items())
+        extensions = extend([history for _, histories in going for history in histories])
+        starts = np.cumsum([0, *(len(histories) for _, histories in going)])
+        bounds = np.searchsorted(extensions.rows, starts)
+        for (number, _), start, low, high in zip(
+            going, starts[:-1], bounds[:-1], bounds[1:], strict=True
+        ):
+            mine = slice(int(low), int(high))
+            rows, tokens, logarithms = extensions
+            go_on(number, Extensions(rows[mine] - start, tokens[mine], logarithms[mine]))
+    return [found[number] for number in range(len(searches))]
+
+
+def _search(
+    prompt: Sequence[int], beams: int, max_tokens: int, end: int | None, length_penalty: float
+) -> Generator[list[list[int]], Extensions | None, Found]:
+    """Search for one text: give histories, take their extensions, and return what was found."""
     start = [int(token) for token in prompt]
     alive: list[tuple[float, list[int]]] = [(0.0, [])]
     done: list[Found] = []
     for step in range(1, max_tokens + 1):
-        rows, chosen, steps = extend([start + tokens for _, tokens in alive])
+        extensions = yield [start + tokens for _, tokens in alive]
+        assert extensions is not None
+        rows, chosen, steps = extensions
         totals = np.array([total for total, _ in alive])[rows] + steps
         before, alive = alive, []
         for rank, place in enumerate(_best(totals, 2 * beams)):

@@ -36,14 +36,8 @@ from calipers.embedders.models.sentence_plan import (
 from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
 from calipers.embedders.reading import UnknownTokens, of_library, of_transformers
 from calipers.embedders.states.batches import fits
-from calipers.embedders.states.pretrained import (
-    UNLIMITED,
-    check_loadable,
-    quiet,
-    recent,
-    unreadable,
-    versions,
-)
+from calipers.embedders.states.loading import quiet, recent, unreadable
+from calipers.embedders.states.pretrained import UNLIMITED, check_loadable, versions
 from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.lazy import lazily
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from calipers.embedders.models.gguf import package, read_head
-from calipers.errors import InputError, first_line, require
+from calipers.embedders.states.loading import check_complete, quiet, recent, unreadable
+from calipers.errors import InputError, require
 
 _NO_MERGES = frozenset({"llama", "gemma4", "t5"})
 """Kinds of vocabularies that divide texts by no rule of their own."""
@@ -55,8 +57,6 @@ def load_gguf_model(path: Path, *, causal: bool, dtype: str) -> Any:
             "not predict the next token"
         )
     kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
-    from calipers.embedders.states.pretrained import check_complete, quiet, recent
-
     more: dict[str, Any] = {"dtype" if recent(transformers, 4, 56) else "torch_dtype": dtype}
     if hasattr(transformers, "GgufConfig"):  # else the weights may stay quantised
         more["quantization_config"] = transformers.GgufConfig(dequantize=True)
@@ -91,8 +91,6 @@ def load_gguf_tokenizer(path: Path) -> Any:
     """
     head, transformers = read_head(path), _transformers(path)
     kind, rule = (head.values.get(f"tokenizer.ggml.{key}") for key in ("model", "pre"))
-    from calipers.embedders.states.pretrained import quiet
-
     with alone(path) as folder, quiet(transformers):
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -156,7 +154,8 @@ def alone(path: Path) -> Iterator[Path]:
 
 
 def _unreadable(path: Path, part: str, error: Exception) -> InputError:
-    reason = first_line(error)
-    if "is not supported" in reason or "Unrecognized" in reason:
-        reason += "; a newer version of transformers may read it, or give a transformers folder"
-    return InputError(f"{path}: transformers cannot load the {part}: {reason}")
+    said = unreadable(path, part, error)
+    if re.search("is not supported|Unrecognized|Cannot", str(said)):
+        more = "a newer version of transformers may read it, or give a transformers folder"
+        return InputError(f"{said}; {more}")
+    return said

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from calipers.embedders.states.batches import LengthRun
-from calipers.embedders.states.pretrained import quiet
+from calipers.embedders.states.loading import quiet
 
 NAME = "calipers_packed"
 _HARMLESS = frozenset(

@@ -9,10 +9,9 @@ refused.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,9 @@ from calipers.embedders.models.gguf import is_gguf, read_head
 from calipers.embedders.models.model_files import find_weights, read_config
 from calipers.embedders.models.tensors import read_header
 from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
-from calipers.errors import InputError, first_line, require
+from calipers.embedders.states.gguf_model import load_gguf_model, load_gguf_tokenizer
+from calipers.embedders.states.loading import check_complete, quiet, recent, unreadable
+from calipers.errors import InputError, require
 from calipers.memory import size_words
 from calipers.samples.readers.vectors import TensorEntry
 from calipers.samples.wording import describe
@@ -65,8 +66,6 @@ def load_model(
         If transformers cannot load the model, or weights are missing.
     """
     if is_gguf(folder):
-        from calipers.embedders.states.gguf_model import load_gguf_model
-
         return load_gguf_model(folder, causal=causal, dtype="float32")
     transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     word = "dtype" if recent(transformers, 4, 56) else "torch_dtype"
@@ -110,8 +109,6 @@ def load_tokenizer(folder: Path, *, trust_remote_code: bool = False) -> Any:
         If transformers cannot load it, or it does not say in numbers how much it reads.
     """
     if is_gguf(folder):
-        from calipers.embedders.states.gguf_model import load_gguf_tokenizer
-
         return load_gguf_tokenizer(folder)
     transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     with quiet(transformers):
@@ -261,36 +258,11 @@ def layer_stack(model: Any, layers: int) -> Any:
     return next((part for part in lists if len(part) == layers), None)
 
 
-@contextlib.contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """Keep transformers from writing on the terminal while it loads."""
-    logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
-
-
 def versions(*packages: str) -> dict[str, str]:
     """Tell the version of each package that can change a vector."""
     return {
         name: require(name, extra="models", purpose="the embedder").__version__ for name in packages
     }
-
-
-def unreadable(folder: Path, part: str, error: Exception) -> InputError:
-    """Say that transformers cannot load a part of a model's folder."""
-    reason = first_line(error)
-    if isinstance(error, KeyError):
-        reason = f"its files lack the entry {reason}"
-    if "weights_only" in reason:  # torch would advise to let the file run its code
-        reason = "its pickled weights hold more than tensors, which is not read even with leave"
-    return InputError(f"{folder}: transformers cannot load the {part}: {reason}")
 
 
 def _class(transformers: Any, folder: Path) -> Any:
@@ -300,26 +272,6 @@ def _class(transformers: Any, folder: Path) -> Any:
         return transformers.AutoModelForTextEncoding
     alone = [name for name in config.get("architectures") or () if name.endswith("EncoderModel")]
     return getattr(transformers, alone[0] if alone else "AutoModel", transformers.AutoModel)
-
-
-def check_complete(folder: Path, missing: Iterable[str]) -> None:
-    """Refuse weights that lack tensors through which the states pass.
-
-    Raises
-    ------
-    InputError
-        If any is missing.
-    """
-    needed = sorted(missing)
-    if needed:
-        raise InputError(f"{folder}: the weights lack {len(needed)} tensors, such as {needed[0]}")
-
-
-def recent(transformers: Any, major: int, minor: int = 0) -> bool:
-    """Whether transformers is of this version or a later one."""
-    numbers = re.match(r"(\d+)\.(\d+)", transformers.__version__)
-    assert numbers is not None
-    return (int(numbers[1]), int(numbers[2])) >= (major, minor)
 
 
 _WIDTH = 4

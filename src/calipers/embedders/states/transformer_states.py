@@ -23,12 +23,12 @@ from torch import Tensor
 from calipers.embedders.states import packed
 from calipers.embedders.states.batches import LengthRun, Model, States, is_out_of_memory
 from calipers.embedders.states.dense import quicken, widen
+from calipers.embedders.states.loading import quiet
 from calipers.embedders.states.pretrained import (
     layer_count,
     layer_stack,
     padding_position,
     position_limit,
-    quiet,
     rescales_positions,
     text_config,
 )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from calipers.embedders.models.model_files import read_json
 from calipers.embedders.states.batches import fits
-from calipers.embedders.states.pretrained import quiet, recent, unreadable
+from calipers.embedders.states.loading import quiet, recent, unreadable
 from calipers.errors import InputError, require
 from calipers.samples.images import Image
 

@@ -30,7 +30,8 @@ from calipers.embedders.embedder import Embedder, EncodedBatch, identity_line, m
 from calipers.embedders.models.find import FoundModel
 from calipers.embedders.options import EmbedderOptions, choose_device, choose_dtype
 from calipers.embedders.states.dense import quicken
-from calipers.embedders.states.pretrained import check_complete, layer_stack, quiet, unreadable
+from calipers.embedders.states.loading import check_complete, quiet, unreadable
+from calipers.embedders.states.pretrained import layer_stack
 from calipers.embedders.vision.images import ImageBatches, ImageProcessor, Pixels
 from calipers.errors import InputError
 
