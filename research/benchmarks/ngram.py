@@ -7,7 +7,8 @@ random, by Zipf's law. Each decoding writes its texts a few times, with nothing 
 fastest is shown, in tokens a second, in tokens a second of processor time (what one core writes,
 whatever else runs), and the tokens that a text has. At the end, all decodings are compared with
 their plain definition in NumPy on a few texts: whether their tokens are kept, and the largest
-difference of a probability.
+difference of a probability. ``--beams`` prints only how fast beam search is beside one that lists
+the probabilities of the whole vocabulary, in processor time, and whether both find the same texts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import csv
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,8 @@ import numpy as np
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Passage, Request
 from calipers.language_model.ngram import NGramModel, fit_ngram
+from calipers.language_model.ngram_walks import proceed
+from calipers.language_model.search import beam_search
 from calipers.language_model.truncation import truncated
 
 DECODINGS = (
@@ -92,6 +96,46 @@ def differences(model: NGramModel, texts: list[str], decoding: Decoding) -> tupl
     return other, largest
 
 
+def beside_the_whole_vocabulary(model: NGramModel, texts: list[str], written: str) -> None:
+    """Print tokens a second of a core of beam search, and of one that lists all tokens."""
+    decoding = Decoding.parse(written)
+    no_repeat = decoding.get("no_repeat_ngram")
+    requests = [Request(row, " ".join(text.split()[:3])) for row, text in enumerate(texts)]
+
+    def every_token(histories: Sequence[Sequence[int]]) -> np.ndarray:
+        contexts = np.full(len(histories), model.begin, np.int64)
+        starts = np.cumsum([0, *map(len, histories)])
+        tokens = np.array([token for history in histories for token in history], np.int64)
+        rows = proceed(model.tables, contexts, tokens, starts)
+        with np.errstate(divide="ignore"):
+            return np.log(rows[:, : model.known + 1])
+
+    list(model.generate(requests[:1], decoding, max_tokens=60, seed=0))
+    start = time.process_time()
+    ours = list(model.generate(requests, decoding, max_tokens=60, seed=0))
+    rate = sum(text.tokens for text in ours) / (time.process_time() - start)
+    start = time.process_time()
+    theirs = [
+        beam_search(
+            every_token,
+            model.tokenise(request.prompt).tolist(),
+            beams=int(decoding.get("beam")),
+            max_tokens=60,
+            end=0,
+            no_repeat_ngram=None if no_repeat is None else int(no_repeat),
+        )
+        for request in requests
+    ]
+    other = sum(len(text.tokens) for text in theirs) / (time.process_time() - start)
+    same = sum(
+        one.text == model.detokenise(two.tokens) for one, two in zip(ours, theirs, strict=True)
+    )
+    print(
+        f"{written:26} {rate:7,.0f} tokens/s a core, by the whole vocabulary {other:5,.0f}: "
+        f"{rate / other:.1f} times; {same} of {len(texts)} texts the same"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -101,6 +145,7 @@ def main() -> None:
     parser.add_argument("--order", type=int, default=3)
     parser.add_argument("--texts", type=int, default=5_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--beams", action="store_true", help="beam search only")
     options = parser.parse_args()
     texts = read(options.data, options.n) if options.data else made(options.n)
     fit_ngram(texts[:10], order=options.order)  # imports and loads
@@ -116,6 +161,10 @@ def main() -> None:
         f"order {options.order} fitted on {len(texts):,} texts in {min(seconds):.2f} s: "
         f"{model.known:,} tokens, {len(model.tables.token):,} n-grams"
     )
+    if options.beams:
+        for written in ("beam=4", "beam=4,no_repeat_ngram=3"):
+            beside_the_whole_vocabulary(model, texts[:20], written)
+        return
     passages = [Passage(text) for text in texts]
     start = time.perf_counter()
     scores = model.score(passages)

@@ -117,22 +117,23 @@ def test_the_minute_counts_from_the_last_line_of_any_kind(log):
     assert log.lines == ["calipers tune: running for 0:01:40"]
 
 
-def test_after_a_long_silence_a_task_that_lasts_is_told_soon_and_a_short_one_is_not(log):
+def test_the_minute_begins_with_the_work(log):
     log.pass_by(500)
-    with log.beats.task("short", 1) as advance:
-        advance(1)
-        log.beats.beat()
-    assert log.lines == []
-    with log.beats.task("long", 2):
-        log.pass_by(1)
-    assert log.lines == ["long: 0 of 2 after 0:00:01"]
+    with log.beats.task("first", 2):
+        log.pass_by(59)
+        assert log.lines == []
+    with log.beats.task("second", 2):
+        log.pass_by(60)
+    assert log.lines == ["second: 0 of 2 after 0:01:00"]
 
 
-def test_many_tasks_shorter_than_a_minute_are_not_silent_together(log):
-    for number in range(30):
-        with log.beats.task(f"part {number}", 1):
-            log.pass_by(10)
+def test_short_tasks_of_a_command_are_not_silent_together(log):
+    with log.beats.task("calipers tune", None, whole=True):
+        for number in range(30):
+            with log.beats.task(f"part {number}", 1):
+                log.pass_by(10)
     assert len(log.lines) == 5
+    assert log.lines[0] == "part 5: 0 of 1 after 0:00:10"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,6 @@ def test_a_thread_writes_while_the_work_goes_on_and_ends_with_it():
 def impatient(monkeypatch):
     """The heartbeat of the process, with a line as often as anything is open."""
     beats = Heartbeat(interval=0.0)
-    monkeypatch.setattr(heartbeat, "PATIENCE", 0.0)
     monkeypatch.setattr(heartbeat, "LINES", beats)
     entered = Heartbeat._enter
 

@@ -21,8 +21,6 @@ from calipers.progress import Advance
 
 INTERVAL = 60.0
 """Seconds between two lines."""
-PATIENCE = 1.0
-"""Seconds that a task takes before it is worth a line."""
 
 
 @dataclass(eq=False)
@@ -139,9 +137,7 @@ class Heartbeat:
         with self._lock:
             self._open.append(task)
             if self._stop is None:
-                # What ends at once leaves no line, even where the last one is long ago
-                soonest = self._clock() - self._interval + PATIENCE
-                self._last = max(self._last, soonest)
+                self.wrote()  # the minute begins with the work
                 self._stop = threading.Event()
                 threading.Thread(target=self._run, args=(self._stop,), daemon=True).start()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from calipers.cli.heartbeat import LINES, PATIENCE, Heartbeat
+from calipers.cli.heartbeat import LINES, Heartbeat
 from calipers.cli.pace import Pace
 from calipers.cli.streams import write_error
 from calipers.progress import Advance, noted
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
+PATIENCE = 1.0
 LEAST = 20
 """Cells that a description may take on a terminal of any width, beside its bar and its time."""
 
