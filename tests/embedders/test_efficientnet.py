@@ -88,7 +88,9 @@ def test_neither_company_nor_threads_change_a_bit(embedder, batch):
 
 def test_shapes_and_what_is_said_of_them(embedder, batch):
     assert batch.views["meaning"].shape == (6, 1280)
-    assert batch.views["form"].shape[0] == 6
+    assert batch.views["form"].shape == (6, 24 + 40 + 32)
+    parts = np.split(batch.views["form"], [24, 64], axis=1)
+    assert np.allclose([np.linalg.norm(part, axis=1) for part in parts], 1, atol=1e-6)
     assert not batch.truncated.any()
     assert all(np.isfinite(view).all() for view in batch.views.values())
     assert embedder.signature == {
@@ -155,6 +157,29 @@ def test_weights_that_are_missing_are_said_with_what_to_do(monkeypatch):
 def test_what_is_no_image_is_refused(embedder, item):
     with pytest.raises(InputError, match="image 2 must be an array of uint8"):
         embedder.embed([pictures()[0], item])
+
+
+def test_the_form_of_given_moments():
+    """By hand: spreads e − 0.02 and 1/e − 0.02 are logarithms 1 and -1, of length one ±1/√2."""
+    first = np.array([[[3.0, 4.0], [9.0, 9.0]]])
+    spreads = np.array([[[5.0, 6.0], [(np.e - 0.02) ** 2, (1 / np.e - 0.02) ** 2]]])
+    still = np.zeros((1, 2, 3))
+    found = efficientnet.forms([first, spreads, still])
+    half = 0.5**0.5
+    np.testing.assert_allclose(found, [[half, -half, 0, 0, 0, 0.6, 0.8]], atol=1e-6)
+
+
+def test_more_contrast_changes_form_less_than_blur():
+    rng = np.random.default_rng(1)
+    picture = Pillow.fromarray(rng.integers(60, 190, (32, 32, 3), np.uint8))
+    smooth = picture.resize((20, 20)).resize((32, 32), Pillow.Resampling.BICUBIC)
+    duller = np.uint8(100 + 0.8 * (np.asarray(picture) - 100.0))
+    plain, blurred, flat = (
+        load_embedder("efficientnet")
+        .embed([np.asarray(picture), np.asarray(smooth), duller])
+        .views["form"]
+    )
+    assert 4 * np.linalg.norm(plain - flat) < np.linalg.norm(plain - blurred)
 
 
 def test_it_takes_no_options():

@@ -41,7 +41,7 @@ message as often as in those (``research/experiments/language_names.py --transla
 ELSE = "characters"
 """What compares all other texts."""
 
-USUAL = {"images": "pixels", "vectors": "precomputed"}
+USUAL = {"images": "efficientnet", "vectors": "precomputed"}
 """Kind of samples to the embedder that reads them where none is named; texts decide theirs."""
 
 LISTED = 3

@@ -34,12 +34,8 @@ class NamedEmbedder(Group):
         "https://host/v1#MODEL for an embeddings service, and precomputed, for files that hold "
         "vectors. Options may follow the name, as in gpt2:layer=6:pooling=mean. In Python also "
         "what :func:`calipers.load_embedder` returns. Embeddings that are given are used as they "
-        "possible: a GGUF file, a file of word vectors (glove.6B.300d.txt), "
-        "https://host/v1#MODEL for an embeddings service, and precomputed, for files that hold "
-        "vectors. Options may follow the name, as in gpt2:layer=6:pooling=mean. In Python also "
-        "what :func:`calipers.load_embedder` returns. Embeddings that are given are used as they "
         "are. The environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto "
-        "for texts, pixels for images]",
+        "for texts, efficientnet for images]",
         panel=EMBEDDING,
         metavar="NAME",
         variable="CALIPERS_EMBEDDER",

