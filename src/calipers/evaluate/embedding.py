@@ -38,11 +38,6 @@ from calipers.progress import Progress
 from calipers.results.caution import Caution, brief_share, fitting
 from calipers.samples import SampleSet
 
-PIXELS = (
-    "images are compared pixel by pixel, by brightness and position and not by content; for "
-    "their content, name a vision model with --embedder"
-)
-
 
 def open_embedder(
     wanted: Embedding,
@@ -196,8 +191,6 @@ def embedder_cautions(
     chosen
         How the embedder was chosen, where it was.
     """
-    if options.embedder is None and sets[0].kind == "images":
-        return (Caution("embedder", "images compared pixel by pixel", PIXELS),)
     if sets[0].kind != "texts":
         return ()
     return tuple(_of_texts(model.name, sets, chosen))

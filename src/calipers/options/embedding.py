@@ -24,8 +24,7 @@ class NamedEmbedder(Group):
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
         "Model that turns samples into vectors: auto, minilm, use, characters, tfidf, a model such "
-        "as gpt2-large or ./my-model, or for images efficientnet, pixels, inception or a vision "
-        "model. With "
+        "as gpt2-large or ./my-model, or for images efficientnet, pixels or a vision model. With "
         "auto, the default, the languages of all texts decide: minilm for English, use for its "
         "sixteen languages, else characters, which does not read meaning. These are part of "
         "Calipers and download nothing; tfidf uses no model. Models are named as on the "
@@ -34,8 +33,8 @@ class NamedEmbedder(Group):
         "https://host/v1#MODEL for an embeddings service, and precomputed, for files that hold "
         "vectors. Options may follow the name, as in gpt2:layer=6:pooling=mean. In Python also "
         "what :func:`calipers.load_embedder` returns. Embeddings that are given are used as they "
-        "are. The environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto "
-        "for texts, efficientnet for images]",
+        "are. The environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto, "
+        "or efficientnet for images]",
         panel=EMBEDDING,
         metavar="NAME",
         variable="CALIPERS_EMBEDDER",

@@ -34,7 +34,9 @@ from calipers.samples.images import (
     as_rgb,
     from_arrays,
     from_stack,
+    is_plain,
     mode_note,
+    plain_note,
     size_note,
 )
 from calipers.samples.kinds import ROW_HASH, SampleData, SampleKind, as_array, hash_images
@@ -228,6 +230,8 @@ class ImageFiles:
         What each holds, in Pillow's words, shape (n,).
     several
         Which hold more than one frame or page, bool of shape (n,).
+    plain
+        Which are of one colour throughout, bool of shape (n,).
     """
 
     paths: NDArray[np.object_]
@@ -235,6 +239,7 @@ class ImageFiles:
     sizes: NDArray[np.int64]
     modes: NDArray[np.str_]
     several: NDArray[np.bool_]
+    plain: NDArray[np.bool_]
     kind: ClassVar[SampleKind] = "images"
     noun: ClassVar[str] = "image"
 
@@ -249,6 +254,7 @@ class ImageFiles:
             self.sizes[rows],
             self.modes[rows],
             self.several[rows],
+            self.plain[rows],
         )
 
     def items(self, start: int, stop: int) -> Images:
@@ -279,7 +285,7 @@ class ImageFiles:
         return np.frombuffer(self.digests[:, :16].tobytes(), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:
-        """Tell of different sizes and colours, and of frames that are not looked at."""
+        """Tell of sizes, colours, frames that are not looked at and images that show nothing."""
         several = int(self.several.sum())
         verb = "holds" if several == 1 else "hold"
         frames = (
@@ -288,7 +294,8 @@ class ImageFiles:
         )
         sizes = size_note(map(tuple, self.sizes.tolist()))
         modes = mode_note(MODES.get(mode, mode) for mode in self.modes.tolist())
-        return (*sizes, *modes, *(frames if several else ()))
+        plain = plain_note(int(self.plain.sum()), len(self))
+        return (*sizes, *modes, *(frames if several else ()), *plain)
 
     def _decode(self, row: int) -> Image:
         path = self.paths[row]
@@ -312,6 +319,7 @@ class FirstLook:
     size: tuple[int, int] = (0, 0)
     mode: str = ""
     several: bool = False
+    plain: bool = False
     problem: str = ""
 
 
@@ -324,7 +332,8 @@ def look(path: str) -> FirstLook:
         return FirstLook(problem=str(error))
     height, width = decoded.pixels.shape[:2]
     digest = hashlib.sha256(data).digest()
-    return FirstLook(digest, (height, width), decoded.mode, decoded.several)
+    plain = is_plain(decoded.pixels)
+    return FirstLook(digest, (height, width), decoded.mode, decoded.several, plain)
 
 
 def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
@@ -337,6 +346,7 @@ def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
         np.array([file.size for file in files], np.int64).reshape(-1, 2),
         np.array([file.mode for file in files], np.str_),
         np.array([file.several for file in files], np.bool_),
+        np.array([file.plain for file in files], np.bool_),
     )
 
 

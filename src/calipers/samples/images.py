@@ -130,6 +130,24 @@ def size_note(sizes: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     return (f"images of {counted(len(counts), 'size')} (width × height): {_most(counts, 'of ')}",)
 
 
+def plain_note(plain: int, total: int) -> tuple[str, ...]:
+    """Tell how many images are of one colour, and so show nothing."""
+    if not plain:
+        return ()
+    verb = "is" if plain == 1 else "are"
+    images = counted(total, "image")
+    return (f"{plain:,} of {images} {verb} of one colour throughout, and {_shows(plain)} nothing",)
+
+
+def _shows(count: int) -> str:
+    return "shows" if count == 1 else "show"
+
+
+def is_plain(pixels: NDArray[np.uint8]) -> bool:
+    """Whether all pixels of an image are alike; one of a single pixel is, too."""
+    return bool((pixels == pixels[:1, :1]).all())
+
+
 def mode_note(modes: Iterable[str]) -> tuple[str, ...]:
     """Tell how many images have which colours, where they differ."""
     counts = Counter(modes)
@@ -195,11 +213,12 @@ class ImageArrays:
         return np.frombuffer(b"".join(digests), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:
-        """Tell of different sizes and colours."""
+        """Tell of different sizes and colours, and of images that show nothing."""
+        plain = plain_note(sum(map(is_plain, self.arrays)), len(self))
         if isinstance(self.arrays, np.ndarray):
-            return ()
+            return plain
         sizes = size_note((array.shape[0], array.shape[1]) for array in self.arrays)
-        return (*sizes, *mode_note(_KINDS[_channels(array)] for array in self.arrays))
+        return (*sizes, *mode_note(_KINDS[_channels(array)] for array in self.arrays), *plain)
 
 
 def from_stack(array: NDArray[Any], where: str) -> ImageArrays:

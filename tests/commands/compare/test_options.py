@@ -285,7 +285,8 @@ def loaded(monkeypatch):
     ("wanted", "samples", "expected"),
     [
         ({}, TEXTS, EmbedderChoice("minilm")),
-        ({}, IMAGES, EmbedderChoice("pixels")),
+        ({}, IMAGES, EmbedderChoice("efficientnet")),
+        ({"embedder": "pixels"}, IMAGES, EmbedderChoice("pixels")),
         ({"dtype": "auto"}, TEXTS, EmbedderChoice("minilm", EmbedderOptions(dtype="auto"))),
         ({"embedder": "tfidf:size=9"}, TEXTS, EmbedderChoice("tfidf:size=9")),
         ({"embedder": EmbedderChoice("tfidf")}, TEXTS, EmbedderChoice("tfidf")),
@@ -332,17 +333,6 @@ def test_fitting_sees_the_reference_alone_unless_there_is_none():
 def test_a_service_is_asked_only_for_a_model_that_was_named():
     with pytest.raises(InputError, match=r"'minilm' .*Calipers"):
         embedding.open_embedder(Embedding(endpoint="http://h/v1"), [TEXTS])
-
-
-def test_pixels_that_nobody_chose_are_warned_of():
-    def told(name, samples):
-        wanted, chosen = embedding.with_embedder(Embedding(embedder=name), [samples])
-        model = embedding.open_embedder(wanted, [samples])
-        cautions = embedding.embedder_cautions(wanted, model, [samples], chosen)
-        return [caution.text for caution in cautions]
-
-    assert told(None, IMAGES) == [embedding.PIXELS]
-    assert told("pixels", IMAGES) == told(None, TEXTS) == []
 
 
 @pytest.mark.parametrize("function", ["compare", "sweep", "overlap", "measure_texts"])
