@@ -17,7 +17,7 @@ MADE_BY = {word: phrase for axis in AXES for word, phrase in axis.phrases.items(
 
 VIEWS = {
     "meaning": "topics and content",
-    "form": "style, fluency, word order, topics too; of images texture and artefacts",
+    "form": "style, fluency, word order, texture; topics too",
     "wording": "the words that occur, in any order",
     "image": "what a picture shows, as the model sees it",
     "pixels": "brightness and colour, place by place",
