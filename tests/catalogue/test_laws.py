@@ -42,6 +42,12 @@ KEYS = [
     *(f"divergence:{word}" for word in ("total_variation", "chi2:kde", "jensen_shannon:knn")),
     *(f"midpoint:{word}" for word in ("chi2", "le_cam:gaussian", "braess-sauer")),
     *(f"{metric}:kde" for metric in ("prd_f8", "prd_f1_8", "total_variation", "max_recall")),
+    *(
+        f"prd_f8:{word}"
+        for word in ("support", "coverage", "support:held_out", "coverage:held_out")
+    ),
+    *(f"prd_area:{word}:held_out" for word in ("knn", "kde", "classifier")),
+    *("max_precision:support", "max_recall:coverage:held_out", "total_variation:knn:held_out"),
     "frontier_f8:chi2:classifier",
     "divergence_star:reverse_kl",
 ]

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, EstimationOptions
+from calipers.catalogue.estimation import (
+    COUNTING,
+    DEFAULTS,
+    ESTIMATORS,
+    HELD_OUT,
+    JUDGES,
+    STARRED,
+    EstimationOptions,
+)
 from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
 from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Measured, Metric, Side
@@ -493,14 +501,43 @@ def _check_counted(
 
 
 def _check_points(metric: Metric, options: EstimationOptions) -> None:
-    """Refuse to choose samples to average over where cells are counted: all give one mean."""
-    if options.estimator == COUNTING and options.points != DEFAULTS.points:
+    """Refuse a choice of samples that the estimator does not have.
+
+    Over counted cells all means are one, and what judges samples averages no ratios.
+    """
+    if options.points == HELD_OUT:
+        _check_held_out(metric, options)
+    elif options.estimator in JUDGES and options.points != DEFAULTS.points:
+        instead = replace(options, points=HELD_OUT).key(metric.name)
+        raise InputError(
+            f"{options.key(metric.name)!r}: {options.points!r} chooses which samples likelihood "
+            f"ratios are averaged over, and {options.estimator!r} has none; leave it out, or ask "
+            f"for {instead!r}"
+        )
+    elif options.estimator == COUNTING and options.points != DEFAULTS.points:
         plain = replace(options, points=DEFAULTS.points)
         raise InputError(
             f"{options.key(metric.name)!r}: {options.points!r} chooses which samples likelihood "
             "ratios are averaged over, and over cells all give the same mean; ask for "
             f"{plain.key(metric.name)!r}, or name an estimator, as in "
             f"{replace(options, estimator='knn', smoothing='none').key(metric.name)!r}"
+        )
+
+
+def _check_held_out(metric: Metric, options: EstimationOptions) -> None:
+    """Refuse an estimator that trains no classifiers."""
+    if options.estimator in (COUNTING, "gaussian"):
+        known = [
+            word
+            for option in metric.options
+            if option.name == "estimator"
+            for word in option.words
+            if word not in (COUNTING, "gaussian")
+        ]
+        asked = replace(options, estimator="knn").key(metric.name)
+        raise InputError(
+            f"{options.key(metric.name)!r}: {HELD_OUT!r} takes a classifier of samples, "
+            f"{', '.join(known[:-1])} or {known[-1]}; ask for {asked!r}"
         )
 
 

@@ -9,7 +9,15 @@ from dataclasses import replace
 from functools import partial
 from math import inf, log
 
-from calipers.catalogue.estimation import AXES, CURVE_POINTS, DIVERGENCE, ESTIMATOR, STARRED
+from calipers.catalogue.estimation import (
+    CURVE_ESTIMATOR,
+    CURVE_POINTS,
+    DIVERGENCE,
+    ESTIMATOR,
+    POINTS,
+    SMOOTHING,
+    STARRED,
+)
 from calipers.catalogue.metric import ANY, FROM_ONE, FROM_ZERO, UNBOUNDED, Family, Metric
 from calipers.catalogue.needs import (
     ACROSS,
@@ -84,7 +92,7 @@ FAMILIES = {
         ),
         Family(
             name="prd",
-            members="prd_f8, prd_f1_8, max_precision, max_recall, total_variation",
+            members="prd_f8, prd_f1_8, max_precision, max_recall, total_variation, prd_area",
             question="how much of each distribution does the other cover (precision-recall curve)?",
         ),
         Family(
@@ -400,7 +408,8 @@ ENTROPY = (
     ),
 )
 
-_frontier = partial(Metric, family="frontier", replicates="counts", options=AXES)
+_OPTIONS = (DIVERGENCE, ESTIMATOR, SMOOTHING, POINTS)
+_frontier = partial(Metric, family="frontier", replicates="counts", options=_OPTIONS)
 _MAUVE = _frontier(
     name="mauve",
     label="MAUVE",
@@ -538,7 +547,7 @@ FRONTIER = (
         tells="f-divergence of the reference from the generated set, smoothed counts",
     ),
 )
-_prd = partial(Metric, family="prd", replicates="counts", options=(ESTIMATOR, CURVE_POINTS))
+_prd = partial(Metric, family="prd", replicates="counts", options=(CURVE_ESTIMATOR, CURVE_POINTS))
 PRD = (
     _prd(
         name="prd_f8",
@@ -600,6 +609,18 @@ PRD = (
         on_request=True,
         better="lower",
         equal=0.0,
+    ),
+    _prd(
+        name="prd_area",
+        label="PRD area",
+        meaning="area under the curve of precision and recall of distributions; 1 is no gap",
+        tells="area under the precision-recall curve over 20 cells",
+        read="calipers.metrics.prd:read_prd_area",
+        source="Sykes, Simon and Rabin, arXiv 2405.01611: area under the curve",
+        blind=f"{FEW_CELLS}; {SIDE}",
+        unseen=("", SIDE),
+        on_request=True,
+        equal=1.0,
     ),
 )
 _classifier = partial(

@@ -112,12 +112,39 @@ POINTS = Option(
         "own_side": "averaged over the samples of the own side",
     },
 )
-CURVE_POINTS = replace(
-    POINTS, words=("both_sides", "own_side"), labels={"own_side": POINTS.labels["own_side"]}
-)
-"""The same of precision-recall curves, whose definition averages over the own side."""
+HELD_OUT: Literal["held_out"] = "held_out"
+"""Every sample judged by classifiers that were trained on the other half of both sets."""
 
-AXES = (DIVERGENCE, ESTIMATOR, SMOOTHING, POINTS)
+EVERY_POINTS = replace(
+    POINTS,
+    words=(*POINTS.words, HELD_OUT),
+    labels={**POINTS.labels, HELD_OUT: "held out"},
+    phrases={**POINTS.phrases, HELD_OUT: "by classifiers trained on the other half"},
+)
+CURVE_POINTS = replace(
+    EVERY_POINTS,
+    words=("both_sides", "own_side", HELD_OUT),
+    labels={word: EVERY_POINTS.labels[word] for word in ("own_side", HELD_OUT)},
+)
+"""The same of precision-recall curves: their definitions average over the own side, or judge
+samples by classifiers."""
+
+JUDGES = ("support", "coverage")
+"""What only precision-recall curves are estimated by: classifiers by k-NN balls."""
+
+CURVE_ESTIMATOR = replace(
+    ESTIMATOR,
+    words=(*ESTIMATOR.words, *JUDGES),
+    labels={**ESTIMATOR.labels, "support": "balls", "coverage": "coverage"},
+    phrases={
+        **ESTIMATOR.phrases,
+        "support": "from the k-NN balls of both sets",
+        "coverage": "from the neighbours of a sample in either set",
+    },
+)
+
+AXES = (DIVERGENCE, CURVE_ESTIMATOR, SMOOTHING, EVERY_POINTS)
+"""What a key may choose, with the words of all metrics."""
 
 ESTIMATORS = ESTIMATOR.words
 """What a frontier or a precision-recall curve of two sets of rows can be estimated by."""
@@ -131,12 +158,15 @@ UNSEEN = {
     "classifier": f"what no plane separates, or {_BEYOND}",
     "boosted": f"small differences on small sets, or {_BEYOND}",
     "gaussian": "all but mean and covariance of the 10 leading axes",
+    "support": "what no number of k-NN balls around a sample tells",
+    "coverage": "what the k-th neighbours of a sample in either set do not tell",
 }
 """What an estimator that counts no cells does not see."""
 
 UNSEEN_FROM = {
     "other_side": "how far apart sets are that hardly overlap, which it may rank the wrong way",
     "own_side": "gaps that come out negative, which count as none",
+    HELD_OUT: "what half of the samples are too few to learn",
 }
 """What an average over the samples of one side does not see."""
 
@@ -155,13 +185,24 @@ class EstimationOptions:
     smoothing
         What is added to the counts of cells.
     points
-        Whose samples estimated ratios are averaged over; of cells all are the same.
+        Whose samples estimated ratios are averaged over; of cells all are the same. Of
+        precision-recall curves also ``"held_out"``, by classifiers trained on the other half.
     """
 
     divergence: str = "kl"
     estimator: str = COUNTING
     smoothing: Smoothing = "none"
-    points: AveragedOver = "both_sides"
+    points: AveragedOver | Literal["held_out"] = "both_sides"
+
+    @property
+    def judged(self) -> bool:
+        """Whether samples are judged by classifiers, and no likelihood ratios are averaged."""
+        return self.points == HELD_OUT or self.estimator in JUDGES
+
+    @property
+    def averaged_over(self) -> AveragedOver:
+        """Whose samples ratios are averaged over."""
+        return "own_side" if self.points == HELD_OUT else self.points
 
     @property
     def words(self) -> tuple[str, ...]:

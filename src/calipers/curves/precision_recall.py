@@ -10,6 +10,10 @@ the samples of both, with the weights that make them samples of Q, 1/(1 + r), or
 each divided by their sum; ``points="own_side"`` takes α over the generated samples alone, and β
 over those of the reference, as the definition is written.
 
+The odds of classifiers (:class:`~calipers.estimate.SampleOdds`) give a curve by its other
+definition, α(λ) = min over sets A of λ·P(not A) + Q(A), the least cost of errors (Simon, Webster
+and Rabin, ICML 2019): here over the thresholds on the odds.
+
 What it does not detect: on few cells it sees only their mass, so two sets that differ within the
 cells look alike.
 """
@@ -33,6 +37,7 @@ from calipers.estimate.likelihood_ratios import (
     ratios_from,
     ratios_of,
 )
+from calipers.estimate.sample_odds import SampleOdds
 from calipers.numeric.arrays import Vector
 from calipers.numeric.validation import check_choice, check_whole
 
@@ -84,6 +89,16 @@ class PrecisionRecallCurve:
         """
         return best_f_beta(self.precision, self.recall, beta)
 
+    def area(self) -> float:
+        """The area under the curve, in [0, 1]: 1 where nothing is lost.
+
+        Between neighbouring slopes the curve is a straight line.
+        """
+        # The slope grows along the curve, so the area is that of triangles with a corner at (0, 0)
+        precision, recall = self.precision, self.recall
+        triangles = recall[:-1] * precision[1:] - recall[1:] * precision[:-1]
+        return float(np.clip(triangles.sum() / 2, 0.0, 1.0))
+
 
 def precision_recall_curve(
     estimate: Estimate, *, angles: int = ANGLES, points: CurvePoints = BOTH_SIDES
@@ -93,27 +108,31 @@ def precision_recall_curve(
     Parameters
     ----------
     estimate
-        :class:`~calipers.Histograms` or :class:`~calipers.LikelihoodRatios`. Smoothing is taken
-        back: it would make every cell positive, and so hide what one of the sets lacks.
+        :class:`~calipers.Histograms`, :class:`~calipers.LikelihoodRatios` or
+        :class:`~calipers.estimate.SampleOdds`, whose ends are what their classifiers reach at all.
+        Smoothing is taken back: it would make every cell positive, and so hide what one of the sets
+        lacks.
     angles
         Number of points, at slopes λ = tan(angle) with angles evenly spaced in (0, π/2).
     points
         Whose samples estimated ratios are averaged over: ``"both_sides"``, or ``"own_side"`` for
         the generated samples alone in precision and the reference samples alone in recall. On
-        histograms both are the same.
+        histograms both are the same, and odds of classifiers are always taken at their own side.
     """
     check_whole("angles", angles, 1)
     check_choice("points", points, get_args(CurvePoints))
     ratios = ratios_of(estimate, raw=True)
-    own_side = points == OWN_SIDE or isinstance(estimate, Histograms)
+    judged = isinstance(estimate, SampleOdds)
+    own_side = points == OWN_SIDE or judged or isinstance(estimate, Histograms)
     overlap, most = (_overlap, _most) if own_side else (_overlap_of_both, _most_of_both)
     slopes = _slopes(angles)
-    hidden = ratios.positive
+    ends = estimate.ends if judged else (most(ratios), most(ratios.swapped))
+    hidden = ratios.positive or np.isnan(ends[0])
     return PrecisionRecallCurve(
         precision=overlap(ratios, slopes),
         recall=overlap(ratios.swapped, 1 / slopes),
-        max_precision=np.nan if hidden else most(ratios),
-        max_recall=np.nan if hidden else most(ratios.swapped),
+        max_precision=np.nan if hidden else ends[0],
+        max_recall=np.nan if hidden else ends[1],
         total_variation=1 - (float(overlap(ratios, np.ones(1))[0]) if own_side else ratios.shared),
         reason=EVERYWHERE if hidden else None,
     )

@@ -2,6 +2,7 @@
 
 from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.estimate.classifier import Classification, Discrimination, classify, discriminate
+from calipers.estimate.classifier_odds import sample_odds
 from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.gaussians import gaussian_ratios
 from calipers.estimate.histograms import Histograms
@@ -17,6 +18,7 @@ from calipers.estimate.knn.ratios import knn_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.model_probabilities import probability_ratios
 from calipers.estimate.quantise import Quantisation, quantise
+from calipers.estimate.sample_odds import SampleOdds
 
 __all__ = [
     "Balls",
@@ -29,6 +31,7 @@ __all__ = [
     "Neighbourhoods",
     "Preprocessed",
     "Quantisation",
+    "SampleOdds",
     "Supports",
     "classify",
     "discriminate",
@@ -42,4 +45,5 @@ __all__ = [
     "preprocess",
     "probability_ratios",
     "quantise",
+    "sample_odds",
 ]

@@ -148,9 +148,24 @@ def _widths(sets: tuple[Floats, Floats], bandwidth: Bandwidth, threads: int | No
     neighbours = min(balanced_count(PAPER_K, n, m, d), n + m - 1)
     (union,) = sieves(np.concatenate(sets), threads=threads)
     squared = nearest_neighbours(union, k=neighbours, threads=threads).squared[:, -1]
-    share = 0.5 * np.exp(-gammaln(d / 2 + 1) / d)
-    widths = np.maximum(share * np.sqrt(squared), LEAST * scott)
+    widths = widths_of(squared, min(n, m), d)
     return [widths[:n], widths[n:]]
+
+
+def widths_of(squared: Floats, smallest: int, d: int) -> Floats:
+    """The width of the kernel by how far the K-th nearest sample is, at least a tenth of Scott's.
+
+    Parameters
+    ----------
+    squared
+        Squared distances to it, shape ``(n,)``, on axes whose root mean square is 1.
+    smallest, d
+        Samples of the smaller set, and dimensions.
+    """
+    share = 0.5 * np.exp(-gammaln(d / 2 + 1) / d)
+    scott = float(smallest) ** (-1 / (d + 4))
+    widths: Floats = np.maximum(share * np.sqrt(squared), LEAST * scott)
+    return widths
 
 
 def _check_bandwidth(bandwidth: Any) -> None:

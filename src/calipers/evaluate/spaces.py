@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from calipers.catalogue.estimation import EstimationOptions
 from calipers.catalogue.needs import Needs
 from calipers.catalogue.settings import Buckets, Projection, Settings
 from calipers.embedders import Embeddings
 from calipers.estimate.axes import on_reference_axes, preprocess
 from calipers.estimate.products import products_on
 from calipers.estimate.quantise import Quantisation
+from calipers.estimate.sample_odds import SampleOdds
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
 from calipers.lazy import lazily
@@ -197,7 +199,13 @@ class _Part(_WithoutBlocks):
         """Cells of the rows, and likelihood ratios on the axes of the pair."""
 
         def on_axes() -> Estimates:
-            return Estimates(*self.projected, self.settings, prompts=self.dealt_prompts)
+            return Estimates(
+                *self.projected,
+                self.settings,
+                prompts=self.dealt_prompts,
+                near=(self.reference, self.generated),
+                strata=self.strata,
+            )
 
         return _CellsOfRows(self.reference, self.generated, self.settings, on_axes=on_axes)
 
@@ -211,6 +219,10 @@ class _CellsOfRows(Estimates):
     def ratios(self, estimator: str) -> LikelihoodRatios:
         """Likelihood ratios on the axes."""
         return self._on_axes.ratios(estimator)
+
+    def odds(self, options: EstimationOptions) -> SampleOdds:
+        """The odds of the samples, by rows on the axes or among those where neighbours are."""
+        return self._on_axes.odds(options)
 
     def classification(self, model: Model) -> Classification:
         """What a classifier says of the rows on the axes."""

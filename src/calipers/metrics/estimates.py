@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from calipers.catalogue.estimation import COUNTING, PAIRED_C, EstimationOptions
+from calipers.catalogue.estimation import (
+    COUNTING,
+    HELD_OUT,
+    JUDGES,
+    PAIRED_C,
+    EstimationOptions,
+)
 from calipers.catalogue.settings import Buckets, Settings
 from calipers.curves.frontier import (
     BOTH_SIDES,
@@ -26,9 +32,10 @@ from calipers.errors import InputError
 from calipers.estimate.estimators import LEADING_AXES, estimate_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Quantisation, quantise
+from calipers.estimate.sample_odds import SampleOdds
 from calipers.lazy import lazily
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.distances import Points
+from calipers.numeric.distances import Points, Sides
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model
@@ -101,6 +108,11 @@ class Estimates:
     prompts
         The number of the prompt that each row answers, for the folds of classifiers; None where the
         sets share none, or fewer than :data:`FEWEST_PROMPTS` are on a side.
+    near
+        Both sets where neighbours are looked for; None where that is among the rows.
+    strata
+        A number for every row of either set, of which equal ones are no neighbours; None where all
+        may be.
     """
 
     reference: Points
@@ -109,6 +121,8 @@ class Estimates:
     blocks: tuple[Blocks, Blocks] | None = None
     quantised: Quantise | None = None
     prompts: Prompts | None = None
+    near: Sides | None = None
+    strata: Prompts | None = None
 
     @lazily
     def cells(self) -> Quantisation:
@@ -129,6 +143,11 @@ class Estimates:
     def ratios(self, estimator: str) -> LikelihoodRatios:
         """Likelihood ratios at the rows of both sets, by an estimator that gives them."""
         return self._once(("ratios", estimator), lambda: self._ratios(estimator))
+
+    def odds(self, options: EstimationOptions) -> SampleOdds:
+        """The odds of every sample by the classifiers that the options name."""
+        name = options.estimator, options.points
+        return self._once(("odds", name), lambda: self._odds(options))
 
     def classification(self, model: Model) -> Classification:
         """What a cross-fitted classifier on all axes says of the rows."""
@@ -199,6 +218,24 @@ class Estimates:
                 threads=threads,
             )
 
+    def _odds(self, options: EstimationOptions) -> SampleOdds:
+        from calipers.estimate.classifier_odds import sample_odds
+
+        family: Any = options.estimator
+        by_balls, held_out = family in JUDGES, options.points == HELD_OUT
+        rows = self.near if by_balls and self.near is not None else (self.reference, self.generated)
+        return sample_odds(
+            *rows,
+            family,
+            k=self.settings.k if by_balls and not held_out else None,
+            held_out=held_out,
+            ties=self.settings.ties,
+            distance=self.settings.distance,
+            prompts=self.prompts if held_out else self.strata,
+            seed=self.settings.seed,
+            threads=self.settings.threads,
+        )
+
     def _quantise(self, buckets: Buckets, restarts: int) -> Quantisation:
         if self.quantised is not None:
             return self.quantised(buckets, restarts)
@@ -234,7 +271,7 @@ class Curves:
         if options not in self.frontiers:
             estimate = self.estimates.estimate(options)
             made = divergence_frontier(
-                estimate, divergence=options.divergence, points=options.points
+                estimate, divergence=options.divergence, points=options.averaged_over
             )
             self.frontiers[options] = made
         return self.frontiers[options]
@@ -242,16 +279,18 @@ class Curves:
     def trade_off(self, options: EstimationOptions) -> PrecisionRecallCurve:
         """The precision-recall curve that the options choose: over cells the mean of ten runs."""
         if options not in self.trade_offs:
-            counted = options.estimator == COUNTING
-            self.trade_offs[options] = (
-                averaged(self.estimates.prd_cells)
-                if counted
-                else precision_recall_curve(
-                    self.estimates.ratios(options.estimator),
-                    points=OWN_SIDE if options.points == OWN_SIDE else BOTH_SIDES,
-                )
-            )
+            self.trade_offs[options] = self._trade_off(options)
         return self.trade_offs[options]
+
+    def _trade_off(self, options: EstimationOptions) -> PrecisionRecallCurve:
+        if options.estimator == COUNTING:
+            return averaged(self.estimates.prd_cells)
+        if options.judged:
+            return precision_recall_curve(self.estimates.odds(options))
+        return precision_recall_curve(
+            self.estimates.ratios(options.estimator),
+            points=OWN_SIDE if options.points == OWN_SIDE else BOTH_SIDES,
+        )
 
     def scaling(self, estimator: str) -> float:
         """The scaling constant c: as given, or the one that goes with the estimator."""
@@ -269,6 +308,8 @@ class Curves:
         """What made a precision-recall curve."""
         if options.estimator == COUNTING:
             return cell_pins(self.estimates.prd_cells, runs="runs") | self.estimates.seed_pin
+        if options.judged:
+            return {**self.estimates.row_pins, **self.estimates.odds(options).pins}
         pins = self.estimates.ratios(options.estimator).pins
         return {**pins, "points": options.points, **self.estimates.row_pins}
 

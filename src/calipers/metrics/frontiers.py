@@ -115,9 +115,9 @@ def divergence_score(
 ) -> Score:
     """Read the f-divergence of the reference from the generated set off any estimate."""
     divergence = find_divergence(options.divergence)
-    value = f_divergence(estimate, divergence, points=options.points)
+    value = f_divergence(estimate, divergence, points=options.averaged_over)
     reason = None if np.isfinite(value) else _endless(divergence, estimate)
-    made = _pins(options, {}, pins, options.points)
+    made = _pins(options, {}, pins, options.averaged_over)
     return _within(name, options, value, made, reason)
 
 

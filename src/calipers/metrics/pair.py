@@ -171,7 +171,13 @@ class Pair:
     def estimates(self) -> Estimates:
         """Histograms and likelihood ratios of the pair."""
         return Estimates(
-            *self.projected, self.settings, self.blocks, self.quantised, self.dealt_prompts
+            *self.projected,
+            self.settings,
+            self.blocks,
+            self.quantised,
+            self.dealt_prompts,
+            near=(self.reference, self.generated),
+            strata=self.strata,
         )
 
     @property

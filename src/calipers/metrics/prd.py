@@ -97,6 +97,7 @@ READINGS: dict[str, Callable[[PrecisionRecallCurve], float]] = {
     "max_precision": lambda curve: curve.max_precision,
     "max_recall": lambda curve: curve.max_recall,
     "total_variation": lambda curve: curve.total_variation,
+    "prd_area": lambda curve: curve.area(),
 }
 """What is read off a precision-recall curve, by the name of its metric."""
 
@@ -137,6 +138,10 @@ def read_max_recall(pair: Pair, options: EstimationOptions) -> Score:
 
 def read_total_variation(pair: Pair, options: EstimationOptions) -> Score:
     return _read("total_variation", pair, options)
+
+
+def read_prd_area(pair: Pair, options: EstimationOptions) -> Score:
+    return _read("prd_area", pair, options)
 
 
 def _read(name: str, pair: Pair, options: EstimationOptions) -> Score:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.estimation import EstimationOptions
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.moments import Moments
 from calipers.estimate.quantise import Quantisation
+from calipers.estimate.sample_odds import SampleOdds
 from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair
@@ -146,6 +148,7 @@ class DeleteBlock(Pair):
             whole=self.whole.estimates,
             side=self.side,
             block=self.block,
+            left_out=~self.kept,
         )
 
     @lazily
@@ -168,6 +171,7 @@ class DeleteBlockEstimates(Estimates):
     whole: Estimates = field(kw_only=True)
     side: SideName = field(kw_only=True)
     block: int = field(kw_only=True)
+    left_out: NDArray[np.bool_] = field(kw_only=True)
 
     @lazily
     def cells(self) -> Quantisation:
@@ -178,6 +182,10 @@ class DeleteBlockEstimates(Estimates):
     def prd_cells(self) -> Quantisation:
         """Every run, since their curves are averaged."""
         return self._recounted(self.whole.prd_cells)
+
+    def odds(self, options: EstimationOptions) -> SampleOdds:
+        """The odds of the samples that are left, by the same classifiers."""
+        return self.whole.odds(options).without(self.side, self.left_out)
 
     def _recounted(self, cells: Quantisation) -> Quantisation:
         runs = tuple(run.without(self.side, self.block) for run in cells.runs)

@@ -2,7 +2,9 @@
 
 Four ways, the first that a metric allows:
 
-- its estimate keeps what it would be without each block of rows: the metric is read from that;
+- its estimate keeps what it would be without each block of rows: the metric is read from that.
+  Classifiers that judge held-out samples stay as they are, and the block is not judged: what
+  another draw would have taught them is left out, and the interval marked as approximate;
 - the metric knows a sum of its own for it (:attr:`~calipers.catalogue.metric.Metric.replicates`);
 - its estimator is fitted again without each of ten blocks of either set, as classifiers are;
 - both sets are cut into five disjoint parts, the score is measured part against part, and its
@@ -31,7 +33,7 @@ from functools import partial
 import numpy as np
 
 from calipers.catalogue.choosing import Choice, needs_of
-from calipers.catalogue.estimation import COUNTING, ESTIMATORS
+from calipers.catalogue.estimation import COUNTING, ESTIMATORS, HELD_OUT, JUDGES
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
@@ -110,8 +112,8 @@ def spreads(
     moved |= _by_sums(pair, summed)
     moved |= by_refits(pair, refitted)
     moved |= by_parts(pair, rest)
-    starts = _starts(pair, counted)
-    halves = half_differences(pair, counted)
+    starts = _starts(pair, list(filter(is_counted, counted)))
+    halves = half_differences(pair, list(filter(is_counted, counted)))
     joined = {
         name: replace(
             spread,
@@ -139,12 +141,12 @@ def needs_parts(choice: Choice) -> bool:
 
 def is_refitted(choice: Choice) -> bool:
     """Whether its estimator is fitted again without each of some blocks."""
-    return choice.option("estimator") in REFITTED
+    return choice.option("estimator") in REFITTED and not is_kept(choice)
 
 
 def has_no_interval(choice: Choice) -> bool:
     """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
-    unlike = choice.option("estimator") in UNLIKE or choice.metric.replicates == "none"
+    unlike = choice.option("estimator") in (*UNLIKE, *JUDGES) or choice.metric.replicates == "none"
     return unlike and not is_kept(choice)
 
 
@@ -220,7 +222,17 @@ def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
 
 def is_kept(choice: Choice) -> bool:
     """Whether the estimates behind a score keep what they would be without each block."""
-    return choice.metric.replicates == "counts" and choice.option("estimator") == COUNTING
+    return choice.metric.replicates == "counts" and (is_counted(choice) or is_held_out(choice))
+
+
+def is_counted(choice: Choice) -> bool:
+    """Whether a score is read from counts, and from nothing that is estimated by other means."""
+    return choice.option("estimator") == COUNTING
+
+
+def is_held_out(choice: Choice) -> bool:
+    """Whether a score is read from held-out samples that classifiers judge."""
+    return choice.option("points") == HELD_OUT
 
 
 def has_own(choice: Choice) -> bool:
@@ -239,8 +251,12 @@ def _by_counts(
         if further is not None:
             tables[side] |= _collect([further(pair) for pair in pairs])
     names = [name for name in tables["reference"] if name in tables["generated"]]
+    judged = {choice.name for choice in choices if is_held_out(choice)}
     return {
-        name: Spread(tuple(Component.jackknife(side, tables[side][name]) for side in SIDES))
+        name: Spread(
+            tuple(Component.jackknife(side, tables[side][name]) for side in SIDES),
+            approximate=name in judged,
+        )
         for name in names
     }
 
@@ -322,16 +338,19 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Floats]:
         samples, shape ``(2, points, columns)``; curves that are not read from counts are left out.
     """
     counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
+    judged = [options for options in pair.curves.trade_offs if options.points == HELD_OUT]
     averaged = any(options.estimator == COUNTING for options in pair.curves.trade_offs)
 
-    def frontiers(without: DeleteBlock) -> dict[str, Floats]:
+    def read(without: DeleteBlock) -> dict[str, Floats]:
         curves = without.curves
-        return {
+        frontiers = {
             options.starred_key("frontier"): columns(curves.frontier(options))
             for options in counted
         }
+        trade_offs = {options.key("prd"): columns(curves.trade_off(options)) for options in judged}
+        return frontiers | trade_offs
 
-    sides = [_collect_points([frontiers(without) for without in left_out[side]]) for side in SIDES]
+    sides = [_collect_points([read(without) for without in left_out[side]]) for side in SIDES]
     if averaged:
         runs = pair.estimates.prd_cells.runs
         for side, points in zip(SIDES, sides, strict=True):
