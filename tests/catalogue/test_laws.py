@@ -46,6 +46,8 @@ KEYS = [
         f"prd_f8:{word}"
         for word in ("support", "coverage", "support:held_out", "coverage:held_out")
     ),
+    *(f"renyi_area:{word}" for word in ("order=2", "order=inf", "inclusive", "knn:order=0.5")),
+    "renyi_f8:classifier:order=2:inclusive",
     *(f"prd_area:{word}:held_out" for word in ("knn", "kde", "classifier")),
     *("max_precision:support", "max_recall:coverage:held_out", "total_variation:knn:held_out"),
     "frontier_f8:chi2:classifier",

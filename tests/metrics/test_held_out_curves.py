@@ -5,6 +5,7 @@ import pytest
 
 from calipers.catalogue.choosing import find
 from calipers.catalogue.settings import Settings
+from calipers.curves import precision_recall_curve
 from calipers.errors import InputError
 from calipers.metrics.pair import Pair
 from calipers.uncertainty.replicates import curve_variances, delete_blocks, spreads
@@ -90,3 +91,20 @@ def test_intervals_hold_the_expectation():
         ends.append(2.0 * spread.standard_error)
     held = np.abs(np.array(values) - np.mean(values)) <= ends
     assert 0.8 <= held.mean() <= 0.99
+
+
+def test_renyi_frontiers_are_read_from_the_cells_of_mauve(pair):
+    infinite = find("renyi_area:order=inf").score(pair)
+    curve = precision_recall_curve(pair.estimates.cells.best)
+    assert infinite.value == pytest.approx(curve.area(), abs=0.02)
+    assert "order:inf" in infinite.signature.split("|")
+    assert find("renyi_area:order=1").key == "renyi_area"
+    assert find("renyi_f8:inclusive:order=2.0").key == "renyi_f8:order=2:inclusive"
+    choice = find("renyi_f8:order=2")
+    spread = spreads(pair, [choice])[choice.name]
+    assert not spread.approximate
+    assert {part.source for part in spread.components} == {"reference", "generated", "seed"}
+    with pytest.raises(InputError, match=r"order must be a number of at least 0\.05"):
+        find("renyi_f8:order=0")
+    with pytest.raises(InputError, match="takes no order"):
+        find("mauve:order=2")

@@ -10,10 +10,12 @@ from functools import partial
 from math import inf, log
 
 from calipers.catalogue.estimation import (
+    COMMON,
     CURVE_ESTIMATOR,
     CURVE_POINTS,
     DIVERGENCE,
     ESTIMATOR,
+    ORDER,
     POINTS,
     SMOOTHING,
     STARRED,
@@ -87,7 +89,7 @@ FAMILIES = {
         Family(
             name="frontier",
             members="mauve, frontier_integral, midpoint, divergence, frontier_f8, ..., "
-            "and with a star (mauve_star) by smoothed counts",
+            "with a star (mauve_star) by smoothed counts; renyi_area, renyi_f8, renyi_f1_8",
             question="how far apart are the two distributions, by mixtures of both?",
         ),
         Family(
@@ -547,6 +549,44 @@ FRONTIER = (
         tells="f-divergence of the reference from the generated set, smoothed counts",
     ),
 )
+_renyi = partial(
+    Metric,
+    family="frontier",
+    replicates="counts",
+    options=(ESTIMATOR, ORDER, COMMON),
+    source="Djolonga et al., AISTATS 2020, propositions 1 and 2",
+    on_request=True,
+    equal=1.0,
+)
+RENYI = (
+    _renyi(
+        name="renyi_area",
+        label="Rényi area",
+        meaning="area under precision and recall by Rényi divergences; 1 is no gap",
+        tells="area under precision and recall by the Rényi divergences of an order",
+        read="calipers.metrics.renyi:read_renyi_area",
+        blind=f"{CELLS}; {SIDE}",
+        unseen=("", SIDE),
+    ),
+    _renyi(
+        name="renyi_f8",
+        label="Rényi F8",
+        meaning="precision and recall by Rényi divergences in one number, recall first",
+        tells="diversity, from the Rényi frontier of an order",
+        read="calipers.metrics.renyi:read_renyi_f8",
+        blind=CELLS,
+        unseen=("", ""),
+    ),
+    _renyi(
+        name="renyi_f1_8",
+        label="Rényi F1/8",
+        meaning="precision and recall by Rényi divergences in one number, precision first",
+        tells="quality, from the Rényi frontier of an order",
+        read="calipers.metrics.renyi:read_renyi_f1_8",
+        blind=CELLS,
+        unseen=("", ""),
+    ),
+)
 _prd = partial(Metric, family="prd", replicates="counts", options=(CURVE_ESTIMATOR, CURVE_POINTS))
 PRD = (
     _prd(
@@ -846,6 +886,7 @@ METRICS = {
         *COPYING,
         *ENTROPY,
         *FRONTIER,
+        *RENYI,
         *PRD,
         *CLASSIFIER,
         *OT,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from calipers.catalogue.keys import Option
+from calipers.catalogue.keys import Option, Value
 
-Axis = Literal["divergence", "estimator", "smoothing", "points"]
+Axis = Literal["divergence", "estimator", "smoothing", "points", "order", "common"]
 AveragedOver = Literal["both_sides", "other_side", "own_side"]
 Smoothing = Literal["none", "laplace", "krichevsky-trofimov", "braess-sauer", "good-turing"]
 
@@ -129,6 +129,25 @@ CURVE_POINTS = replace(
 """The same of precision-recall curves: their definitions average over the own side, or judge
 samples by classifiers."""
 
+ORDER = Option(
+    name="order",
+    default=1.0,
+    tells="the order of the Rényi divergence; inf follows the worst place alone",
+    article="an order",
+    least=0.05,
+    whole=False,
+    labels={"order": "α"},
+)
+COMMON = Option(
+    name="common",
+    default="exclusive",
+    tells="whether what is common must be in both sets, or hold what is in either",
+    article="a kind of frontier",
+    words=("exclusive", "inclusive"),
+    labels={"inclusive": "inclusive"},
+    phrases={"inclusive": "by what holds both sets"},
+)
+
 JUDGES = ("support", "coverage")
 """What only precision-recall curves are estimated by: classifiers by k-NN balls."""
 
@@ -143,7 +162,7 @@ CURVE_ESTIMATOR = replace(
     },
 )
 
-AXES = (DIVERGENCE, CURVE_ESTIMATOR, SMOOTHING, EVERY_POINTS)
+AXES = (DIVERGENCE, CURVE_ESTIMATOR, SMOOTHING, EVERY_POINTS, ORDER, COMMON)
 """What a key may choose, with the words of all metrics."""
 
 ESTIMATORS = ESTIMATOR.words
@@ -187,12 +206,17 @@ class EstimationOptions:
     points
         Whose samples estimated ratios are averaged over; of cells all are the same. Of
         precision-recall curves also ``"held_out"``, by classifiers trained on the other half.
+    order, common
+        Of Rényi frontiers: α, and whether what is common is in both sets or holds what is in
+        either.
     """
 
     divergence: str = "kl"
     estimator: str = COUNTING
     smoothing: Smoothing = "none"
     points: AveragedOver | Literal["held_out"] = "both_sides"
+    order: float = 1.0
+    common: Literal["exclusive", "inclusive"] = "exclusive"
 
     @property
     def judged(self) -> bool:
@@ -207,8 +231,12 @@ class EstimationOptions:
     @property
     def words(self) -> tuple[str, ...]:
         """What is not the default, in the canonical order."""
-        chosen = (self.divergence, self.estimator, self.smoothing, self.points)
-        return tuple(word for word, axis in zip(chosen, AXES, strict=True) if word != axis.default)
+        chosen: tuple[Value, ...] = (
+            *(self.divergence, self.estimator, self.smoothing),
+            *(self.points, self.order, self.common),
+        )
+        axes = zip(AXES, chosen, strict=True)
+        return tuple(axis.written(word) for axis, word in axes if word != axis.default)
 
     def key(self, metric: str) -> str:
         """The canonical key of a metric with these options.

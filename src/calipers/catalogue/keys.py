@@ -85,7 +85,7 @@ class Option:
     def holds(self, word: str) -> bool:
         """Whether a word of a key chooses this."""
         name, equals, value = word.partition("=")
-        if self.article:
+        if self.article and self.words:
             return word in self.words or (bool(self.weighted) and name in self.names)
         named = bool(equals) and name == self.name
         return word in self.words or (named and (not self.words or value in self.words))

@@ -22,6 +22,7 @@ from calipers.curves.divergences import (
 )
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence
 from calipers.curves.precision_recall import PrecisionRecallCurve, precision_recall_curve
+from calipers.curves.renyi import RenyiFrontier, renyi_frontier
 
 __all__ = [
     "DIVERGENCES",
@@ -29,6 +30,7 @@ __all__ = [
     "DivergenceFrontier",
     "ErrorBound",
     "PrecisionRecallCurve",
+    "RenyiFrontier",
     "contributions",
     "custom_divergence",
     "divergence_frontier",
@@ -42,6 +44,7 @@ __all__ = [
     "precision_recall_curve",
     "quantisation_bound",
     "recommended_cells",
+    "renyi_frontier",
     "skew_jensen_shannon",
     "smoothness_constants",
     "statistical_bound",

@@ -122,11 +122,12 @@ def precision_recall_curve(
     check_whole("angles", angles, 1)
     check_choice("points", points, get_args(CurvePoints))
     ratios = ratios_of(estimate, raw=True)
-    judged = isinstance(estimate, SampleOdds)
-    own_side = points == OWN_SIDE or judged or isinstance(estimate, Histograms)
+    own_side = points == OWN_SIDE or isinstance(estimate, Histograms | SampleOdds)
     overlap, most = (_overlap, _most) if own_side else (_overlap_of_both, _most_of_both)
     slopes = _slopes(angles)
-    ends = estimate.ends if judged else (most(ratios), most(ratios.swapped))
+    ends = (
+        estimate.ends if isinstance(estimate, SampleOdds) else (most(ratios), most(ratios.swapped))
+    )
     hidden = ratios.positive or np.isnan(ends[0])
     return PrecisionRecallCurve(
         precision=overlap(ratios, slopes),

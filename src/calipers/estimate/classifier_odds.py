@@ -126,7 +126,7 @@ def sample_odds(
             f"are trained on are {' and '.join(map(repr, IN_SAMPLE))}"
         )
     if held_out:
-        check_two_rows(*map(len, sides), "cutting both sets in halves")
+        check_two_rows(len(sides[0]), len(sides[1]), "cutting both sets in halves")
     pins: dict[str, object] = {"judged": "held_out" if held_out else "in_sample"}
     pins |= {"seed": seed} if held_out else {}
     if family in CLASSIFIERS:
@@ -183,7 +183,8 @@ def _by_halves(rows: Sides, folds: tuple[Longs, Longs], judge: Judge) -> tuple[N
             judged = trained(side[fold == half], None)
             near[:, fold == half] = judged.reference, judged.generated
             logs = judged.logs
-    return Near(*made[0], logs=logs), Near(*made[1], logs=logs)
+    ours, theirs = made
+    return Near(ours[0], ours[1], logs), Near(theirs[0], theirs[1], logs)
 
 
 def _of(ours: Near, theirs: Near, *, pins: Mapping[str, object]) -> SampleOdds:

@@ -107,7 +107,8 @@ class Training:
         """1 for every row that is one of a set, else 0."""
         if places is None:
             return np.zeros(count, np.int64)
-        return ((places >= self.n) == bool(side)).astype(np.int64)
+        own: Longs = ((places >= self.n) == bool(side)).astype(np.int64)
+        return own
 
 
 Trained = Callable[[Points, "Longs | None"], Near]
@@ -137,7 +138,7 @@ def balls(k: int, ties: Ties) -> Judge:
                 for part, squared in training.distances(points, at, side):
                     count[part] += _within(squared, radii[side], ties).sum(axis=1)
                 shares.append(count / len(rows))
-            return Near(*shares)
+            return Near(shares[0], shares[1])
 
         return trained
 
@@ -196,9 +197,11 @@ def kernels(threads: int | None) -> Judge:
             squared = np.empty(len(points))
             for part, distances in training.distances(points, at):
                 squared[part] = _kth(distances, k)
-            width = widths_of(squared, min(n, m), d)
+            width, at_rows = widths_of(squared, min(n, m), d), np.asarray(points, np.float64)
             ours, theirs = (
-                log_density(points, rows, width, own=False, threads=threads)
+                log_density(
+                    at_rows, np.asarray(rows, np.float64), width, own=False, threads=threads
+                )
                 for rows in training.sides
             )
             return Near(ours, theirs, logs=True)

@@ -28,6 +28,7 @@ from calipers.curves.precision_recall import (
     mean_curve,
     precision_recall_curve,
 )
+from calipers.curves.renyi import RenyiFrontier, renyi_frontier
 from calipers.errors import InputError
 from calipers.estimate.estimators import LEADING_AXES, estimate_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
@@ -282,6 +283,20 @@ class Curves:
             self.trade_offs[options] = self._trade_off(options)
         return self.trade_offs[options]
 
+    @lazily
+    def renyis(self) -> dict[EstimationOptions, RenyiFrontier]:
+        """The Rényi frontiers that were made so far."""
+        return {}
+
+    def renyi(self, options: EstimationOptions) -> RenyiFrontier:
+        """The Rényi frontier that the options choose."""
+        if options not in self.renyis:
+            estimate = self.estimates.estimate(options)
+            self.renyis[options] = renyi_frontier(
+                estimate, order=options.order, kind=options.common
+            )
+        return self.renyis[options]
+
     def _trade_off(self, options: EstimationOptions) -> PrecisionRecallCurve:
         if options.estimator == COUNTING:
             return averaged(self.estimates.prd_cells)
@@ -314,13 +329,14 @@ class Curves:
         return {**pins, "points": options.points, **self.estimates.row_pins}
 
     @property
-    def by_key(self) -> dict[str, DivergenceFrontier | PrecisionRecallCurve]:
+    def by_key(self) -> dict[str, DivergenceFrontier | PrecisionRecallCurve | RenyiFrontier]:
         """All curves that were made so far: ``frontier_star``, ``frontier:chi2``, ``prd:knn``."""
         frontiers = {
             options.starred_key("frontier"): made for options, made in self.frontiers.items()
         }
         trade_offs = {options.key("prd"): made for options, made in self.trade_offs.items()}
-        return {**frontiers, **trade_offs}
+        by_order = {options.key("renyi"): made for options, made in self.renyis.items()}
+        return {**frontiers, **trade_offs, **by_order}
 
 
 def averaged(cells: Quantisation) -> PrecisionRecallCurve:

@@ -36,7 +36,7 @@ from calipers.catalogue.choosing import Choice, needs_of
 from calipers.catalogue.estimation import COUNTING, ESTIMATORS, HELD_OUT, JUDGES
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
-from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
+from calipers.curves import DivergenceFrontier, PrecisionRecallCurve, RenyiFrontier
 from calipers.curves.precision_recall import curve_points
 from calipers.metrics.pair import Pair
 from calipers.numeric.arrays import Floats
@@ -227,12 +227,12 @@ def is_kept(choice: Choice) -> bool:
 
 def is_counted(choice: Choice) -> bool:
     """Whether a score is read from counts, and from nothing that is estimated by other means."""
-    return choice.option("estimator") == COUNTING
+    return bool(choice.option("estimator") == COUNTING)
 
 
 def is_held_out(choice: Choice) -> bool:
     """Whether a score is read from held-out samples that classifiers judge."""
-    return choice.option("points") == HELD_OUT
+    return bool(choice.option("points") == HELD_OUT)
 
 
 def has_own(choice: Choice) -> bool:
@@ -311,12 +311,12 @@ def _parts(pair: Pair, parts: int, needs: Needs) -> list[Callable[[], Pair]]:
     return [partial(pair.part, left == i, right == i, settings, needs) for i in range(parts)]
 
 
-def columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> Floats:
+def columns(curve: DivergenceFrontier | PrecisionRecallCurve | RenyiFrontier) -> Floats:
     """The points of a curve, shape ``(points, columns)``.
 
     Precision and recall; of a frontier λ, D(Q‖R_λ) and D(P‖R_λ).
     """
-    if isinstance(curve, PrecisionRecallCurve):
+    if not isinstance(curve, DivergenceFrontier):
         return np.stack([curve.precision, curve.recall], axis=1)
     return np.stack([curve.weights, curve.generated_cost, curve.reference_cost], axis=1)
 
@@ -338,6 +338,7 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Floats]:
         samples, shape ``(2, points, columns)``; curves that are not read from counts are left out.
     """
     counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
+    orders = [options for options in pair.curves.renyis if options.estimator == COUNTING]
     judged = [options for options in pair.curves.trade_offs if options.points == HELD_OUT]
     averaged = any(options.estimator == COUNTING for options in pair.curves.trade_offs)
 
@@ -348,7 +349,8 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Floats]:
             for options in counted
         }
         trade_offs = {options.key("prd"): columns(curves.trade_off(options)) for options in judged}
-        return frontiers | trade_offs
+        by_order = {options.key("renyi"): columns(curves.renyi(options)) for options in orders}
+        return frontiers | trade_offs | by_order
 
     sides = [_collect_points([read(without) for without in left_out[side]]) for side in SIDES]
     if averaged:

@@ -59,7 +59,7 @@ PAIRS = (("recall", "precision"), ("coverage", "precision"), ("coverage", "densi
 
 NEAREST = 1 / 300
 """Points of a curve that are nearer to the last one than this add nothing that can be seen."""
-CURVES = {"prd": "from cells of k-means"}
+CURVES = {"prd": "from cells of k-means", "renyi": "by Rényi divergences, from cells of k-means"}
 FRONTIERS = {
     "frontier_star": "smoothed by Krichevsky and Trofimov",
     "frontier": "unsmoothed",

@@ -82,7 +82,7 @@ def curves_plot(
     view
         Draw this view alone; all that have the curve by default.
     curve
-        Its key without the view: ``"prd"``, or ``"prd:knn"`` and the like.
+        Its key without the view: ``"prd"``, or ``"prd:knn"``, ``"renyi:order=2"`` and the like.
     bands
         Whether to shade what the curves may be at the confidence level of the run.
 
@@ -91,9 +91,9 @@ def curves_plot(
     InputError
         If the view is unknown, or no system has the curve.
     """
-    check_curve(curve, ("prd",), "precision-recall curve")
-    _, colon, options = curve.partition(":")
-    ask = f"the metrics prd_f8{colon}{options} and prd_f1_8{colon}{options}"
+    check_curve(curve, ("prd", "renyi"), "precision-recall curve")
+    family, colon, options = curve.partition(":")
+    ask = f"the metrics {family}_f8{colon}{options} and {family}_f1_8{colon}{options}"
     curves = chosen_curves(comparison, view, curve, "precision-recall curve", ask)
     reach = deviations(level_of(comparison))
 
