@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+import calipers
 from calipers.catalogue.choosing import find
 from calipers.catalogue.settings import Settings
 from calipers.curves import precision_recall_curve
 from calipers.errors import InputError
 from calipers.metrics.pair import Pair
+from calipers.report.plots.curves import curves_plot
+from calipers.report.plots.panels import Plot
 from calipers.uncertainty.replicates import curve_variances, delete_blocks, spreads
 
 
@@ -108,3 +111,15 @@ def test_renyi_frontiers_are_read_from_the_cells_of_mauve(pair):
         find("renyi_f8:order=0")
     with pytest.raises(InputError, match="takes no order"):
         find("mauve:order=2")
+
+
+def test_a_saved_run_draws_the_curves(tmp_path):
+    sets = np.random.default_rng(1).standard_normal((2, 210, 3))
+    keys = ["prd_f8:coverage:held_out", "renyi_f8:order=2"]
+    found = calipers.compare(sets[0], {"a": sets[1]}, metrics=keys)
+    found.save(tmp_path / "run.zip")
+    again = calipers.load(tmp_path / "run.zip")
+    for curve in ("prd:coverage:held_out", "renyi:order=2"):
+        (system,) = again
+        assert system.curves[curve].shape == system.curve_errors[curve].shape
+        assert isinstance(curves_plot(again, curve=curve), Plot)

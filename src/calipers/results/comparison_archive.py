@@ -298,7 +298,7 @@ def _check_curves(system: SystemResult, views: Sequence[str]) -> None:
         where = f"the array of curve {key!r} of {system.name!r}"
         check_array(where, curve, "iuf", 2)
         bare = next((key.removeprefix(f"{v}.") for v in views if key.startswith(f"{v}.")), key)
-        columns = 2 if bare.split(":")[0] == "prd" else 3
+        columns = 2 if bare.split(":")[0] in ("prd", "renyi") else 3
         if not len(curve) or curve.shape[1] != columns:
             raise ValueError(f"{where} has shape {curve.shape}")
     for key, errors in system.curve_errors.items():
