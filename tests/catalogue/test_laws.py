@@ -312,7 +312,7 @@ WORDS = [
     ",",
     ".",
 ]
-MODELS = {"bert_score_precision", "bert_score_recall", "bert_score_f1"}
+MODELS = {"bert_score_precision", "bert_score_recall", "bert_score_f1", "mover_score"}
 """Those that run a model have their laws elsewhere."""
 
 MORE = [

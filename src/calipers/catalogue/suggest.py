@@ -18,6 +18,8 @@ ALIASES = {
     "bertscore": ("bert_score_f1",),
     "bert_score": ("bert_score_f1",),
     "bscore": ("bert_score_f1",),
+    "moverscore": ("mover_score",),
+    "wmd": ("mover_score",),
     "c2st": ("classifier_accuracy",),
     "chrf++": ("chrf:words=2",),
     "compression_ratio": ("compression",),

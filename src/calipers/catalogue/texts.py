@@ -5,6 +5,7 @@ What all metrics of a family have in common stands before its entries.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from calipers.catalogue.keys import Option
@@ -733,6 +734,30 @@ ALIGNED = (
         meaning="how well tokens match in both directions, by their meaning in context",
         tells="how well tokens match in both directions, by their meaning in context",
         read="calipers.text.bertscore:read_bert_score_f1",
+    ),
+    _aligned(
+        name="mover_score",
+        label="MoverScore",
+        meaning="how little must be moved to turn a text into its reference ({n}); 1 is nothing",
+        tells="how little must be moved to turn a text into its reference, by tokens in context",
+        read="calipers.text.moverscore:read_mover_score",
+        replicates="calipers.text.bertscore:bert_score_replicates",
+        source="Zhao et al., EMNLP 2019, section 3; Kusner et al., ICML 2015",
+        blind=LEVEL,
+        options=(
+            Option(
+                name="n",
+                default=1,
+                tells="tokens of an n-gram",
+                most=4,
+                phrases={"1": "word by word", "": "by runs of {} tokens"},
+            ),
+            replace(WEIGHTS, default="idf", words=("idf", "even")),
+        ),
+        on_request=True,
+        slow=True,
+        extra="models",
+        package="torch",
     ),
 )
 

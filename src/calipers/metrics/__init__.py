@@ -43,6 +43,7 @@ from calipers.metrics.mauve_transport import (
     transport_frontier,
 )
 from calipers.metrics.mmd import kid, mmd
+from calipers.metrics.mover_score import mover_score
 from calipers.metrics.prd import Prd, prd
 from calipers.metrics.precise import precise_diversity, precise_recall
 from calipers.metrics.robust import (
@@ -99,6 +100,7 @@ __all__ = [
     "mauve",
     "mauve_ot",
     "mmd",
+    "mover_score",
     "near_copies",
     "optimal_transport",
     "prd",

@@ -88,8 +88,8 @@ def bert_score(
         )
     scores = np.empty((len(texts), 2))
     for pair in range(len(texts)):
-        rows, side_weights = _side("texts", texts, text_weights, pair)
-        others, weights = _side("references", references, reference_weights, pair)
+        rows, side_weights = unit_side("texts", texts, text_weights, pair)
+        others, weights = unit_side("references", references, reference_weights, pair)
         if rows.shape[1] != others.shape[1]:
             raise InputError(
                 f"row {pair + 1}: the tokens of a text and of its reference must have as many "
@@ -218,7 +218,7 @@ def _mean(best: NDArray[np.float32], weights: Floats) -> float:
     return float(np.clip(best, 0.0, 1.0).astype(np.float64) @ weights / total) if total else np.nan
 
 
-def _side(
+def unit_side(
     name: str, sets: Sequence[ArrayLike], weights: Sequence[ArrayLike] | None, pair: int
 ) -> tuple[NDArray[np.float32], Floats]:
     """The unit rows of one side of a pair, and their weights."""

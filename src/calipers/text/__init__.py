@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from calipers.text.lengths import mean_length as mean_length
     from calipers.text.lengths import median_length as median_length
     from calipers.text.lengths import vocabulary_size as vocabulary_size
+    from calipers.text.moverscore import mover_score as mover_score
     from calipers.text.near_texts import NearDuplicate as NearDuplicate
     from calipers.text.near_texts import near_duplicate_pairs as near_duplicate_pairs
     from calipers.text.near_texts import near_duplicates as near_duplicates
@@ -62,6 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "calipers.text.aligned": ("bleu", "chrf", "ter"),
         "calipers.text.aligned_rouge": ("rouge",),
         "calipers.text.bertscore": ("bert_score",),
+        "calipers.text.moverscore": ("mover_score",),
         "calipers.text.bleu_sentences": ("corpus_match_bleu", "self_bleu"),
         "calipers.text.common_texts": ("SharedText", "shared_texts"),
         "calipers.text.compression": ("compression_ratio",),

@@ -30,7 +30,7 @@ are kept as long as they fit, so that memory is bounded.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -194,10 +194,20 @@ KEPT_BYTES = 1 << 28
 """States of a block, and states kept from earlier blocks, may take this much each."""
 
 
+Compare = Callable[[NDArray[np.float32], Floats, NDArray[np.float32], Floats], tuple[float, float]]
+"""States and weights of a text, and of its reference ──► two numbers."""
+
+
 def match_all(
-    encoder: TokenEncoder, tokens: TokenIds, weights: Floats, meetings: Longs, advance: Advance
+    encoder: TokenEncoder,
+    tokens: TokenIds,
+    weights: Floats,
+    meetings: Longs,
+    advance: Advance,
+    *,
+    compare: Compare = match,
 ) -> Floats:
-    """Compute precision and recall of each pair.
+    """Compute precision and recall of each pair, or two other numbers.
 
     Parameters
     ----------
@@ -209,6 +219,8 @@ def match_all(
         Which texts meet: number of a text and of its reference, shape (m, 2).
     advance
         Told how many texts have gone through the model.
+    compare
+        Gives the numbers of one pair from the states and the weights of its text and reference.
 
     Returns
     -------
@@ -227,7 +239,7 @@ def match_all(
         shelf.fill(start, stop)
         for pair in todo[start:stop]:
             text, reference = meetings[pair].tolist()
-            scores[pair] = match(
+            scores[pair] = compare(
                 shelf.states[text],
                 weights[tokens.of(text)],
                 shelf.states[reference],
@@ -471,7 +483,7 @@ def bert_score(
     Zhang et al., "BERTScore: evaluating text generation with BERT", ICLR 2020; paper 003.
     """
     rows = align(texts, references)
-    _check(layer, idf, max_length, batch_size, offline)
+    check_model_options(layer, idf, max_length, batch_size, offline)
     pairs = pair_up(rows, shuffled=is_shuffled(baseline), seed=check_whole("seed", seed, 0))
     encoder = load_token_encoder(
         model,
@@ -494,25 +506,39 @@ def bert_score(
         "idf": "references" if idf else "none",
         **baseline_pins(baseline, level, seed),
         "references": pairs.width,
-        "truncated": _cut(pairs, tokens),
+        "truncated": cut_count(pairs, tokens),
     }
-    values, reason = best(pair_scores[pairs.own]), None
-    if tokens.reading.unread.any():
-        unread = _unread(pairs, tokens)
-        pins |= {"unread": int(unread.sum()), "unread_words": _unread_words(pairs, tokens)}
-        if 2 * unread.sum() > len(unread):
-            values = np.full_like(values, np.nan)
-            reason = (
-                f"{encoder.signature['model']} knows less than half of the words in "
-                f"{int(unread.sum()):,} of {len(unread):,} rows; choose a model that reads these "
-                "texts, or chrf, which compares characters"
-            )
-    scores = _finish(values, level, pins, reason)
-    notes = filter(None, [_empty(pairs, pair_scores), _foreign(model, pairs)])
-    note = "; ".join(notes) or None
+    values = best(pair_scores[pairs.own])
+    unread, reason = unread_pins(encoder, pairs, tokens)
+    if reason is not None:
+        values = np.full_like(values, np.nan)
+    scores = _finish(values, level, pins | unread, reason)
+    note = notes_on(model, pairs, pair_scores)
     return BertScore(
         *(replace(getattr(scores, part), note=note).signed(calipers=__version__) for part in PARTS)
     )
+
+
+def unread_pins(
+    encoder: TokenEncoder, pairs: Pairs, tokens: TokenIds
+) -> tuple[dict[str, object], str | None]:
+    """What was not read, for the signature; and why there is no value, where most was not."""
+    if not tokens.reading.unread.any():
+        return {}, None
+    unread = _unread(pairs, tokens)
+    pins = {"unread": int(unread.sum()), "unread_words": _unread_words(pairs, tokens)}
+    if 2 * unread.sum() <= len(unread):
+        return pins, None
+    return pins, (
+        f"{encoder.signature['model']} knows less than half of the words in "
+        f"{int(unread.sum()):,} of {len(unread):,} rows; choose a model that reads these "
+        "texts, or chrf, which compares characters"
+    )
+
+
+def notes_on(model: str | Path, pairs: Pairs, scores: Floats) -> str | None:
+    """What is to be known of the texts: empty ones, and languages that the model hardly met."""
+    return "; ".join(filter(None, [_empty(pairs, scores), _foreign(model, pairs)])) or None
 
 
 def _empty(pairs: Pairs, scores: Floats) -> str | None:
@@ -544,7 +570,9 @@ def _foreign(model: str | Path, pairs: Pairs) -> str | None:
     )
 
 
-def _check(layer: object, idf: bool, max_length: object, batch_size: object, offline: bool) -> None:
+def check_model_options(
+    layer: object, idf: bool, max_length: object, batch_size: object, offline: bool
+) -> None:
     """Refuse options that no model takes, before one is loaded."""
     for name, number in (("layer", layer), ("max_length", max_length)):
         if number is not None:
@@ -553,7 +581,7 @@ def _check(layer: object, idf: bool, max_length: object, batch_size: object, off
     check_positive("batch_size", batch_size)
 
 
-def _cut(pairs: Pairs, tokens: TokenIds) -> int:
+def cut_count(pairs: Pairs, tokens: TokenIds) -> int:
     """How many texts and references were longer than the model reads, repeats included."""
     rows = np.concatenate([pairs.texts, pairs.given])
     return int(np.count_nonzero(tokens.truncated[rows]))
