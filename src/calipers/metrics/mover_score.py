@@ -30,7 +30,6 @@ from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_whole
 from calipers.score import Score, signature
 
-
 NOTHING_COUNTS = "no pair has a token that counts on both sides"
 
 
@@ -130,13 +129,14 @@ def ngrams(rows: NDArray[np.float32], weights: Floats, n: int) -> tuple[Floats, 
 
     Tokens of weight 0 are left out first; no n-gram remains where all are.
     """
-    rows, weights = rows[weights > 0].astype(np.float64), weights[weights > 0]
-    if not len(rows):
-        return rows, weights
-    size = min(n, len(rows))
-    windows = np.arange(len(rows) - size + 1)[:, None] + np.arange(size)
+    there: Floats = rows[weights > 0].astype(np.float64)
+    weights = weights[weights > 0]
+    if not len(there):
+        return there, weights
+    size = min(n, len(there))
+    windows = np.arange(len(there) - size + 1)[:, None] + np.arange(size)
     masses = weights[windows].sum(axis=1)
-    points = np.einsum("gt,gtd->gd", weights[windows], rows[windows]) / masses[:, None]
+    points = np.einsum("gt,gtd->gd", weights[windows], there[windows]) / masses[:, None]
     return points, masses / masses.sum()
 
 
