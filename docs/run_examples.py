@@ -4,7 +4,8 @@ print with the page.
 A fenced block of the language ``sh`` holds commands; the ``text`` block behind it, if there is one,
 what they print to standard output. A ``python`` block is a program, of which the same holds.
 Commands that a page cannot run, such as an installation, stand in blocks of the language ``bash``.
-A page that has the comment ``<!-- not run: reason -->`` is left alone.
+A page that has the comment ``<!-- not run: reason -->`` is left alone, and one that has
+``<!-- needs data: NAME -->`` where the folder that CALIPERS_DATA names has no NAME.
 
 In a ``text`` block a line ``...`` stands for any lines, and ``<...>`` for anything within a line.
 White space at the ends of lines does not count.
@@ -31,6 +32,7 @@ BLOCK = re.compile(
     r"^```(?P<language>sh|python|text)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LEFT_OUT = "<!-- not run:"
+DATA = re.compile(r"<!-- needs data: (\w+) -->")
 SECONDS = 300
 
 
@@ -109,10 +111,18 @@ def agrees(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, shown) is not None
 
 
+def missing_data(text: str) -> list[str]:
+    """Name the data that a page needs and that are not there."""
+    folder = os.environ.get("CALIPERS_DATA")
+    return [
+        name for name in DATA.findall(text) if folder is None or not (Path(folder) / name).is_dir()
+    ]
+
+
 def failures(page: Path, *, write: bool = False) -> list[str]:
     """Run all examples of a page; returns what went otherwise than it shows."""
     text = page.read_text("utf-8")
-    if LEFT_OUT in text:
+    if LEFT_OUT in text or missing_data(text):
         return []
     found, changes = [], []
     with tempfile.TemporaryDirectory() as folder:

@@ -37,7 +37,10 @@ def corpus():
 def test_commands_of_a_page(page):
     if corpus() != CORPUS:
         pytest.skip("the texts inside this Python are not those of the page")
-    found = program("run_examples").failures(DOCS / f"{page}.md")
+    runner, path = program("run_examples"), DOCS / f"{page}.md"
+    if lacking := runner.missing_data(path.read_text("utf-8")):
+        pytest.skip(f"CALIPERS_DATA has no {lacking[0]}")
+    found = runner.failures(path)
     assert not found, "\n".join(found)
 
 
@@ -65,6 +68,21 @@ def test_a_page_that_prints_something_else_is_told_and_can_be_written(tmp_path):
     assert runner.failures(page, write=True) == []
     assert runner.failures(page) == []
     assert "```text\n1\n```" in page.read_text()
+
+
+def test_a_page_that_needs_data_is_run_where_they_are(tmp_path, monkeypatch):
+    page, runner = tmp_path / "page.md", program("run_examples")
+    page.write_text("<!-- needs data: birds -->\n```sh\nexit 3\n```\n")
+    for folder in (None, tmp_path):
+        if folder is None:
+            monkeypatch.delenv("CALIPERS_DATA", raising=False)
+        else:
+            monkeypatch.setenv("CALIPERS_DATA", str(folder))
+        assert runner.missing_data(page.read_text()) == ["birds"]
+        assert runner.failures(page) == []
+    (tmp_path / "birds").mkdir()
+    (told,) = runner.failures(page)
+    assert "ended with 3" in told
 
 
 def test_a_command_that_fails_is_told(tmp_path):

@@ -59,6 +59,7 @@ from calipers.options.comparison import CompareOptions
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.pictures import Pictures, pictures_of
 from calipers.results.prompts import PromptOverlap
 from calipers.results.reading import SideReadings, too_little, unread_cautions
 from calipers.results.system import Against
@@ -175,7 +176,12 @@ class Run:
     def against(self) -> Against:
         """The reference, and how systems are compared with it."""
         samples = _samples(self.inputs.reference, self.embedded.reference)
-        return Against(samples, self.settings, self.options.level or LEVEL)
+        return Against(samples, self.settings, self.options.level or LEVEL, self._trained_on)
+
+    @property
+    def _trained_on(self) -> Pictures | None:
+        """The pictures of the training set, where there is one of images."""
+        return None if self.inputs.train is None else pictures_of(self.inputs.train.samples)
 
     @cached_property
     def views(self) -> list[tuple[str, list[Choice]]]:
@@ -387,4 +393,5 @@ def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:
 def _samples(file: InputSet, embeddings: Embeddings) -> Samples:
     texts = file.samples if file.samples.kind == "texts" else None
     clusters = None if file.clusters is None else file.clusters.numbers
-    return Samples(texts, embeddings.views, clusters, file.samples.log_ids)
+    pictures = pictures_of(file.samples)
+    return Samples(texts, embeddings.views, clusters, file.samples.log_ids, pictures)

@@ -22,6 +22,28 @@ OF_REFERENCE = ("nearest_generated", "generated_distance", "generated_first_k", 
 OF_GENERATED = ("nearest_reference", "reference_distance", "reference_first_k", "copied")
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Where generated samples lie beside those that a model was trained on.
+
+    Attributes
+    ----------
+    nearest
+        The row of the nearest training sample, shape ``(m,)``.
+    distance
+        To it, shape ``(m,)``.
+    copied
+        How many generated samples are near copies: those with the smallest distances.
+    files
+        The image file of each training sample, where that is known.
+    """
+
+    nearest: NDArray[np.integer]
+    distance: NDArray[np.floating]
+    copied: int
+    files: Sequence[str] | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
     """One generated set and the reference in one view, and what was measured of them.
@@ -59,6 +81,13 @@ class Evidence:
     reference_clusters, generated_clusters
         The cluster of every row where rows were not drawn independently, whole numbers from 0, the
         same for rows of one cluster in both sets; both, or None.
+    reference_files, generated_files
+        The image file of every row; None where samples are no images, or were not read from files.
+    pictured
+        Whether samples are images that a person can be shown: more of them are named then, and the
+        best as well.
+    trained
+        What lies near the training set; None where there is none.
 
     Raises
     ------
@@ -84,6 +113,10 @@ class Evidence:
     generated_words: WordCounts | None = None
     reference_clusters: NDArray[np.integer] | None = None
     generated_clusters: NDArray[np.integer] | None = None
+    reference_files: Sequence[str] | None = None
+    generated_files: Sequence[str] | None = None
+    pictured: bool = False
+    trained: Trained | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.reference_vectors), len(self.generated_vectors)
@@ -140,6 +173,24 @@ class Evidence:
         reference = _counted(self.reference_words, self.reference_texts)
         generated = _counted(self.generated_words, self.generated_texts)
         return None if reference is None or generated is None else (reference, generated)
+
+    def reference_sample(self, row: int) -> dict[str, Any]:
+        """Say which sample of the reference a row is: its text and its file, where it has them."""
+        return _named_row(row, self.reference_texts, self.reference_files)
+
+    def generated_sample(self, row: int) -> dict[str, Any]:
+        """Say the same of a generated sample."""
+        return _named_row(row, self.generated_texts, self.generated_files)
+
+
+def _named_row(
+    row: int, texts: Sequence[str] | None, files: Sequence[str] | None
+) -> dict[str, Any]:
+    return {
+        "row": int(row),
+        "text": None if texts is None else texts[row],
+        "file": None if files is None else files[row],
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +281,7 @@ def _counted(counted: WordCounts | None, texts: Sequence[str] | None) -> WordCou
 
 
 def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
-    names = tuple(f"{side}_{what}" for what in ("texts", "cells", "words", "clusters"))
+    names = tuple(f"{side}_{what}" for what in ("texts", "cells", "words", "clusters", "files"))
     return {name: getattr(evidence, name) for name in names} | {f"rows of the {side} set": rows}
 
 

@@ -6,8 +6,8 @@ there are no keywords; where an explanation was read back without texts, the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from calipers.errors import InputError
@@ -17,6 +17,7 @@ Texts = Sequence[str] | None
 S = TypeVar("S", bound="Sample")
 R = TypeVar("R", bound="Region")
 Direction = Literal["over", "under", "even"]
+Side = Literal["reference", "generated", "train"]
 
 NAMING = 6
 """Keywords that name a topic in a sentence."""
@@ -32,10 +33,19 @@ class Sample(Plain):
         Its place in its set.
     text
         The whole text; None where there is none.
+    file
+        The file of an image; None where it is none, or was not read from a file.
     """
+
+    _optional = ("file",)
 
     row: int
     text: str | None = None
+    file: str | None = field(default=None, kw_only=True)
+
+    def _outline(self) -> Mapping[str, Any]:
+        data = super()._outline()
+        return data if self.file else {name: data[name] for name in data if name != "file"}
 
 
 @dataclass(frozen=True)
@@ -204,7 +214,15 @@ class Explanation(Plain):
         Near copies of reference samples, closest first; `copies_count` of all.
     notes
         What could not be determined, and why; and further notes.
+    best
+        Of images: the generated samples deepest inside the reference's support that are no near
+        copies, the largest realism first.
+    train_copies
+        Of images: near copies of the training set, closest first, each with its source there;
+        `train_copies_count` of all, None without a training set.
     """
+
+    _optional = ("best", "train_copies", "train_copies_count")
 
     view: str
     n: int
@@ -220,6 +238,14 @@ class Explanation(Plain):
     copies_count: int | None = None
     notes: tuple[str, ...] = ()
     level: float = 0.95
+    best: tuple[Outlier, ...] = ()
+    train_copies: tuple[Copy, ...] = ()
+    train_copies_count: int | None = None
+
+    def _outline(self) -> Mapping[str, Any]:
+        data = super()._outline()
+        missing = {name for name in self._optional if data[name] in ((), None)}
+        return {name: value for name, value in data.items() if name not in missing}
 
     @property
     def under_represented(self) -> tuple[Topic, ...]:
@@ -235,6 +261,30 @@ class Explanation(Plain):
     def not_significant(self) -> tuple[Topic, ...]:
         """Topics whose shares differ by no more than chance may bring."""
         return tuple(topic for topic in self.topics if not topic.significant)
+
+    def listed(self, most: int | None = None) -> Iterator[tuple[Side, Sample]]:
+        """Give every sample that is listed, with its side, as often as it is; not those of cells.
+
+        Parameters
+        ----------
+        most
+            Only the first of every list, with the samples beside them; all by default.
+        """
+        for topic in self.topics:
+            for sample in (*topic.reference_medoids[:most], *topic.uncovered_samples[:most]):
+                yield "reference", sample
+            for sample in topic.generated_medoids[:most]:
+                yield "generated", sample
+        for outlier in (*self.outside[:most], *self.best[:most]):
+            yield "generated", outlier
+            for nearest in outlier.nearest:
+                yield "reference", nearest
+        for of, copies in (("reference", self.copies), ("train", self.train_copies)):
+            side: Side = "train" if of == "train" else "reference"
+            for copy in copies[:most]:
+                yield "generated", copy
+                if copy.source is not None:
+                    yield side, copy.source
 
     def __str__(self) -> str:
         lines = [f"by {self.view}: {self.n} reference samples, {self.m} generated samples"]
@@ -293,6 +343,11 @@ class Explanation(Plain):
                 replace(copy, source=None if copy.source is None else _one(copy.source, reference))
                 for copy in _with(self.copies, generated)
             ),
+            best=tuple(
+                replace(one, nearest=_with(one.nearest, reference))
+                for one in _with(self.best, generated)
+            ),
+            train_copies=_with(self.train_copies, generated),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ TOPICS = 12
 LIMIT = 50
 LEVEL = 0.95
 NEAREST, MEDOIDS, UNCOVERED = 3, 3, 5
+PICTURED_MEDOIDS, PICTURED_UNCOVERED, BEST = 8, 8, 8
+"""Of images, of which a person sees many at a glance."""
 
 
 def explain_pair(
@@ -89,6 +91,9 @@ def explain_pair(
         copies_count=None if copied is None else len(copied),
         notes=tuple(_notes(evidence)),
         level=level,
+        best=tuple(outlier(evidence, space, row) for row in rows_best(evidence)[:BEST]),
+        train_copies=tuple(_copies_of_training(evidence, limit)),
+        train_copies_count=None if evidence.trained is None else evidence.trained.copied,
     )
 
 
@@ -136,7 +141,7 @@ def _notes(evidence: Evidence) -> Iterator[str]:
             "no topics: the sets were not divided into cells; ask for a metric that does so, such "
             "as mauve or frontier_integral"
         )
-    elif not evidence.has_words:
+    elif not evidence.has_words and not evidence.pictured:
         yield "topics have no keywords: the samples are not texts"
     if evidence.clusters is not None and evidence.reference_cells is not None:
         sizes = [len(np.unique(labels)) for labels in evidence.clusters]
@@ -194,7 +199,9 @@ class Describer:
 
     def region(self, place: int, keywords: tuple[str, ...]) -> Region:
         """Describe one region."""
-        division, (reference, generated) = self._division, self._middles
+        evidence, division, (reference, generated) = self._evidence, self._division, self._middles
+        medoids = PICTURED_MEDOIDS if evidence.pictured else MEDOIDS
+        uncovered = PICTURED_UNCOVERED if evidence.pictured else UNCOVERED
         contribution = float(division.contributions[place])
         return Region(
             keywords=keywords,
@@ -208,10 +215,10 @@ class Describer:
             uncovered=None if self._uncovered is None else self._uncovered.size(place),
             outside=None if self._outside is None else int(self._outside[place]),
             cells=division.cells[place],
-            reference_medoids=_samples(self._evidence.reference_texts, reference, place, MEDOIDS),
-            generated_medoids=_samples(self._evidence.generated_texts, generated, place, MEDOIDS),
+            reference_medoids=_samples(evidence.reference_sample, reference, place, medoids),
+            generated_medoids=_samples(evidence.generated_sample, generated, place, medoids),
             uncovered_samples=_samples(
-                self._evidence.reference_texts, self._uncovered, place, UNCOVERED
+                evidence.reference_sample, self._uncovered, place, uncovered
             ),
         )
 
@@ -226,10 +233,10 @@ def direction(reference: NDArray[Any], generated: NDArray[Any], place: int) -> D
 
 
 def _samples(
-    texts: Sequence[str] | None, near: NearMeans | None, place: int, count: int
+    named: Callable[[int], dict[str, Any]], near: NearMeans | None, place: int, count: int
 ) -> tuple[Sample, ...]:
     rows = [] if near is None else near.of(place, count)
-    return tuple(Sample(row, None if texts is None else texts[row]) for row in rows)
+    return tuple(Sample(**named(row)) for row in rows)
 
 
 # ------------------------------------------------------------------ single samples
@@ -252,12 +259,30 @@ def rows_outside(evidence: Evidence) -> NDArray[np.intp] | None:
     return rows if far is None else rows[np.argsort(-np.asarray(far)[rows], kind="stable")]
 
 
+def rows_best(evidence: Evidence) -> list[int]:
+    """Generated rows deepest inside the reference's support, the largest realism first.
+
+    Near copies are left out, since being equal to a reference sample is no quality. Only of images:
+    a person sees at a glance what is good in them.
+    """
+    first, realism = evidence.neighbours.get("reference_first_k"), evidence.realism
+    if not evidence.pictured or first is None or realism is None:
+        return []
+    inside = np.asarray(first) <= evidence.k
+    if "copied" in evidence.neighbours:
+        inside &= ~np.asarray(evidence.neighbours["copied"], bool)
+    rows = np.flatnonzero(inside)
+    order: list[int] = rows[np.argsort(-np.asarray(realism)[rows], kind="stable")].tolist()
+    return order
+
+
 def outlier(evidence: Evidence, space: DistanceSpace, row: int) -> Outlier:
     """A generated sample outside the support, with the reference samples nearest to it."""
     realism = None if evidence.realism is None else float(evidence.realism[row])
     first = int(evidence.neighbours["reference_first_k"][row])
     near = tuple(_nearest(evidence, space, row))
-    return Outlier(int(row), _text(evidence.generated_texts, row), realism, first, near)
+    named = evidence.generated_sample(row)
+    return Outlier(**named, realism=realism, first_k=first, nearest=near)
 
 
 def _nearest(evidence: Evidence, space: DistanceSpace, row: int) -> list[Neighbour]:
@@ -270,8 +295,10 @@ def _nearest(evidence: Evidence, space: DistanceSpace, row: int) -> list[Neighbo
         order = [first, *(other for other in order if other != first)]
         known = evidence.neighbours.get("reference_distance")
         far[first] = far[first] if known is None else known[row]
-    texts = evidence.reference_texts
-    return [Neighbour(other, _text(texts, other), float(far[other])) for other in order[:NEAREST]]
+    return [
+        Neighbour(**evidence.reference_sample(other), distance=float(far[other]))
+        for other in order[:NEAREST]
+    ]
 
 
 def rows_copied(evidence: Evidence) -> NDArray[np.intp] | None:
@@ -287,9 +314,18 @@ def copy_of(evidence: Evidence, row: int) -> Copy:
     """A near copy, with the reference sample that it is close to."""
     source = int(evidence.neighbours["nearest_reference"][row])
     far = float(evidence.neighbours["reference_distance"][row])
-    known = Sample(source, _text(evidence.reference_texts, source))
-    return Copy(int(row), _text(evidence.generated_texts, row), far, known)
+    known = Sample(**evidence.reference_sample(source))
+    return Copy(**evidence.generated_sample(row), distance=far, source=known)
 
 
-def _text(texts: Sequence[str] | None, row: int) -> str | None:
-    return None if texts is None else texts[row]
+def _copies_of_training(evidence: Evidence, limit: int) -> Iterator[Copy]:
+    """Near copies of the training set, closest first, each with its source."""
+    trained = evidence.trained
+    if trained is None:
+        return
+    closest = np.argsort(trained.distance, kind="stable")[: min(limit, trained.copied)]
+    for row in closest.tolist():
+        source = int(trained.nearest[row])
+        file = None if trained.files is None else trained.files[source]
+        named = evidence.generated_sample(row)
+        yield Copy(**named, distance=float(trained.distance[row]), source=Sample(source, file=file))

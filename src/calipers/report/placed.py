@@ -80,11 +80,16 @@ def shown_rows(size: int) -> NDArray[np.intp]:
 
 
 def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
-    """Give the beginnings of the texts of a set on the map; None where there are no texts."""
+    """Give the beginnings of the texts of a set on the map, or the files of its images.
+
+    None where there are neither.
+    """
     if placed.system is None:
         samples = comparison.reference_samples
     else:
         samples = next(iter(comparison.systems[placed.system].samples), None)
+    if samples is not None and samples.files is not None:
+        return [beginning(samples.files[row], EXCERPT) for row in placed.rows]
     if samples is None or samples.listed is None:
         return None
     return [beginning(samples.listed[row], EXCERPT) for row in placed.rows]

@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison
+from calipers.results.pictures import LivePictures, StoredPictures
 from calipers.results.sets import Samples
 from calipers.wording.words import Name
 
@@ -109,7 +110,9 @@ class Redaction:
         if isinstance(value, Name):
             return value
         if isinstance(value, Samples):
-            return replace(value, texts=None, log_ids=None)
+            return replace(value, texts=None, log_ids=None, pictures=None)
+        if isinstance(value, LivePictures | StoredPictures):
+            return None
         if isinstance(value, Caution):  # its text is a sentence, not a sample's
             return _changed(value, lambda _, part: self.value(part))
         if isinstance(value, Mapping):
@@ -130,6 +133,8 @@ class Redaction:
             return value
         if key in TEXTS and isinstance(value, str):
             return None
+        if key == "file" and isinstance(value, str):
+            return _last(value)
         if isinstance(value, list | tuple) and key == "details":
             return type(value)()
         if isinstance(value, list | tuple) and key == "keywords":

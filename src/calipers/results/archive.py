@@ -33,6 +33,7 @@ from calipers._version import __version__
 from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.memory import ROW, budget, json_size, read_whole, reading, size_words
+from calipers.results.pictures import Pictures, StoredPictures, stored
 from calipers.results.sets import Samples, Texts
 from calipers.samples.columns import StringColumn
 from calipers.samples.labels import LogIds
@@ -52,7 +53,7 @@ FIRST_VERSION = b"\x93NUMPY\x01\x00"
 FORMAT = 2
 """Of the zips that are written."""
 
-IDS, EPOCHS = "log_ids.jsonl", "log_epochs.npy"
+IDS, EPOCHS, THUMBNAILS = "log_ids.jsonl", "log_epochs.npy", "thumbnails.json"
 """Parts of a set that a log of inspect names the samples of."""
 
 LEAST_ROWS = 10_000
@@ -137,6 +138,11 @@ class Draft:
         if samples.log_ids is not None:
             self.add_texts(f"{folder}/{IDS}", samples.log_ids.ids)
             self.add_array(f"{folder}/{EPOCHS}", samples.log_ids.epochs)
+
+    def add_pictures(self, folder: str, pictures: Pictures | None, rows: Sequence[int]) -> None:
+        """Add the thumbnails of some rows of a set, where it is one of images."""
+        if pictures is not None:
+            self.add_json(f"{folder}/{THUMBNAILS}", stored(pictures, rows), readable=False)
 
     def add_per_sample(self, folder: str, scores: Mapping[str, Score]) -> None:
         """Add one value for each sample; labels in keys may hold what names of files must not."""
@@ -366,7 +372,14 @@ class Archive:
         clusters = self.array(place) if place in self._names else None
         if not vectors and texts is None:
             return None
-        return Samples(texts, vectors, clusters, self._log_ids(folder))
+        size = len(next(iter(vectors.values()))) if vectors else len(texts or ())
+        pictures = self.pictures(folder, size)
+        return Samples(texts, vectors, clusters, self._log_ids(folder), pictures)
+
+    def pictures(self, folder: str, size: int) -> StoredPictures | None:
+        """Read the thumbnails of a set of `size` samples; None where none were kept."""
+        name = f"{folder}/{THUMBNAILS}"
+        return StoredPictures.of(self.json(name), size) if name in self._names else None
 
     def _log_ids(self, folder: str) -> LogIds | None:
         """By what a log named the samples of a set, where that was kept.

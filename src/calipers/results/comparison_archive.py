@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.explain import Explanation, SampleMap
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.explain.model import Side
 from calipers.results.archive import Archive, Draft, check_array
 from calipers.results.sets import Samples
 from calipers.results.system import Against, SystemResult
@@ -60,11 +61,31 @@ def pack(comparison: Comparison, draft: Draft) -> None:
             data = explanation.to_dict(texts=False)
             name = f"systems/{place}/explanations/{quote(view, '')}.json"
             draft.add_json(name, data, readable=False)
+    _pack_pictures(explained, draft)
     for view, sample_map in explained.maps.items():
         about = {"method": sample_map.method, "explained": sample_map.explained}
         draft.add_json(f"map/{quote(view, '')}.json", about, readable=False)
         for number, points in enumerate(sample_map.coordinates):
             draft.add_array(f"map/{quote(view, '')}/{number}.npy", points)
+
+
+def _pack_pictures(explained: Comparison, draft: Draft) -> None:
+    """Write the thumbnails of all samples that explanations list."""
+    rows: dict[tuple[int, Side], list[int]] = {}
+    for place, system in enumerate(explained.systems):
+        for explanation in system.explained.values():
+            for side, sample in explanation.listed():
+                key = (place if side == "generated" else 0, side)
+                rows.setdefault(key, []).append(sample.row)
+    reference, against = explained.reference_samples, [each.against for each in explained.systems]
+    if reference is not None:
+        draft.add_pictures("reference", reference.pictures, rows.get((0, "reference"), ()))
+    for place, system in enumerate(explained.systems):
+        for samples in system.samples[:1]:
+            folder = f"systems/{place}/samples/0"
+            draft.add_pictures(folder, samples.pictures, rows.get((place, "generated"), ()))
+    trained_on = next((each.trained_on for each in against if each is not None), None)
+    draft.add_pictures("train", trained_on, rows.get((0, "train"), ()))
 
 
 # ------------------------------------------------------------------ reading
@@ -89,7 +110,9 @@ def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
     samples, settings = archive.samples("reference"), comparison.settings
     against = None
     if samples is not None and samples.vectors and settings.get("k") is not None:
-        against = Against.of(samples, settings)
+        size = 0 if comparison.train is None else comparison.train.n
+        trained_on = archive.pictures("train", size)
+        against = replace(Against.of(samples, settings), trained_on=trained_on)
     systems = tuple(
         _system(archive, f"systems/{place}", system, against)
         for place, system in enumerate(comparison.systems)

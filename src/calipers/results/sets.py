@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +14,7 @@ from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.explain import WordCounts
+    from calipers.results.pictures import Pictures
     from calipers.samples.labels import LogIds
 
 
@@ -92,12 +93,20 @@ class Samples:
         none were asked for.
     log_ids
         The id and epoch of every sample, where they were read from a log of inspect; else None.
+    pictures
+        What shows the samples, where they are images; else None.
     """
 
     texts: Texts | None
     vectors: Mapping[str, NDArray[Any]]
     clusters: NDArray[Any] | None = None
     log_ids: LogIds | None = None
+    pictures: Pictures | None = None
+
+    @cached_property
+    def files(self) -> Sequence[str] | None:
+        """The image file of each sample; None where that is not known."""
+        return None if self.pictures is None else self.pictures.files
 
     @cached_property
     def listed(self) -> list[str] | None:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from calipers.catalogue.settings import Settings
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
-from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE, Trained
 from calipers.explain.pair import LEVEL
 from calipers.results.by_name import ByKey
 from calipers.results.caution import Caution
+from calipers.results.pictures import Pictures
 from calipers.results.prompts import PromptOverlap
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
@@ -53,11 +54,14 @@ class Against:
         How neighbours are found, and where.
     level
         Of confidence, at which topics are tested.
+    trained_on
+        The pictures of the training set, where there is one of images; else None.
     """
 
     samples: Samples
     settings: Settings
     level: float = LEVEL
+    trained_on: Pictures | None = None
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
@@ -287,6 +291,10 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         *rows,
         reference_texts=against.samples.listed,
         generated_texts=samples.listed,
+        reference_files=against.samples.files,
+        generated_files=samples.files,
+        pictured=None not in (against.samples.pictures, samples.pictures),
+        trained=_trained(system, "" if main else f"{view}.", m),
         reference_words=against.samples.words,
         generated_words=samples.words,
         neighbours=near,
@@ -302,6 +310,20 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         reference_clusters=clusters[0] if known else None,
         generated_clusters=clusters[1] if known else None,
     )
+
+
+def _trained(system: SystemResult, before: str, m: int) -> Trained | None:
+    """What lies near the training set, of one file of images; None where that is not known."""
+    score = system.scores.get(f"{before}near_copies:train")
+    pictures = None if system.against is None else system.against.trained_on
+    names = f"{before}nearest_train", f"{before}train_distance"
+    known = [system.neighbours.get(name) for name in names]
+    if score is None or pictures is None or len(system.samples) > 1 or not score.value >= 0:
+        return None
+    nearest, distance = known
+    if nearest is None or distance is None:
+        return None
+    return Trained(nearest, distance, round(score.value * m), pictures.files)
 
 
 def _of_view(neighbours: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -94,7 +94,8 @@ def _table(
         (f"{level} interval", [_interval(topic) for topic in topics]),
     )
     made = [Column(head, tuple(map(Text, cells))) for head, cells in columns]
-    lead = Column("topic, by keywords", tuple(map(Text, names)), align="left", share=0)
+    head = "topic, by keywords" if any(topic.keywords for topic in topics) else _unnamed(topics)
+    lead = Column(head, tuple(map(Text, names)), align="left", share=0)
     return Table(
         (lead,),
         singles(made),
@@ -107,6 +108,8 @@ def _table(
 
 def _keywords(topic: Topic) -> str:
     """Name a topic by as many of its keywords as a line has room for."""
+    if (file := _typical(topic)) is not None:
+        return clean(file)
     words = [clean(word) for word in topic.keywords]
     named = name_of(topic, 1)
     for count in range(2, len(words) + 1):
@@ -115,6 +118,19 @@ def _keywords(topic: Topic) -> str:
             break
         named = longer
     return clean(named)
+
+
+def _unnamed(topics: Sequence[Topic]) -> str:
+    """Head the names of topics without keywords."""
+    files = any(_typical(topic) for topic in topics)
+    return "mode, by its most typical image" if files else "topic, by keywords"
+
+
+def _typical(topic: Topic) -> str | None:
+    """Give the file of the image in the middle of a topic, on the side that has more of it."""
+    sides = topic.reference_medoids, topic.generated_medoids
+    first, other = sides if topic.direction == "under" else sides[::-1]
+    return next((sample.file for sample in (*first, *other) if sample.file), None)
 
 
 def _ratio(topic: Topic) -> str:
@@ -133,6 +149,7 @@ def _notes(explanation: Explanation, minor: int) -> Iterator[Note]:
     if left > 0:
         yield Note("how", f"and {left} more, with smaller contributions: --html FILE lists them")
     yield from _samples(explanation, SAMPLES[minor])
+    yield from _copies(explanation, SAMPLES[minor])
     yield from (Note("note", clean(note)) for note in explanation.notes)
 
 
@@ -144,11 +161,34 @@ def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
     if not worst:
         yield Note("caption", head)
     elif all(sample.text is None for sample in worst):
-        rows = ", ".join(str(sample.row) for sample in worst)
-        yield Note("caption", f"{head}; the worst are rows {rows}")
+        if all(sample.file for sample in worst):
+            yield Note("caption", f"{head}; the worst (file, nearest in the reference):")
+            for sample in worst:
+                near = next((clean(one.file) for one in sample.nearest if one.file), MISSING)
+                yield Note("point", f"{clean(sample.file or '')}  {near}")
+        else:
+            rows = ", ".join(str(sample.row) for sample in worst)
+            yield Note("caption", f"{head}; the worst are rows {rows}")
     else:
         yield Note("caption", f"{head}; the worst (row: text):")
         for sample in worst:
             text = " ".join(clean(sample.text or "").split())
             start = text if fits(text, EXCERPT) else f"{head_of(text, EXCERPT - 1).rstrip()}…"
             yield Note("point", f"{sample.row}: {start}")
+
+
+def _copies(explanation: Explanation, most: int) -> Iterator[Note]:
+    """Name the files of the closest near copies, each with what it is a copy of."""
+    for copies, count, of in (
+        (explanation.copies, explanation.copies_count, "reference"),
+        (explanation.train_copies, explanation.train_copies_count, "training"),
+    ):
+        named = [
+            f"{clean(copy.file)}  {clean(copy.source.file)}"
+            for copy in copies[:most]
+            if copy.file and copy.source is not None and copy.source.file
+        ]
+        if named:
+            head = f"near copies of {of} samples: {count} of {explanation.m}"
+            yield Note("caption", f"{head}; the closest (file, {of} sample):")
+            yield from (Note("point", pair) for pair in named)

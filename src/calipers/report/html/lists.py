@@ -19,6 +19,9 @@ from calipers.wording.short_names import short
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""
 
+NAMED = 2
+"""Samples that name a cell of images."""
+
 FIRST = 8
 """Entries of a list that are seen at once; the others open."""
 
@@ -33,10 +36,13 @@ class ViewLists:
         Of a system by one view.
     k_max
         The largest k at which it was measured which ball holds a sample; None where not known.
+    pictured
+        Whether its samples are images that the page shows.
     """
 
     explanation: Explanation
     k_max: int | None = None
+    pictured: bool = False
 
     @property
     def view(self) -> str:
@@ -106,7 +112,8 @@ def system_lists(comparison: Comparison) -> list[SystemLists]:
     for row in furthest_first(comparison):
         system = comparison.systems[row]
         explanations = [system.explained[view] for view in views if view in system.explained]
-        shown = tuple(ViewLists(explanation, k_max) for explanation in explanations)
+        pictured = bool(system.samples and system.samples[0].pictures)
+        shown = tuple(ViewLists(explanation, k_max, pictured) for explanation in explanations)
         lists.append(SystemLists(row + 1, short(system.name), shown))
     return [system for system in lists if system.views]
 
@@ -116,6 +123,11 @@ def beside(sample: Outlier | Copy) -> Sequence[Sample]:
     if isinstance(sample, Outlier):
         return sample.nearest
     return () if sample.source is None else (sample.source,)
+
+
+def files(samples: Sequence[Sample]) -> str:
+    """Name the files of the first samples of a region, or their rows where there are none."""
+    return ", ".join(clean(sample.file or f"row {sample.row}") for sample in samples[:NAMED])
 
 
 def keywords(region: Region) -> list[str]:

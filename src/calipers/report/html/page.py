@@ -7,11 +7,10 @@ page, so that no text can become one. The same comparison gives the same bytes.
 from __future__ import annotations
 
 import base64
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
+from importlib import resources
 from typing import Any
 
 from jinja2 import Environment
@@ -21,8 +20,9 @@ from calipers.assets import PLOTLY
 from calipers.evaluate.order import arranged
 from calipers.report.comparison import document as compare
 from calipers.report.html.escaping import escaping_templates
+from calipers.report.html.gallery import Gallery
 from calipers.report.html.islands import data_text, island, policy, visible
-from calipers.report.html.lists import FIRST, beside, keywords, system_lists
+from calipers.report.html.lists import FIRST, beside, files, keywords, system_lists
 from calipers.report.html.map import map_data
 from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
 from calipers.report.html.stored import is_stored, packed, stored_pairs, stored_parts
@@ -39,7 +39,16 @@ from calipers.report.html.tables import (
     title,
     written,
 )
-from calipers.report.html.texts import StoredTexts, TextView, fitting, fitting_stored, listed_keys
+from calipers.report.html.texts import (
+    LARGEST,
+    LEAST_ROOM,
+    SEPARATED,
+    StoredTexts,
+    TextView,
+    fitting,
+    fitting_stored,
+    listed_keys,
+)
 from calipers.report.html.wording import count
 from calipers.report.redacted import without_texts
 from calipers.report.shown import sets_of
@@ -55,8 +64,6 @@ PURPOSE = "the HTML report"
 SCRIPT = "plotly.min.js"
 OWN_STYLES = ("style.css",)
 OWN_SCRIPTS = ("packed.js", "page.js")
-SEPARATED = re.compile(r"(?<=[_./-])(?=[^_./-])")
-"""Where a name may be broken: behind the signs that separate its parts."""
 CHARTS = ("planes", "curves", "frontiers", "topics")
 PARTS = "data-parts"
 """The id of what is stored of many systems."""
@@ -125,6 +132,7 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
         texts: TextView = fitting_stored(explanations, taken=inlined.size)
     else:
         texts = fitting((explanation for _, explanation in explanations), taken=inlined.size)
+    texts.gallery = Gallery.of(shown, max(LEAST_ROOM, LARGEST - inlined.size))
     environment, about, systems = _environment(texts), _about(placed, shown), system_lists(shown)
     if isinstance(texts, StoredTexts):
         parts = stored_parts(environment, systems, about["signatures"], texts=texts, first=FIRST)
@@ -141,6 +149,7 @@ def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
         study=shown.settings.get("study"),
         redacted=redact,
         first=FIRST,
+        gallery=texts.gallery,
     )
     return page
 
@@ -248,6 +257,7 @@ def _environment(texts: TextView) -> Environment:
         "breakable": lambda name: _breakable(visible(str(name))),
         "sentence": lambda text: Markup("").join(_in_direction(str(text), escape)),
         "parted": lambda text: Markup("").join(_in_direction(str(text), _breakable)),
+        "files": files,
         "keywords": keywords,
         "meaning": MARKS.get,
         "named": lambda words: Markup("").join(_with_names(words)),
@@ -255,6 +265,7 @@ def _environment(texts: TextView) -> Environment:
         "sample": texts.written,
         "samples": texts.all_written,
         "written": written,
+        "turned": texts.turn_to,
     }
     environment.tests["scored"] = lambda cell: isinstance(cell, ScoreCell)
     return environment
@@ -283,7 +294,9 @@ def _in_direction(text: str, write: Callable[[str], Markup]) -> Iterator[Markup]
 
 
 def _static(name: str) -> str:
-    return _harmless(files("calipers.report.html").joinpath("static", name).read_text("utf-8"))
+    return _harmless(
+        resources.files("calipers.report.html").joinpath("static", name).read_text("utf-8")
+    )
 
 
 def _harmless(source: str) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup, escape
 
-from calipers.explain.model import Explanation, Neighbour, Sample
+from calipers.explain.model import Explanation, Neighbour, Sample, Side
+from calipers.report.html.gallery import Gallery
 from calipers.report.html.islands import visible
 from calipers.report.html.languages import language
 from calipers.wording.cells import cut
 
-Side = Literal["reference", "generated"]
-
+SEPARATED = re.compile(r"(?<=[_./-])(?=[^_./-])")
+"""Where a name may be broken: behind the signs that separate its parts."""
 LONGEST = 20_000
 """Characters of a text that are shown at most."""
 SHORTEST = 400
@@ -54,6 +55,8 @@ class Shown:
         What was measured of it.
     key
         By what a stored text is found; empty where the text itself is shown.
+    file
+        The file of an image; empty where it has none.
     """
 
     row: int
@@ -62,13 +65,44 @@ class Shown:
     folded: bool = False
     says: str = ""
     key: str = ""
+    file: str = ""
+
+
+SIDES: dict[Side, str] = {"reference": "reference", "generated": "generated", "train": "training"}
+"""How the page calls a side before a row."""
 
 
 @dataclass
 class TextView:
-    """How texts are shown: at most `longest` characters of each."""
+    """How samples are shown: at most `longest` characters of each text; images as pictures.
+
+    Attributes
+    ----------
+    longest
+        Characters of a text.
+    gallery
+        The pictures.
+    place
+        Of the system whose lists are being written, from 1.
+    """
 
     longest: int = LONGEST
+    gallery: Gallery = field(default_factory=Gallery)
+    place: int = 0
+
+    @contextmanager
+    def of(self, place: int) -> Iterator[None]:
+        """Let generated samples be those of the system at a place, from 1."""
+        self.place, before = place, self.place
+        try:
+            yield
+        finally:
+            self.place = before
+
+    def turn_to(self, place: int) -> str:
+        """Let generated samples be those of another system from here on; nothing is written."""
+        self.place = place
+        return ""
 
     def shown(self, sample: Sample, side: Side) -> Shown:
         """Give a sample of a side as it is shown."""
@@ -77,7 +111,7 @@ class TextView:
     def _shown(self, sample: Sample, side: Side) -> Shown:
         text = sample.text
         if text is None:
-            return Shown(sample.row, None)
+            return Shown(sample.row, None, file=visible(sample.file or ""))
         start = visible(cut(text, self.longest))
         part = f"first {len(start):,} of {len(text):,} characters" if text[self.longest :] else ""
         folded = len(start) > FOLDED or start.count("\n") >= LINES
@@ -94,10 +128,11 @@ class TextView:
 
     def _written(self, sample: Sample, side: Side) -> str:
         shown = self.shown(sample, side)
-        facts = " · ".join(filter(None, (f"{side} row {shown.row}", shown.says, shown.cut)))
+        name = f"{SIDES[side]} row {shown.row}"
+        facts = " · ".join(filter(None, (name, shown.says, shown.cut)))
         row = f'<p class="row">{facts}</p>\n'
         if shown.text is None:
-            return row
+            return self._pictured(shown, side, name) + row
         folded = " folded" if shown.folded else ""
         if shown.key:
             where = f'data-text="{shown.key}"></div>'
@@ -105,6 +140,16 @@ class TextView:
             where = f">{escape(shown.text) or EMPTY}</div>"
         how = f'class="text{folded}" dir="auto"{language(shown.text)}'
         return f"{row}<div {how}{' ' * bool(shown.key)}{where}\n"
+
+    def _pictured(self, shown: Shown, side: Side, name: str) -> str:
+        """Write the picture of an image and its file; nothing of what is none."""
+        address = self.gallery.address(self.place, side, shown.row)
+        parts = map(escape, SEPARATED.split(shown.file))
+        file = f'<p class="file"><bdi>{"<wbr>".join(parts)}</bdi></p>\n' if shown.file else ""
+        if not address:
+            return file
+        alt = escape(", ".join(filter(None, (name, shown.file))))
+        return f'<img class="shot" src="{address}" alt="{alt}" loading="lazy">\n{file}'
 
 
 class StoredTexts(TextView):
@@ -120,19 +165,9 @@ class StoredTexts(TextView):
         super().__init__(longest)
         self.stored: dict[str, str] = {}
         self._known: dict[str, Shown] = {}
-        self._place = 0
-
-    @contextmanager
-    def of(self, place: int) -> Iterator[None]:
-        """Let generated samples be those of the system at a place, from 1."""
-        self._place, before = place, self._place
-        try:
-            yield
-        finally:
-            self._place = before
 
     def _shown(self, sample: Sample, side: Side) -> Shown:
-        key = text_key(self._place, side, sample.row)
+        key = text_key(self.place, side, sample.row)
         if key not in self._known:
             shown = super()._shown(sample, side)
             if shown.text:
@@ -156,7 +191,7 @@ def fitting(explanations: Iterable[Explanation], *, taken: int = 0) -> TextView:
 
     `taken` tells how many bytes the rest of the page takes.
     """
-    listed = (sample for explanation in explanations for sample, _ in _listed(explanation))
+    listed = (sample for explanation in explanations for _, sample in explanation.listed())
     texts = [sample.text[:LONGEST] for sample in listed if sample.text is not None]
     return TextView(_longest(texts, LARGEST - taken - MARKUP * len(texts)))
 
@@ -171,7 +206,7 @@ def fitting_stored(
     texts: dict[str, str] = {}
     mentions = 0
     for place, explanation in explanations:
-        for sample, side in _listed(explanation):
+        for side, sample in explanation.listed():
             mentions += 1
             texts[text_key(place, side, sample.row)] = (sample.text or "")[:LONGEST]
     return StoredTexts(
@@ -184,14 +219,14 @@ def listed_keys(explanations: Iterable[tuple[int, Explanation]]) -> frozenset[st
     return frozenset(
         text_key(place, side, sample.row)
         for place, explanation in explanations
-        for sample, side in _listed(explanation)
+        for side, sample in explanation.listed()
         if sample.text
     )
 
 
 def text_key(place: int, side: Side, row: int) -> str:
     """By what the text of a sample is found: its set, 0 for the reference, and its row."""
-    return f"{0 if side == 'reference' else place}:{row}"
+    return f"{place if side == 'generated' else 0}:{row}"
 
 
 def _longest(texts: Sequence[str], room: float) -> int:
@@ -222,22 +257,3 @@ def _weight(text: str) -> int:
     """Bytes of a text in a page, where a quotation mark takes five."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return size + 4 * sum(map(text.count, "'\"&<>"))
-
-
-def _listed(explanation: Explanation) -> Iterator[tuple[Sample, Side]]:
-    """Give every sample that is listed, and its side; those of cells are not."""
-    for topic in explanation.topics:
-        for medoid in topic.reference_medoids:
-            yield medoid, "reference"
-        for medoid in topic.generated_medoids:
-            yield medoid, "generated"
-        for uncovered in topic.uncovered_samples:
-            yield uncovered, "reference"
-    for outlier in explanation.outside:
-        yield outlier, "generated"
-        for nearest in outlier.nearest:
-            yield nearest, "reference"
-    for copy in explanation.copies:
-        yield copy, "generated"
-        if copy.source is not None:
-            yield copy.source, "reference"
