@@ -7,6 +7,10 @@ from reproduction.item import Item, Source
 DIGITS = "The 1,797 digits of scikit-learn (8 × 8 pixels, as they are) in place of the images."
 BLENDS = DIGITS + " Low quality is a blend of two digits, few modes the first few digits."
 INCEPTION = "Inception-v3 (pool3) features"
+PHOTOGRAPHS = (
+    "120 photographs of each class of CIFAR-10's test set, EfficientNet-Lite0 in place of "
+    "Inception, on 128 principal axes; 20 clusters, 10 repetitions."
+)
 
 SOURCE = Source(
     "prd",
@@ -89,6 +93,37 @@ SOURCE = Source(
             ("images.md",),
         ),
         Item(
+            "prd-figure-3-photographs",
+            "Figures 2 and 3, on photographs",
+            "The four shapes of curves, with classes of CIFAR-10 for modes.",
+            "other models or data",
+            "runs_pictures:prd_figure_3",
+            PHOTOGRAPHS + " Classes overlap where modes of the drawing do not.",
+            see=("images.md",),
+        ),
+        Item(
+            "prd-figure-5-photographs",
+            "Figure 5, left and middle, on CIFAR-10",
+            "The same on photographs: classes dropped and invented, by Fréchet distance, inception "
+            "score and PRD, with k-NN precision and recall beside them.",
+            "other models or data",
+            "runs_pictures:prd_figure_5",
+            PHOTOGRAPHS + " Q1 to Q10 have 60 pictures of each of their classes.",
+            ("the 10,000 test and 50,000 training images of CIFAR-10", INCEPTION),
+            "calipers compare -r five/ q4/ q6/ --embedder inception "
+            "--metrics frechet_distance,prd_f8,prd_f1_8",
+            ("images.md",),
+        ),
+        Item(
+            "prd-classes",
+            "Section 4.1, class by class",
+            "Each class of CIFAR-10 dropped alone, and invented alone.",
+            "other models or data",
+            "runs_pictures:prd_classes",
+            PHOTOGRAPHS + " Not in the paper, which adds classes in their order.",
+            see=("images.md",),
+        ),
+        Item(
             "prd-figure-5-right",
             "Figure 5, right",
             "PRD curves of sentences of one to five MultiNLI genres against all five.",
@@ -128,6 +163,22 @@ SOURCE = Source(
             ("plots.md",),
         ),
         Item(
+            "prd-figure-7-trained",
+            "Figure 7, a VAE and a GAN trained here",
+            "F1/8 and F8 of a VAE and a GAN over training, beside photographs that neither has "
+            "seen.",
+            "other models or data",
+            "runs_pictures:prd_figure_7",
+            PHOTOGRAPHS + " One small VAE and one small GAN, trained for minutes on 1,500 "
+            "photographs of CIFAR-10 on one processor thread.",
+            (
+                "seven kinds of GANs and the VAE with 100 settings each (Lucic et al., 2018)",
+                INCEPTION,
+            ),
+            "calipers compare -r cifar/ models/* --embedder inception --metrics prd_f8,prd_f1_8",
+            ("images.md",),
+        ),
+        Item(
             "prd-figure-8",
             "Figure 8 (appendix)",
             "PRD sees losses of variety within classes, which the inception score does not.",
@@ -143,6 +194,15 @@ SOURCE = Source(
             "other models or data",
             "runs_digits:prd_figure_9",
             DIGITS,
+            ("the embedded images of the appendix",),
+        ),
+        Item(
+            "prd-figure-9-photographs",
+            "Figure 9 (appendix), on CIFAR-10",
+            "Clusters of features hold pictures of one class more often than clusters of pixels.",
+            "other models or data",
+            "runs_pictures:prd_figure_9",
+            PHOTOGRAPHS,
             ("the embedded images of the appendix",),
         ),
         Item(
