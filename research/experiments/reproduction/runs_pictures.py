@@ -292,15 +292,14 @@ def prd_figure_7() -> Iterator[Line | Setting]:
     )
     names = list(rows)
 
-    def scores(which: int) -> Row:
-        def measured(kept: Rows) -> list[float]:
-            sets = [real[kept], *(rows[name][kept] for name in names)]
-            return [prd_ends(rest, each, 0)[which] for each in sets]
+    def measured(kept: Rows) -> list[float]:
+        sets = [real[kept], *(rows[name][kept] for name in names)]
+        ends = [prd_ends(rest, each, 0) for each in sets]
+        return [pair[which] for which in (0, 1) for pair in ends]
 
-        return jackknife(measured, picture_samples.SIZE, blocks=BLOCKS)
-
+    both, size = jackknife(measured, picture_samples.SIZE, blocks=BLOCKS), len(names) + 1
     for which, end, means in ((0, "F1/8", "precision"), (1, "F8", "recall")):
-        found = scores(which)
+        found = _of(both, range(which * size, (which + 1) * size))
         for place, name in enumerate(["photographs that no generator has seen", *names]):
             yield shown(f"{end} ({means}) of {name}", found.estimates[place])
         last = {
