@@ -5,7 +5,11 @@ A fenced block of the language ``sh`` holds commands; the ``text`` block behind 
 what they print to standard output. A ``python`` block is a program, of which the same holds.
 Commands that a page cannot run, such as an installation, stand in blocks of the language ``bash``.
 A page that has the comment ``<!-- not run: reason -->`` is left alone, and one that has
-``<!-- needs data: NAME -->`` where the folder that CALIPERS_DATA names has no NAME.
+``<!-- needs data: NAME -->`` where the folder that CALIPERS_DATA names has no NAME. A block behind a line
+``<!-- needs: CALIPERS_MODELS CALIPERS_DATA -->`` is left out where one of these environment
+variables is not set: it needs what cannot be had everywhere, such as a real language model, and
+has hours. Where CALIPERS_SAMPLES is set, the folder ``samples`` that such blocks write to is that
+one, so that what was written before is not written again.
 
 In a ``text`` block a line ``...`` stands for any lines, and ``<...>`` for anything within a line.
 White space at the ends of lines does not count.
@@ -29,11 +33,13 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 
 BLOCK = re.compile(
-    r"^```(?P<language>sh|python|text)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^<!-- needs: (?P<needs>[A-Z_ ]+) -->\n)?"
+    r"^```(?P<language>sh|python|text)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 LEFT_OUT = "<!-- not run:"
 DATA = re.compile(r"<!-- needs data: (\w+) -->")
-SECONDS = 300
+SECONDS, SECONDS_OF_MODELS = 300, 7200
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,20 @@ class Example:
         What it prints, as the page has it; None where the page shows nothing.
     span
         Where in the page `expected` stands.
+    needs
+        The environment variables without which it is not run.
     """
 
     language: str
     body: str
     expected: str | None = None
     span: tuple[int, int] = (0, 0)
+    needs: tuple[str, ...] = ()
+
+    @property
+    def can_run(self) -> bool:
+        """Whether all that it needs is named."""
+        return all(os.environ.get(name) for name in self.needs)
 
 
 def examples(page: str) -> Iterator[Example]:
@@ -64,14 +78,19 @@ def examples(page: str) -> Iterator[Example]:
     for place, block in enumerate(blocks):
         if block["language"] == "text":
             continue
+        needs = tuple((block["needs"] or "").split())
         following = blocks[place + 1 : place + 2]
         between = page[block.end() : following[0].start()] if following else "x"
         if following and following[0]["language"] == "text" and not between.strip():
             yield Example(
-                block["language"], block["body"], following[0]["body"], following[0].span("body")
+                block["language"],
+                block["body"],
+                following[0]["body"],
+                following[0].span("body"),
+                needs,
             )
         else:
-            yield Example(block["language"], block["body"])
+            yield Example(block["language"], block["body"], needs=needs)
 
 
 def run(example: Example, folder: Path) -> tuple[int, str, str]:
@@ -87,8 +106,9 @@ def run(example: Example, folder: Path) -> tuple[int, str, str]:
         "NO_COLOR": "1",
         "PYTHONIOENCODING": "utf-8",
     }
+    limit = SECONDS_OF_MODELS if example.needs else SECONDS
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=limit
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -127,7 +147,11 @@ def failures(page: Path, *, write: bool = False) -> list[str]:
     found, changes = [], []
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "docs").symlink_to(DOCS)
+        if samples := os.environ.get("CALIPERS_SAMPLES"):
+            (Path(folder) / "samples").symlink_to(Path(samples).resolve())
         for example in examples(text):
+            if not example.can_run:
+                continue
             status, printed, errors = run(example, Path(folder))
             if status:
                 found.append(

@@ -85,6 +85,27 @@ def test_a_page_that_needs_data_is_run_where_they_are(tmp_path, monkeypatch):
     assert "ended with 3" in told
 
 
+def test_a_command_that_needs_a_model_is_run_only_where_there_is_one(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- needs: CALIPERS_MODELS CALIPERS_DATA -->\n```sh\nls samples\n```\n\n"
+        "```text\nkept.jsonl\n```\n"
+    )
+    runner = program("run_examples")
+    monkeypatch.setenv("CALIPERS_MODELS", "models")
+    monkeypatch.delenv("CALIPERS_DATA", raising=False)
+    (found,) = runner.examples(page.read_text())
+    assert found.needs == ("CALIPERS_MODELS", "CALIPERS_DATA")
+    assert runner.failures(page) == []
+    monkeypatch.setenv("CALIPERS_DATA", "data")
+    monkeypatch.delenv("CALIPERS_SAMPLES", raising=False)
+    assert "No such file" in runner.failures(page)[0]
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "kept.jsonl").touch()
+    monkeypatch.setenv("CALIPERS_SAMPLES", str(tmp_path / "samples"))
+    assert runner.failures(page) == []
+
+
 def test_a_command_that_fails_is_told(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```sh\nexit 3\n```\n")
