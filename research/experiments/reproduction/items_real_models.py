@@ -47,15 +47,26 @@ SOURCE = Source(
         Item(
             "real-mauve-table-5",
             "MAUVE, table 5",
-            "Six metrics of three decodings; MAUVE* ranks greedy below ancestral below nucleus, "
-            "perplexity does not.",
+            "Metrics of three decodings; MAUVE* ranks greedy below ancestral below nucleus.",
             "other models or data",
             "runs_real_mauve:mauve_table_5",
-            STORIES + " Perplexity is given by the model that wrote, as in the paper, and by the "
-            "other one; of the first 24 texts, cut to 40 words, given their prompts.",
+            STORIES,
             (GPT2, WEBTEXT, EMBEDDER),
             COMPARE,
             ("likelihood.md", *TOLD),
+        ),
+        Item(
+            "real-mauve-table-5-perplexity",
+            "MAUVE, table 5, generation perplexity",
+            "How far the perplexity of samples lies from that of people's texts, by decoding.",
+            "other models or data",
+            "runs_real_mauve:mauve_table_5_perplexity",
+            "As above. The paper's scorer is the model that wrote; here SmolLM2's samples are read "
+            "by SmolLM2 itself and by Gemma, Gemma's by SmolLM2. The first 24 texts, cut to 40 "
+            "words, given their prompts.",
+            (GPT2, WEBTEXT),
+            "calipers likelihood greedy.jsonl ancestral.jsonl -r webtext.jsonl --model ./gpt2-xl",
+            ("likelihood.md",),
         ),
         Item(
             "real-mauve-table-7",
@@ -74,10 +85,21 @@ SOURCE = Source(
             "Scores over the length of the texts.",
             "other models or data",
             "runs_real_mauve:mauve_figure_8",
-            STORIES + " Lengths of 12 to 100 words; perplexity over the first 10 to 40 tokens.",
+            STORIES + " Lengths of 12 to 100 words.",
             (GPT2, WEBTEXT, EMBEDDER),
             "calipers sweep --over n -r webtext.jsonl ancestral.jsonl --metrics mauve_star",
             TOLD,
+        ),
+        Item(
+            "real-mauve-figure-8-perplexity",
+            "MAUVE, figures 8 and 22, generation perplexity",
+            "How far the perplexity of samples lies from that of people's texts, by length.",
+            "other models or data",
+            "runs_real_mauve:mauve_figure_8_perplexity",
+            "The first 10 to 40 tokens of 24 texts, each read by the other model.",
+            (GPT2, WEBTEXT),
+            "calipers likelihood ancestral.jsonl -r webtext.jsonl --model ./gpt2-xl",
+            ("likelihood.md",),
         ),
         Item(
             "real-mauve-table-15",

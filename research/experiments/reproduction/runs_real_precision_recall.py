@@ -21,7 +21,7 @@ from calipers.samples import SampleSet
 from reproduction import real_models, runs_real_mauve
 from reproduction.item import Line, Setting
 from reproduction.real_models import GEMMA, SMOLLM2
-from reproduction.runs_real_mauve import VIEWS, comparison, named, setting, title
+from reproduction.runs_real_mauve import VIEWS, comparison, named, setting, title, value
 from reproduction.verdicts import (
     Estimate,
     Row,
@@ -143,19 +143,18 @@ def columns(view: str = "meaning") -> dict[str, np.ndarray]:
     """Scores of all systems, one value for each."""
     found: dict[str, list[float]] = {}
     for model, decoding in real_models.STORIES:
-        scores = comparison(view)[named(model, decoding)]
         texts = real_models.cut(real_models.written(model, decoding))
         values = {
-            "precision": scores["precision"].value,
-            "recall": scores["recall"].value,
-            "MAUVE*": scores["mauve_star"].value,
+            "precision": value("precision", model, decoding, view),
+            "recall": value("recall", model, decoding, view),
+            "MAUVE*": value("mauve_star", model, decoding, view),
             "Self-BLEU": text.self_bleu(texts, threads=1).value,
             "Distinct-4": text.distinct(texts, order=4).value,
-            "F8": scores["prd_f8"].value,
-            "F1/8": scores["prd_f1_8"].value,
+            "F8": value("prd_f8", model, decoding, view),
+            "F1/8": value("prd_f1_8", model, decoding, view),
         }
-        for name, value in values.items():
-            found.setdefault(name, []).append(value)
+        for name, number in values.items():
+            found.setdefault(name, []).append(number)
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -225,8 +224,8 @@ def pr_table_b1() -> Iterator[Line | Setting]:
         threads=1,
     )
     for score, paper in (("precision", "0.70 to 0.99"), ("recall", "0.67 to 0.99")):
-        default = np.array([comparison()[name][score].value for name in systems])
-        form = np.array([comparison("form")[name][score].value for name in systems])
+        default = np.array([value(score, *each, "meaning") for each in real_models.STORIES])
+        form = np.array([value(score, *each, "form") for each in real_models.STORIES])
         words = np.array([by_words[name][score].value for name in systems])
         for label, values in (("MiniLM by form", form), ("TF-IDF", words)):
             yield correlated(
