@@ -1,4 +1,4 @@
-"""All five sources, in the order in which the pages stand."""
+"""All five sources and what real models show of them, in the order in which the pages stand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from reproduction.items_mauve import SOURCE as MAUVE
 from reproduction.items_perplexity_bleu import SOURCE as PERPLEXITY_BLEU
 from reproduction.items_prd import SOURCE as PRD
 from reproduction.items_precision_recall import SOURCE as PRECISION_RECALL
+from reproduction.items_real_models import SOURCE as REAL_MODELS
 
-SOURCES: tuple[Source, ...] = (PRECISION_RECALL, PRD, PERPLEXITY_BLEU, BERTSCORE_MAUVE, MAUVE)
+SOURCES: tuple[Source, ...] = (
+    *(PRECISION_RECALL, PRD, PERPLEXITY_BLEU, BERTSCORE_MAUVE, MAUVE),
+    REAL_MODELS,
+)
 
 ITEMS: dict[str, Item] = {item.key: item for source in SOURCES for item in source.items}
 

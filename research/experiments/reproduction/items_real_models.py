@@ -69,17 +69,6 @@ SOURCE = Source(
             ("likelihood.md",),
         ),
         Item(
-            "real-mauve-table-7",
-            "MAUVE, table 7",
-            "Locally typical sampling by τ, beside the nucleus.",
-            "other models or data",
-            "runs_real_mauve:mauve_table_7",
-            STORIES + " SmolLM2 alone.",
-            (GPT2, WEBTEXT, EMBEDDER),
-            COMPARE,
-            TOLD,
-        ),
-        Item(
             "real-mauve-figure-8",
             "MAUVE, figures 8 and 22",
             "Scores over the length of the texts.",
@@ -124,17 +113,6 @@ SOURCE = Source(
             TOLD,
         ),
         Item(
-            "real-mauve-figure-23",
-            "MAUVE, figure 23",
-            "MAUVE* over the nucleus parameter.",
-            "other models or data",
-            "runs_real_mauve:mauve_figure_23",
-            STORIES,
-            (GPT2, WEBTEXT, EMBEDDER),
-            COMPARE,
-            TOLD,
-        ),
-        Item(
             "real-pr-table-1",
             "Precision and recall, table 1",
             "Overlap of five families of chat models, with Llama-2 70B and with Mistral 7B as the "
@@ -149,18 +127,6 @@ SOURCE = Source(
             ("samples of the five chat models for the creative instructions", EMBEDDER),
             OVERLAP,
             ("shared_prompts.md", "overlap.md"),
-        ),
-        Item(
-            "real-pr-table-1-creative",
-            "Precision and recall, table 1, two small models",
-            "A chat model beside a base model on creative instructions.",
-            "other models or data",
-            "runs_real_precision_recall:pr_table_1_creative",
-            "SmolLM2 135M Instruct by its chat template, Gemma 3 270M as the reference; the fifty "
-            "instructions of `--task creative`, two samples each, at most 100 tokens.",
-            ("samples of the five chat models for the creative instructions", EMBEDDER),
-            OVERLAP,
-            ("overlap.md",),
         ),
         Item(
             "real-pr-figure-1",
@@ -230,15 +196,32 @@ SOURCE = Source(
         ),
         Item(
             "real-mauve-table-6",
-            "MAUVE, table 6",
-            "Beam search beside greedy decoding and sampling.",
+            "MAUVE, tables 6 and 7, figure 23",
+            "Beam search, locally typical sampling, and MAUVE* over the nucleus parameter and K.",
             "not run",
             "",
-            "On one core 100 texts by a beam of four take four times as long as sampling.",
-            (GPT2, WEBTEXT, EMBEDDER),
+            "With n-gram models they are on the page of the paper.",
+            (
+                "samples of a real model by these decodings: about four minutes of one core each "
+                "for SmolLM2, four times as long for a beam of four",
+            ),
             "calipers generate --model ./smollm2-135m-instruct --prompts human.jsonl "
-            "--prompt-words 20 --n 100 --max-tokens 160 --decoding beam=4 --output beam.jsonl",
+            "--prompt-words 20 --n 100 --max-tokens 160 --decoding typical=0.95 --output "
+            "typical.jsonl\ncalipers compare -r human.jsonl typical.jsonl --strip-prompt "
+            "--match-length 100 --metrics mauve_star",
             ("language_models.md",),
+        ),
+        Item(
+            "real-pr-creative",
+            "Precision and recall, table 1 on creative instructions",
+            "Overlap of chat models on fifty creative instructions.",
+            "not run",
+            "",
+            "On AlpacaEval it is above.",
+            ("samples of several chat models for the creative instructions",),
+            "calipers generate --model ./smollm2-135m-instruct --chat --task creative --n 200 "
+            "--output creative.jsonl\ncalipers overlap creative.jsonl other.jsonl",
+            ("overlap.md", "language_models.md"),
         ),
         Item(
             "real-post-perplexity",

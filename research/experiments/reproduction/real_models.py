@@ -42,7 +42,7 @@ WORDS = 100
 
 @dataclass(frozen=True)
 class Draw:
-    """A set of samples: who wrote it, for what, and how.
+    """A set of continuations: who wrote it, and how.
 
     Attributes
     ----------
@@ -50,39 +50,24 @@ class Draw:
         Name of its folder.
     decoding
         As `calipers generate` takes it.
-    task
-        ``"wp"`` continues the first twenty words of stories, ``"creative"`` answers the fifty
-        instructions in turn.
-    chat
-        Whether the model is asked as a chat model.
     n, tokens
         Samples, and the most tokens of each.
     """
 
     model: str
     decoding: str = "ancestral"
-    task: str = "wp"
-    chat: bool = False
     n: int = SIZE
     tokens: int = TOKENS
 
     @property
     def file(self) -> str:
         """What its file is called."""
-        how = "" if self.task == "creative" else f"-{self.decoding.replace('=', '')}"
-        return f"{self.task}-{SHORT[self.model]}{'-chat' if self.chat else ''}{how}.jsonl"
+        return f"wp-{SHORT[self.model]}-{self.decoding.replace('=', '')}.jsonl"
 
 
 THREE = ("greedy", "ancestral", "top_p=0.9")
-FURTHER = ("typical=0.2", "typical=0.95", "top_p=0.95")
-"""Decodings of SmolLM2 alone, which writes twice as fast."""
 STORIES = {(model, decoding): Draw(model, decoding) for model in SHORT for decoding in THREE}
-STORIES |= {(SMOLLM2, decoding): Draw(SMOLLM2, decoding) for decoding in FURTHER}
 STORIES[GEMMA, "ancestral"] = Draw(GEMMA, n=200, tokens=256)
-CREATIVE = {
-    SMOLLM2: Draw(SMOLLM2, task="creative", chat=True, tokens=100),
-    GEMMA: Draw(GEMMA, task="creative", tokens=100),
-}
 
 
 def folder(model: str) -> Path:
@@ -164,16 +149,15 @@ def rows(draw: Draw) -> tuple[dict[str, object], ...]:
 
 
 def _write(draw: Draw, path: Path) -> None:
-    stories_only = {"prompts": stories(), "prompt_words": PROMPT_WORDS}
     calipers.generate(
         model=str(folder(draw.model)),
+        prompts=stories(),
+        prompt_words=PROMPT_WORDS,
         decoding=draw.decoding,
         n=draw.n,
         max_tokens=draw.tokens,
         seed=SEED,
-        chat=draw.chat,
         output=path,
-        **({"task": "creative"} if draw.task == "creative" else stories_only),
     )
 
 
@@ -205,8 +189,7 @@ def cut(texts: Sequence[str], words: int = WORDS) -> list[str]:
 
 def named(model: str) -> str:
     """A model with its revision, as results name it."""
-    draws = [*STORIES.values(), *CREATIVE.values()]
-    kept = next((draw for draw in draws if draw.model == model and there(draw)), None)
+    kept = next((draw for draw in STORIES.values() if draw.model == model and there(draw)), None)
     revision = load(model).revision if kept is None else rows(kept)[0]["revision"]
     return f"{TITLES[model]}, revision {revision} (hash of its files), float32"
 

@@ -21,7 +21,7 @@ from calipers.samples import SampleSet
 from reproduction import real_models, runs_real_mauve
 from reproduction.item import Line, Setting
 from reproduction.real_models import GEMMA, SMOLLM2
-from reproduction.runs_real_mauve import VIEWS, comparison, named, setting, title, value
+from reproduction.runs_real_mauve import VIEWS, comparison, named, setting, title, values
 from reproduction.verdicts import (
     Estimate,
     Row,
@@ -141,21 +141,16 @@ def pr_figure_1() -> Iterator[Line | Setting]:
 @functools.cache
 def columns(view: str = "meaning") -> dict[str, np.ndarray]:
     """Scores of all systems, one value for each."""
-    found: dict[str, list[float]] = {}
-    for model, decoding in real_models.STORIES:
-        texts = real_models.cut(real_models.written(model, decoding))
-        values = {
-            "precision": value("precision", model, decoding, view),
-            "recall": value("recall", model, decoding, view),
-            "MAUVE*": value("mauve_star", model, decoding, view),
-            "Self-BLEU": text.self_bleu(texts, threads=1).value,
-            "Distinct-4": text.distinct(texts, order=4).value,
-            "F8": value("prd_f8", model, decoding, view),
-            "F1/8": value("prd_f1_8", model, decoding, view),
-        }
-        for name, number in values.items():
-            found.setdefault(name, []).append(number)
-    return {name: np.array(values) for name, values in found.items()}
+    texts = [real_models.cut(real_models.written(*each)) for each in real_models.STORIES]
+    return {
+        "precision": values("precision", view),
+        "recall": values("recall", view),
+        "MAUVE*": values("mauve_star", view),
+        "Self-BLEU": np.array([text.self_bleu(each, threads=1).value for each in texts]),
+        "Distinct-4": np.array([text.distinct(each, order=4).value for each in texts]),
+        "F8": values("prd_f8", view),
+        "F1/8": values("prd_f1_8", view),
+    }
 
 
 SYSTEMS = "the systems are {n}: two models by several decodings, which are not drawn at random"
@@ -224,15 +219,15 @@ def pr_table_b1() -> Iterator[Line | Setting]:
         threads=1,
     )
     for score, paper in (("precision", "0.70 to 0.99"), ("recall", "0.67 to 0.99")):
-        default = np.array([value(score, *each, "meaning") for each in real_models.STORIES])
-        form = np.array([value(score, *each, "form") for each in real_models.STORIES])
+        default = values(score, "meaning")
+        form = values(score, "form")
         words = np.array([by_words[name][score].value for name in systems])
-        for label, values in (("MiniLM by form", form), ("TF-IDF", words)):
+        for label, other in (("MiniLM by form", form), ("TF-IDF", words)):
             yield correlated(
                 f"{score} by MiniLM by meaning, and by {label}",
                 f"positive: {paper}",
                 default,
-                values,
+                other,
                 kind="pearson",
             )
 
@@ -255,45 +250,3 @@ def pr_table_b2() -> Iterator[Line | Setting]:
             "1.360 on WebText)",
             found.estimates[0],
         )
-
-
-@functools.cache
-def creative() -> Comparison:
-    """Answers of the chat model to the creative instructions, the base model as the reference."""
-    sets = {model: real_models.rows(draw) for model, draw in real_models.CREATIVE.items()}
-    made = {
-        model: SampleSet.from_texts(
-            real_models.cut([str(row["text"]) for row in rows]),
-            name=title(model),
-            prompts=[str(row["prompt"]) for row in rows],
-        )
-        for model, rows in sets.items()
-    }
-    return calipers.compare(
-        made[GEMMA],
-        {title(SMOLLM2): made[SMOLLM2]},
-        metrics="precision,recall,coverage,mauve_star",
-        embedder="minilm",
-        cluster="prompt",
-        floor=False,
-        threads=1,
-    )
-
-
-def pr_table_1_creative() -> Iterator[Line | Setting]:
-    """The chat model beside the base model on creative instructions."""
-    yield setting(
-        more="the fifty creative instructions, two samples each, cut to "
-        f"{real_models.WORDS} words; scores given the prompts; calipers compare, 95 %",
-        n=f"{real_models.SIZE} a side",
-    )
-    scores = creative()[title(SMOLLM2)]
-    for view in VIEWS:
-        key = "" if view == "meaning" else "form."
-        yield order(
-            f"SmolLM2 (chat) with Gemma (base) as the reference, {view}: recall, precision",
-            "a tuned model lies within and covers less",
-            independent([Estimate.of(scores[key + name]) for name in ("recall", "precision")]),
-        )
-        for name in ("coverage", "mauve_star"):
-            yield shown(f"{name}, {view}", Estimate.of(scores[key + name]))
