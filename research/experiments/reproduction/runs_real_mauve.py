@@ -46,10 +46,10 @@ COMPARED = (
 
 
 def setting(*models: str, more: str = COMPARED, n: str = "") -> Setting:
-    """What the lines of an item rest on."""
+    """What the lines of an item rest on; what is of likelihoods alone needs no embedder."""
     return Setting(
         tuple(real_models.named(model) for model in models or MODELS),
-        "MiniLM",
+        "" if n else "MiniLM",
         n or f"{real_models.SIZE} a side",
         real_models.SEED,
         more,
