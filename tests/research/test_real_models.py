@@ -1,0 +1,91 @@
+"""Samples and likelihoods of real models are read where they are, and refused where they differ."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calipers.errors import InputError
+from calipers.language_model.model import TokenScores
+
+
+@pytest.fixture
+def real_models(experiments, monkeypatch, tmp_path):
+    """The module, with an empty folder of samples and no models."""
+    from reproduction import real_models
+
+    monkeypatch.setenv("CALIPERS_SAMPLES", str(tmp_path))
+    monkeypatch.delenv("CALIPERS_MODELS", raising=False)
+    real_models.rows.cache_clear()
+    yield real_models
+    real_models.rows.cache_clear()
+
+
+def kept(real_models, folder, draw, **changed):
+    """Write samples as they are kept, with something else in the rows."""
+    row = {"model": draw.model, "decoding": {"method": "greedy"}, "seed": 0, "revision": "abc"}
+    rows = [
+        json.dumps({**row, "prompt": f"prompt {i}", "text": f"text {i}", **changed})
+        for i in range(draw.n)
+    ]
+    (folder / draw.file).write_text("\n".join(rows) + "\n", "utf-8")
+
+
+def test_without_the_models_it_says_what_names_them(real_models, monkeypatch):
+    monkeypatch.setattr(real_models, "stories", lambda: ["A story of a few words."])
+    with pytest.raises(InputError, match="CALIPERS_MODELS names"):
+        real_models.rows(real_models.STORIES[real_models.GEMMA, "greedy"])
+
+
+def test_what_was_written_is_read_without_a_model(real_models, tmp_path, monkeypatch):
+    draw = real_models.STORIES[real_models.GEMMA, "greedy"]
+    assert not real_models.there(draw)
+    kept(real_models, tmp_path, draw)
+    monkeypatch.setattr(real_models, "prompts", lambda: ["prompt 7", "prompt 3"])
+    assert real_models.written(real_models.GEMMA, "greedy") == ["text 7", "text 3"]
+    assert "revision abc" in real_models.named(real_models.GEMMA)
+
+
+@pytest.mark.parametrize("changed", [{"seed": 1}, {"model": "gpt2"}, {"decoding": {"beam": 4}}])
+def test_samples_of_something_else_are_refused(real_models, tmp_path, changed):
+    draw = real_models.STORIES[real_models.GEMMA, "greedy"]
+    kept(real_models, tmp_path, draw, **changed)
+    with pytest.raises(InputError, match="samples of something else"):
+        real_models.rows(draw)
+
+
+def test_too_few_samples_are_refused(real_models, tmp_path):
+    draw = real_models.STORIES[real_models.GEMMA, "greedy"]
+    kept(real_models, tmp_path, draw)
+    path = tmp_path / draw.file
+    path.write_text("\n".join(path.read_text("utf-8").splitlines()[1:]) + "\n", "utf-8")
+    with pytest.raises(InputError, match="holds 99 samples and not 100"):
+        real_models.rows(draw)
+
+
+def test_texts_are_cut_to_words(real_models):
+    assert real_models.cut(["one  two\nthree four", "one"], 3) == ["one  two\nthree", "one"]
+
+
+def test_likelihoods_are_kept_by_all_that_is_read(real_models, monkeypatch):
+    asked = []
+
+    def score(passages, decoding=None):
+        asked.append([(passage.prompt, passage.text) for passage in passages])
+        more = {} if decoding is None else {"decoded": np.ones(3), "squares": np.ones(3)}
+        return TokenScores(np.array([-1.0, -2.0, -3.0]), np.array([0, 2, 3]), 9, **more)
+
+    monkeypatch.setattr(real_models, "load", lambda model: SimpleNamespace(score=score))
+    for _ in range(2):
+        found = real_models.likelihoods(real_models.GEMMA, "x", ["a b", ", c"], ["p", "q"])
+        assert found.log_probability.tolist() == [-1.0, -2.0, -3.0]
+        assert found.tokens.tolist() == [2, 1]
+        assert found.decoded is None
+    assert asked == [[("p", " a b"), ("q", ", c")]]
+    decoded = real_models.likelihoods(real_models.GEMMA, "x", ["a b", ", c"], ["p", "q"], "greedy")
+    assert decoded.decoded is not None
+    real_models.likelihoods(real_models.GEMMA, "x", ["a b", ", d"], ["p", "q"])
+    assert len(asked) == 3
