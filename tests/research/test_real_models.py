@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,34 +20,53 @@ def real_models(experiments, monkeypatch, tmp_path):
 
     monkeypatch.setenv("CALIPERS_SAMPLES", str(tmp_path))
     monkeypatch.delenv("CALIPERS_MODELS", raising=False)
-    real_models.rows.cache_clear()
+    # the first two stories, of 150, have one prompt
+    told = [" ".join(["w"] * 19 + [str(max(i, 1)), "rest", str(i)]) for i in range(150)]
+    monkeypatch.setattr(real_models, "stories", lambda: told)
+    caches = (real_models.rows, real_models.asked)
+    for cached in caches:
+        cached.cache_clear()
     yield real_models
-    real_models.rows.cache_clear()
+    for cached in caches:
+        cached.cache_clear()
 
 
 def kept(real_models, folder, draw, **changed):
     """Write samples as they are kept, with something else in the rows."""
-    row = {"model": draw.model, "decoding": {"method": "greedy"}, "seed": 0, "revision": "abc"}
+    decoding = {"method": "greedy"} if draw.decoding == "greedy" else {"method": "sample"}
+    row = {"model": draw.model, "decoding": decoding, "seed": 0, "revision": "abc"}
     rows = [
-        json.dumps({**row, "prompt": f"prompt {i}", "text": f"text {i}", **changed})
-        for i in range(draw.n)
+        json.dumps({**row, "prompt": prompt, "text": f"after {rest}", **changed})
+        for prompt, rest in real_models.asked(draw.n)
     ]
     (folder / draw.file).write_text("\n".join(rows) + "\n", "utf-8")
 
 
-def test_without_the_models_it_says_what_names_them(real_models, monkeypatch):
-    monkeypatch.setattr(real_models, "stories", lambda: ["A story of a few words."])
+def test_without_the_models_it_says_what_names_them(real_models):
     with pytest.raises(InputError, match="CALIPERS_MODELS names"):
         real_models.rows(real_models.STORIES[real_models.GEMMA, "greedy"])
 
 
-def test_what_was_written_is_read_without_a_model(real_models, tmp_path, monkeypatch):
-    draw = real_models.STORIES[real_models.GEMMA, "greedy"]
+@pytest.mark.parametrize("decoding", ["greedy", "ancestral"])
+def test_what_was_written_is_read_in_the_order_of_the_prompts(
+    real_models, tmp_path, monkeypatch, decoding
+):
+    """Ancestral samples are more than the prompts, and some prompts begin two stories."""
+    draw = real_models.STORIES[real_models.GEMMA, decoding]
     assert not real_models.there(draw)
+    draw = replace(draw, n=min(draw.n, 150))
+    monkeypatch.setitem(real_models.STORIES, (real_models.GEMMA, decoding), draw)
     kept(real_models, tmp_path, draw)
-    monkeypatch.setattr(real_models, "prompts", lambda: ["prompt 7", "prompt 3"])
-    assert real_models.written(real_models.GEMMA, "greedy") == ["text 7", "text 3"]
+    found = real_models.written(real_models.GEMMA, decoding)
     assert "revision abc" in real_models.named(real_models.GEMMA)
+    assert found == [f"after {rest}" for rest in real_models.human()]
+
+
+def test_samples_for_other_prompts_are_refused(real_models, tmp_path):
+    draw = real_models.STORIES[real_models.GEMMA, "greedy"]
+    kept(real_models, tmp_path, draw, prompt="another")
+    with pytest.raises(InputError, match="continues other prompts"):
+        real_models.written(real_models.GEMMA, "greedy")
 
 
 @pytest.mark.parametrize("changed", [{"seed": 1}, {"model": "gpt2"}, {"decoding": {"beam": 4}}])

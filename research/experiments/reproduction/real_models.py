@@ -167,9 +167,17 @@ def there(draw: Draw) -> bool:
 
 
 def written(model: str, decoding: str) -> list[str]:
-    """The continuations of the prompts by one model and decoding, in their order."""
-    found = {row["prompt"]: str(row["text"]) for row in rows(STORIES[model, decoding])}
-    return [found[prompt] for prompt in prompts()]
+    """The continuations of the prompts by one model and decoding, in their order.
+
+    Row by row, since some prompts begin several stories.
+    """
+    draw = STORIES[model, decoding]
+    chosen = subsample_rows(len(stories()), SIZE, seed=SEED)
+    places = np.searchsorted(subsample_rows(len(stories()), draw.n, seed=SEED), chosen)
+    texts = [rows(draw)[place] for place in places.tolist()]
+    if [row["prompt"] for row in texts] != prompts():
+        raise InputError(f"{draw.file} continues other prompts; take it away")
+    return [str(row["text"]) for row in texts]
 
 
 SCORED, SCORED_WORDS = 24, 40
