@@ -119,8 +119,8 @@ SOURCE = Source(
             "reference.",
             "other models or data",
             "runs_real_precision_recall:pr_table_1_answers",
-            "The five families themselves, by their published answers to the 300 instructions of "
-            "AlpacaEval that are at hand, not to the 50 creative instructions; Vicuna 13B v1.5 in "
+            "The five families themselves, by their published answers to the first 150 "
+            "instructions of AlpacaEval, not to the 50 creative instructions; Vicuna 13B v1.5 in "
             "place of Vicuna 7B, Mistral Instruct v0.2. All answer the same prompts, so that "
             "precision and recall as in the paper are near 1; here they are given the prompts "
             "([shared_prompts.md](shared_prompts.md)), and equal systems have about 0.5. MiniLM.",

@@ -38,7 +38,7 @@ from reproduction.verdicts import (
 LLAMA, MISTRAL = "llama-2-70b-chat-hf", "Mistral-7B-Instruct-v0.2"
 CHATS = (LLAMA, "llama-2-13b-chat-hf", "llama-2-7b-chat-hf", MISTRAL, "vicuna-13b-v1.5")
 FAMILY = ("llama-2-7b-chat-hf", "llama-2-13b-chat-hf")
-ANSWERS = 300
+ANSWERS = 150
 
 
 @functools.cache
