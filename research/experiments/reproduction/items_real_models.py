@@ -114,9 +114,8 @@ SOURCE = Source(
         ),
         Item(
             "real-pr-table-1",
-            "Precision and recall, table 1",
-            "Overlap of five families of chat models, with Llama-2 70B and with Mistral 7B as the "
-            "reference.",
+            "Precision and recall, table 1a",
+            "Overlap of five families of chat models, with Llama-2 70B as the reference.",
             "other models or data",
             "runs_real_precision_recall:pr_table_1_answers",
             "The five families themselves, by their published answers to the first 150 "
