@@ -117,12 +117,89 @@ def test_parts_are_joined_only_where_all_tell():
     assert ReadingCounts.joined([]) is None
 
 
+# What a tokenizer drops before it looks for tokens
+
+
+def test_a_word_of_marks_is_unread_where_they_are_dropped():
+    spelt = ([7, 8], [(0, 1), (7, 10)])
+    dropped = unread_words("a" + 5 * "\u0301" + " cat", *spelt, None)
+    assert dropped == (2, 1)
+    # Each mark has a token of its own
+    kept = [(place, place + 1) for place in range(6)]
+    assert unread_words("a" + 5 * "\u0301" + " cat", range(7), [*kept, (7, 10)], None) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "counts"),
+    [
+        ("e\u0301", [(0, 1)], (1, 0)),  # an accent
+        (
+            "\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f",
+            [(0, 1), (2, 3), (4, 5), (7, 8)],
+            (1, 0),
+        ),
+        ("a" + 3 * "\u0301", [(0, 1)], (1, 0)),  # three marks on a letter at most
+        ("a" + 4 * "\u0301", [(0, 1)], (1, 1)),
+        ("a" + 9 * "\u200b", [(0, 1)], (1, 0)),  # nobody sees them
+        (9 * "\u0301", [], (1, 1)),
+        ("\u0301", [], (1, 1)),
+        ("!" + 4 * "\u0301" + " it is", [(0, 1), (6, 8), (9, 11)], (3, 1)),
+        ("a" + 99 * "\u0301" + " and so on", [(0, 1), (101, 104), (105, 107), (108, 110)], (4, 4)),
+        ("\ufffd\ufffd so", [(3, 5)], (3, 2)),
+        (9 * "\ue000" + "a", [(9, 10)], (10, 10)),
+        ("", [], (0, 0)),
+    ],
+)
+def test_dropped_characters_by_hand(text, spans, counts):
+    assert unread_words(text, range(len(spans)), spans, None) == counts
+
+
+@given(st.text(), st.text(st.characters(categories=["Mn"])))
+def test_no_more_words_are_unread_than_there_are(text, marks):
+    for spans in ([], [(0, len(text))]):
+        words, unread = unread_words(text + marks, range(len(spans)), spans, None)
+        assert 0 <= unread <= words
+
+
 # The default embedder ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def minilm():
     return load_embedder("minilm", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("a" + 100_000 * "\u0301", (1, 1)),
+        (100_000 * "\u0301", (1, 1)),
+        (9 * "\ufffd", (9, 9)),
+        ("\ue000\ue001 x", (3, 2)),
+        ("n\u0303and\u00fa, caf\u00e9", (2, 0)),
+        ("x\u0336y\u0336", (1, 0)),
+        ("a\u200bb" + 40 * "\u200b", (2, 0)),
+    ],
+)
+def test_minilm_says_what_it_drops(minilm, text, counts):
+    reading = minilm.embed([text, "a cat"]).reading
+    assert (reading.words[0], reading.unread[0]) == counts
+    assert (reading.words[1], reading.unread[1]) == (2, 0)
+
+
+def test_texts_that_minilm_drops_have_one_vector_and_no_score(minilm):
+    from calipers import compare
+
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    drowned = [f"{a}{b}" + 40 * "\u0301" for a in letters[:6] for b in letters[:5]]
+    plain = [f"a cat sat on {a} {b}" for a in letters[:6] for b in letters[:5]]
+    found = compare(plain, drowned, embedder="minilm", level=None, floor=False, metrics="recall")
+    (system,) = found.systems
+    assert system.withheld is not None
+    assert all(np.isnan(score.value) for score in system.scores.values())
+    assert system.summary.reading.unread_texts == 30
+    (caution,) = [each for each in system.cautions if each.kind == "unread"]
+    assert "30 texts have no word that it knows" in caution.text
 
 
 @pytest.mark.parametrize("text", UNREADABLE)
@@ -275,6 +352,17 @@ class Slow:
     def __call__(self, text, **options):
         known = {"a": 1, "cat": 2, "你": 3, "你好": 4}
         return {"input_ids": [known.get(word, 0) for word in text.split()]}
+
+
+def test_a_tokenizer_without_places_that_drops_marks():
+    class Stripped(Slow):
+        def __call__(self, text, **options):
+            return super().__call__(text.replace("\u0301", ""), **options)
+
+    texts = ["a cat", "c" + 3 * "\u0301" + "at a" + 9 * "\u0301", "ca\u0301t"]
+    for kind, unread in ((Stripped(), [0, 1, 0]), (Slow(), [0, 2, 1])):
+        ids = [kind(text)["input_ids"] for text in texts]
+        assert of_transformers(kind).read(texts, ids).unread.tolist() == unread
 
 
 def test_a_tokenizer_without_places_is_asked_word_by_word():

@@ -11,6 +11,12 @@ few others) it is a character or a cluster of them (:mod:`calipers.unicode.words
 words but unknown count as one each, so that what is lost of code or formulas is counted too. Of
 lists of token ids every id is a word.
 
+A tokenizer also leaves characters out before it looks for tokens: many drop accents and other marks
+that combine with a letter, private characters, and the sign that stands for broken bytes. Where
+more than `MOST_DROPPED` of them are dropped for each character that is read, the word is unread, or
+the whole text; an accent here and there, and the vowels of Arabic and Hebrew, do not make a word
+unread. Characters that nobody sees, such as joiners and zero-width spaces, do not count.
+
 What this does not see: tokenizers that fall back to bytes spell every text, also in scripts that
 their model has hardly met; and words that are cut into many pieces count as read.
 """
@@ -23,6 +29,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from calipers.numeric.arrays import Ints
@@ -30,6 +37,18 @@ from calipers.unicode.words import word_count, word_spans
 
 if TYPE_CHECKING:
     from calipers.numeric.tiles import Span
+
+MOST_DROPPED = 3
+"""Characters dropped for each one that is read; a vocalised Arabic word loses hardly more than one
+for each letter."""
+
+_MARK = r"[\p{M}--\p{Default_Ignorable_Code_Point}]"
+_DROPPABLE = regex.compile(rf"(?V1)[{_MARK}\ufffd\p{{Co}}\p{{Cn}}]++")
+"""What is seen and some tokenizers leave out: marks, broken bytes, private and unassigned ones."""
+_MAY_BE_DROPPED = regex.compile(
+    rf"(?V1){_MARK}{{{MOST_DROPPED}}}|(?<!\S){_MARK}|[\ufffd\p{{Co}}\p{{Cn}}]"
+)
+"""Where so much of a text may be left out that a word of it is unread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +127,42 @@ def unread_share(reading: ReadingCounts) -> str:
     return f"{percent if share == 1 or percent != '100' else 'over 99'} %"
 
 
-def unread_words(
-    text: str, ids: Sequence[int], spans: Sequence[Span], unknown: int | None
-) -> tuple[int, int]:
-    """Count the words of a text, and those that none of its tokens, or the unknown one, stands for.
+def may_drop(text: str) -> bool:
+    """Whether a tokenizer that drops marks would leave a word of a text unread.
+
+    Examples
+    --------
+    >>> may_drop("café"), may_drop("a" + 9 * "\u0301"), may_drop("\ufffd")
+    (False, True, True)
+    """
+    return not text.isascii() and _MAY_BE_DROPPED.search(text) is not None
+
+
+def with_dropped(words: int, unread: int, dropped: int, read: int) -> Span:
+    """Count all of a text as unread where far more of its characters were dropped than read.
+
+    Parameters
+    ----------
+    words, unread
+        Its words, and how many of them are unread by themselves.
+    dropped, read
+        Characters that no token stands for, and those that one does.
+
+    Examples
+    --------
+    >>> with_dropped(1, 0, 9, 1), with_dropped(0, 0, 9, 0), with_dropped(5, 1, 9, 20)
+    ((1, 1), (1, 1), (5, 1))
+    """
+    if dropped <= MOST_DROPPED * read:
+        return words, unread
+    return max(words, 1), max(words, 1)
+
+
+def unread_words(text: str, ids: Sequence[int], spans: Sequence[Span], unknown: int | None) -> Span:
+    """Count the words of a text, and those that its tokens do not stand for.
+
+    A word is unread where the unknown token stands for a part of it, where none stands for any, or
+    where far more of its characters are dropped than read.
 
     Parameters
     ----------
@@ -122,19 +173,32 @@ def unread_words(
     unknown
         The id of the unknown token; None for a vocabulary without one.
     """
-    read, lost = np.zeros(len(text) + 1, np.int8), np.zeros(len(text) + 1, np.int8)
+    read, lost, dropped, inside = np.zeros((4, len(text) + 1), np.bool_)
     missing = []
     for token, (start, stop) in zip(ids, spans, strict=True):
         if stop > start:
-            (lost if token == unknown else read)[start:stop] = 1
+            (lost if token == unknown else read)[start:stop] = True
             missing += [(start, stop)] if token == unknown else []
+    covered = read | lost
+    runs = [] if text.isascii() else [match.span() for match in _DROPPABLE.finditer(text)]
+    for a, b in runs:
+        dropped[a:b] = ~covered[a:b]
+
+    def is_unread(a: int, b: int) -> bool:
+        kept = np.count_nonzero(covered[a:b])
+        gone = runs and np.count_nonzero(dropped[a:b]) > MOST_DROPPED * kept
+        return bool(gone or lost[a:b].any() or not read[a:b].any())
+
     words = word_spans(text)
-    unread = sum(bool(lost[a:b].any() or not read[a:b].any()) for a, b in words)
-    inside = np.zeros(len(text) + 1, np.int8)
+    unread = sum(is_unread(a, b) for a, b in words)
     for a, b in words:
-        inside[a:b] = 1
+        inside[a:b] = True
     signs = sum(not inside[a:b].any() for a, b in missing)
-    return len(words) + signs, unread + signs
+    # Marks that belong to no word
+    outside = dropped & ~inside
+    signs += sum(int(np.count_nonzero(outside[a:b])) > MOST_DROPPED for a, b in runs)
+    gone, kept = int(np.count_nonzero(dropped)), int(np.count_nonzero(covered))
+    return with_dropped(len(words) + signs, unread + signs, gone, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +235,9 @@ class UnknownTokens:
         looked = [
             row
             for row, tokens in enumerate(ids)
-            if (self.drops and counts[row][0]) or _holds(tokens, self.unknown)
+            if (self.drops and counts[row][0])
+            or _holds(tokens, self.unknown)
+            or may_drop(texts[row])
         ]
         spelt = self.spell([texts[row] for row in looked]) if looked else []
         for row, (tokens, spans) in zip(looked, spelt, strict=True):
@@ -286,7 +352,8 @@ def _by_pieces(
     for chunk in re.finditer(r"\S+", text):
         start, piece_ids = chunk.start(), encode(chunk[0])
         if piece_ids and unknown not in piece_ids:
-            add(piece_ids, chunk.span())
+            for span in _read_spans(chunk, piece_ids, encode):
+                add(piece_ids, span)
             continue
         words = [(start + a, start + b) for a, b in word_spans(chunk[0])]
         alone = [encode(text[a:b]) for a, b in words]
@@ -296,3 +363,16 @@ def _by_pieces(
         for word_ids, span in zip(alone, words, strict=True):
             add(word_ids, span)
     return ids, spans
+
+
+def _read_spans(
+    chunk: re.Match[str], ids: Sequence[int], encode: Callable[[str], list[int]]
+) -> list[Span]:
+    """Tell where a chunk's tokens stand: not on what may be dropped, where that changes none."""
+    start, text = chunk.start(), chunk[0]
+    rest = _DROPPABLE.sub("", text) if may_drop(text) else ""
+    if not rest or encode(rest) != ids:
+        return [chunk.span()]
+    ends = [0, *(place for match in _DROPPABLE.finditer(text) for place in match.span()), len(text)]
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    return [(start + a, start + b) for a, b in pairs if b > a]

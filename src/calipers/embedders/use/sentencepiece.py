@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from calipers.embedders.reading import ReadingCounts, unread_words
+from calipers.embedders.reading import ReadingCounts, may_drop, unread_words, with_dropped
 from calipers.embedders.use.normalising import Normaliser
 from calipers.unicode.words import word_count
 
@@ -123,6 +123,10 @@ SPACE = "\u2581"
 """Stands in the place of a space, and before every text."""
 
 
+WRITTEN_AS_SPACES = (SPACE, "\ufffd")
+"""Signs that are seen, and of which the table of characters makes spaces."""
+
+
 class Tokenizer:
     """Cuts texts into pieces, and counts what it does not know of them.
 
@@ -145,7 +149,8 @@ class Tokenizer:
         """Give the ids of the pieces of each text, and what is unknown of it.
 
         A text without anything is one unknown piece, as in the package that publishes the weights.
-        Words are counted in the text as it is cut, after it was normalised.
+        Words are counted in the text as it is cut, after it was normalised; the signs that are
+        written as spaces, and are seen, count as unread ones.
 
         Raises
         ------
@@ -155,12 +160,20 @@ class Tokenizer:
         plain = [self._normalise(text) for text in texts]
         ids = [cut.ids or [UNKNOWN] for cut in self._model.encode_batch_fast(_with_spaces(plain))]
         reading = [(word_count(text), 0) for text in plain]
-        looked = [row for row, text in enumerate(plain) if text and UNKNOWN in ids[row]]
+        looked = [
+            row
+            for row, text in enumerate(plain)
+            if text and (UNKNOWN in ids[row] or may_drop(text))
+        ]
         cuts = self._model.encode_batch(_with_spaces([plain[row] for row in looked]))
         for row, cut in zip(looked, cuts, strict=True):
             spans = [(max(start - 1, 0), stop - 1) for start, stop in cut.offsets]
             reading[row] = unread_words(plain[row], cut.ids, spans, UNKNOWN)
             ids[row] = self._each_unknown(cut)
+        for row, text in enumerate(texts):
+            if not text.isascii() and (gone := sum(map(text.count, WRITTEN_AS_SPACES))):
+                words, unread = reading[row]
+                reading[row] = with_dropped(words + gone, unread + gone, gone, len(plain[row]))
         return [[BEGIN, *text, END] for text in ids], ReadingCounts.of(reading)
 
     def _each_unknown(self, cut: Any) -> list[int]:

@@ -20,7 +20,8 @@ much of the topic as the spelling of its words tells. Meaning is not read. It do
 of words beyond neighbours, nor line breaks and indentation; of unknown n-grams it sees how many
 there are, and not which.
 
-A word counts as unread where the half of the reference that reads it knows none of its characters.
+A word counts as unread where the half of the reference that reads it knows none of its characters,
+or hardly one in four; so does a whole text.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from numpy.typing import NDArray
 
 from calipers.embedders.embedder import Embedder, EncodedBatch
 from calipers.embedders.options import EmbedderOptions
-from calipers.embedders.reading import ReadingCounts
+from calipers.embedders.reading import MOST_DROPPED, ReadingCounts, with_dropped
 from calipers.embedders.words.character_ngrams import (
     LONGEST,
     ORDER,
@@ -275,13 +276,17 @@ class FittedCharacters(Embedder):
 
 
 def _unread(text: str, known: NDArray[np.bool_]) -> tuple[int, int]:
-    """Count words, and those without a known character; unknown signs are unread words, too."""
+    """Count words, and those hardly of known characters; unknown signs are unread words, too."""
     spans, outside = word_spans(text), ~known
-    unread = sum(not known[start:stop].any() for start, stop in spans)
+    unread = 0
     for start, stop in spans:
+        read = np.count_nonzero(known[start:stop])
+        unread += stop - start - read > MOST_DROPPED * read
         outside[start:stop] = False
-    signs = int(np.count_nonzero(outside))
-    return len(spans) + signs, unread + signs
+    signs, read = int(np.count_nonzero(outside)), int(np.count_nonzero(known))
+    words, unread = len(spans) + signs, int(unread) + signs
+    letters = max(0, read - text.count(" "))
+    return with_dropped(words, unread, len(text) - read, letters)
 
 
 class Characters(UnfittedAxes):

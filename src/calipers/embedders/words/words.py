@@ -123,6 +123,8 @@ class Chunks(dict[str, tuple[int, ...]]):
         lost = [word_count(word) for word, number in words if number == UNKNOWN]
         signs = lost.count(0)  # punctuation is not a word, unless it is unknown
         every = word_count(chunk)
+        if not words and any(category(sign)[0] == "M" for sign in chunk):
+            signs = 1  # marks that belong to no word
         self._counts[chunk] = every + signs, min(every, sum(lost)) + signs
         return numbers
 
