@@ -224,6 +224,73 @@ GRAMMAR: Mapping[str, str] = {
     "Haitian Creole": (
         "nan yo ki pou li yon te ak la pa sou gen nou mwen se ou men tout epi kote fè lè sa"
     ),
+    "Vietnamese without accents": (
+        "va cua la duoc cho cac trong mot voi nguoi nhung khong nay khi tu den cung nhu ra vao toi "
+        "nhieu theo se tren bi hay hon phai nhat thi rang lam anh rat lai dang chung biet neu viec"
+    ),
+    "Hindi in Latin letters": (
+        "hai ka ki ke mein aur se ko nahi nahin yeh bhi kya hain kar tha raha rahe hum unke liye "
+        "jab woh iske apne kuch hota gaya diya"
+    ),
+    "Malagasy": (
+        "ny sy fa dia ao amin tamin an ho izany ity izay misy tsy koa ary rehefa olona azy io nefa"
+    ),
+    "Maori": (
+        "te o ki i nga he ka kua ana hoki ia ko tenei mo me mai atu ratou kia iho nei tona raua "
+        "ahau ngā mō rātou tēnei tōna"
+    ),
+    "Hawaiian": "ka ke o i ma na me nei ua ia keia aku mai lakou hoi kona au la kēia nā lākou",
+    "Samoan": "le o i ma lea na ua ai mai ia ona latou lenei tagata ina ae aua lava uma e te fa",
+    "Javanese": (
+        "ing lan kang sing iku iki karo ora saka minangka dadi ana uga ingkang wong kanggo nanging "
+        "yen marang kula punika wonten dening"
+    ),
+    "Sundanese": (
+        "jeung nu di ka anu teu ieu aya dina sareng ti kana urang atawa lian geus bisa pikeun mun "
+        "ngan jadi kudu"
+    ),
+    "Cebuano": (
+        "sa ang nga mga usa kini nila kay ug og dili sila kang iyang unya didto aron adunay nako "
+        "gikan siya niini"
+    ),
+    "Ilocano": "ti nga iti ken dagiti ket kadagiti saan daytoy isu adda maysa idi manen kas wenno",
+    "Kinyarwanda or Kirundi": (
+        "mu ku na kandi muri cyangwa ko kuri iyi cane cyane uyu ariko kugira abantu ndetse aho "
+        "ivyo umuntu gusa canke ibyo"
+    ),
+    "Shona": (
+        "uye kuti kana asi zvakare iyi ndi mune vanhu kune pane kwete izvi pamusoro ake uyo zvino "
+        "munhu ari"
+    ),
+    "Chichewa": (
+        "ndi kuti pa ya wa mu ku koma anthu kwa monga kapena amene chifukwa ndipo zimene munthu "
+        "uyu ali"
+    ),
+    "Sotho or Tswana": (
+        "le ya ka ba go ke mo fa gore ga e o bo tsa wa se re ho hore empa kapa batho mme motho tse "
+        "kgotsa fela mona"
+    ),
+    "Ganda": "mu ku nga ne era oba nti abantu okuba kubanga naye okuva omuntu buli ekyo ddala wa",
+    "Oromo": (
+        "kan fi akka keessa ta irraa yoo hin kana isaa waan ni jiru ture garuu namni haa isa dhaaf"
+    ),
+    "Igbo": (
+        "na nke ndi ka ya bu n maka ma site onye ihe nwere ga ozo ndị bụ ọ ọzọ nwa ahụ gị ha nọ"
+    ),
+    "Hmong": (
+        "thiab yog tus cov uas nyob hauv tsis kom rau lawv nws muaj peb koj ntawm no los tau ua"
+    ),
+    "Tok Pisin": (
+        "long bilong ol na em i olsem dispela bai stap mi yu mipela yumi nau tasol sapos husat yet"
+    ),
+    "Breton": (
+        "ar an er ha da eo a zo en gant ur un evit deus bet met pe ket ivez eus hag bezañ ma eta "
+        "e ne vez"
+    ),
+    "Scottish Gaelic": (
+        "agus an na air a tha gu do bha e is ann le bh anns gun aig chan sin nach am bheil ri mar "
+        "iad seo chaidh airson"
+    ),
     # Cyrillic script
     "Russian": (
         "и в не на что с он как это по но из у за от то о к для так же все я она его бы или мы вы "
@@ -327,6 +394,18 @@ LETTERS: Mapping[str, str] = {
     "Azerbaijani": "çəğıöşüi̇",
     "Kurdish": "çêîşû",
     "Haitian Creole": "èòàé",
+    "Malagasy": "àôñ",
+    "Maori": "āēīōū",
+    "Hawaiian": "āēīōū",
+    "Samoan": "āēīōū",
+    "Javanese": "éèê",
+    "Sundanese": "éèê",
+    "Cebuano": "ñ",
+    "Ilocano": "ñ",
+    "Sotho or Tswana": "ôêš",
+    "Igbo": "àáèéịìíọòóụùúṅń",
+    "Breton": "êñùü",
+    "Scottish Gaelic": "àèéìòóù",
     "Russian": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
     "Ukrainian": "абвгдежзийклмнопрстуфхцчшщьюяєіїґ",
     "Belarusian": "абвгдежзйклмнопрстуфхцчшыьэюяёіў",

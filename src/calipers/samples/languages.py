@@ -12,6 +12,11 @@ where enough of its different words stand in that list; a short text is undecide
 texts of a set are joined and decided as one, and in a set relatives (Danish and Norwegian, Spanish
 and Galician) are called by the more common one, unless a text says the other clearly.
 
+**Endings** tell that a text in none of the listed languages is not in English either: of its
+different words in small letters 4 or 5 in a hundred end in *a*, *i*, *o* or *u* in English stories,
+news and answers, and at most 20 in all but one of 8,600 texts; in most of the languages in plain
+Latin letters that are not listed it is a third or more.
+
 **No language**: code and logs have many signs and few words of grammar; proteins and DNA are long
 words of capitals, or single letters; numbers and emoji have few letters at all.
 
@@ -51,7 +56,8 @@ NO_LANGUAGE = (CODE, NUMBERS, SEQUENCES, EMOJI)
 """What texts are that are in no language."""
 
 ANOTHER = "another language"
-"""Latin letters with accents, and words of grammar of no language that is listed."""
+"""Latin letters with accents, or words that end as hardly one does in English, and words of grammar
+of no language that is listed."""
 
 UNDECIDED = "undecided"
 """Texts with too few words of grammar, in the Latin script."""
@@ -96,6 +102,12 @@ _FOREIGN_LETTER = 2.5
 _ENOUGH, _ACCENTED = 30, 0.1
 """Words of a text from which on it says that it is in none of the languages, and the share of them
 that is not in ASCII then."""
+_OPEN_OF_FEW, _OPEN_OF_MANY, _FEW, _MANY = 1 / 3, 0.2, 20, 100
+"""Share of the different words in small letters that end in an open vowel from which on texts are
+not in English, of few such words and of many, and what few and many are."""
+_MOSTLY_ENGLISH = 0.25
+"""Share of words of English grammar from which on texts are in English, however words end."""
+_SMALL_WORDS = re.compile(r"(?<![^\W_])[a-z]{2,}(?![^\W_])")
 _PART = 0.2
 """Least share of a text's letters that make a part of it in another script."""
 
@@ -476,6 +488,8 @@ class Evidence:
     score, hits, different
         Evidence for each language in nats, its words of grammar, and the different ones of two
         letters or more, shape (n, languages).
+    small
+        Different words of each in small letters of ASCII, of two letters or more.
     """
 
     script: str
@@ -485,6 +499,7 @@ class Evidence:
     score: NDArray[np.float64]
     hits: NDArray[np.float64]
     different: NDArray[np.float64]
+    small: Sequence[frozenset[str]]
 
     @classmethod
     def of(cls, texts: Sequence[str], script: str) -> Evidence:
@@ -493,7 +508,7 @@ class Evidence:
         shape = len(texts), len(lexicon.names)
         score, hits, different = np.zeros((3, *shape))
         words, accented = np.zeros((2, len(texts)), np.int64)
-        known = []
+        known, small = [], []
         there = (lexicon.weights > 0).astype(float)
         for row, text in enumerate(texts):
             counts = Counter(_WORDS.findall(text.casefold()))
@@ -502,6 +517,7 @@ class Evidence:
             listed = [(lexicon.numbers[w], n) for w, n in counts.items() if w in lexicon.numbers]
             numbers, times = np.array(listed, np.int64).reshape(-1, 2).T
             known.append(numbers)
+            small.append(frozenset(_SMALL_WORDS.findall(text) if script == "Latin" else ()))
             words[row] = sum(counts.values())
             # The same word over and over says little more than once
             score[row] = np.minimum(times, 3) @ lexicon.weights[numbers]
@@ -512,7 +528,7 @@ class Evidence:
                     penalty = _penalty_of(word, script)
                     accented[row] += script == "Latin" and penalty is not None
                     score[row] -= 0 if penalty is None else penalty
-        return cls(script, words, accented, known, score, hits, different)
+        return cls(script, words, accented, known, score, hits, different, small)
 
     def take(self, rows: Sequence[int]) -> Evidence:
         """Keep that of some of the texts."""
@@ -525,6 +541,7 @@ class Evidence:
             self.score[rows],
             self.hits[rows],
             self.different[rows],
+            [self.small[row] for row in rows],
         )
 
     def joined(self) -> Evidence:
@@ -540,6 +557,7 @@ class Evidence:
             self.score.sum(axis=0, keepdims=True),
             self.hits.sum(axis=0, keepdims=True),
             different[None],
+            [frozenset[str]().union(*self.small)],
         )
 
     def best(self, different: int = _DIFFERENT) -> NDArray[np.int64]:
@@ -562,8 +580,20 @@ class Evidence:
         )
         if english is not None:
             beyond = self.score[rows, place] - self.score[:, english]
-            told &= (place == english) | (beyond >= _TOLD)
+            told &= np.where(place == english, ~self.ends_open(), beyond >= _TOLD)
         return np.where(told, place, -1)
+
+    def ends_open(self) -> NDArray[np.bool_]:
+        """Whether the words of each text end as those of English do not, bool of shape (n,)."""
+        open_words = [sum(word[-1] in "aiou" for word in words) for words in self.small]
+        different = np.array(list(map(len, self.small)), np.int64)
+        least = np.where(different >= _MANY, _OPEN_OF_MANY, _OPEN_OF_FEW)
+        hits = self.hits[:, _lexicon(self.script).names.index("English")]
+        return (
+            (different >= _FEW)
+            & (np.array(open_words, np.int64) >= least * different)
+            & (hits < _MOSTLY_ENGLISH * self.words)
+        )
 
     def unknown(self) -> str:
         """Say of a text that is in none of these languages what can be said."""
@@ -571,8 +601,8 @@ class Evidence:
             return f"{self.script} script"
         names, enough = _lexicon(self.script).names, int(self.words[0]) >= _ENOUGH
         english = self.hits[0, names.index("English")] / max(1, int(self.words[0]))
-        accented = self.accented[0] >= _ACCENTED * self.words[0]
-        return ANOTHER if enough and accented and english < _GRAMMAR_SHARE else UNDECIDED
+        accented = self.accented[0] >= _ACCENTED * self.words[0] and english < _MOSTLY_ENGLISH
+        return ANOTHER if enough and (accented or self.ends_open()[0]) else UNDECIDED
 
     def called(self) -> list[str]:
         """Name the language of each text, with what the others make likely."""
