@@ -6,7 +6,8 @@
 #include "calipers.h"
 #include "sorting.h"
 
-#define HASH_BITS 29
+#define HASH_BITS 28
+#define ACROSS_BITS 1
 #define ORDER_BITS 2
 
 /* The hash of an n-gram and the character behind it: a step of splitmix64. The hash of none is 0. */
@@ -18,9 +19,11 @@ INLINE uint64_t extended(uint64_t hash, uint32_t character)
     return mixed ^ (mixed >> 31);
 }
 
-/* Count the n-grams of 1 to `longest` characters in each text, by column: the first 29 bits of their
-   hashes, then two for their length less one, 3 at most. Columns ascend; `sums` are those of all hashes of a text, modulo 2^64. Returns how many
-   counts there are; `keys` has room for twice the n-grams of the text that has the most. */
+/* Count the n-grams of 1 to `longest` characters in each text, by column: the first 28 bits of their
+   hashes, then one that says whether they hold a space between other characters, then two for their
+   length less one, 3 at most. Columns ascend; `sums` are those of all hashes of a text, modulo 2^64.
+   Returns how many counts there are; `keys` has room for twice the n-grams of the text that has the
+   most. */
 API int64_t count_character_ngrams(const uint32_t *characters, const int64_t *starts,
                                    int64_t longest, uint64_t *keys, int32_t *columns,
                                    int32_t *counts, int64_t *ends, uint64_t *sums, int64_t total,
@@ -35,12 +38,14 @@ API int64_t count_character_ngrams(const uint32_t *characters, const int64_t *st
         uint64_t sum = 0;
         for (int64_t first = 0; first < length; first++) {
             int64_t reach = smaller(first + longest, length);
-            uint64_t hash = 0;
+            uint64_t hash = 0, across = 0;
             for (int64_t place = first; place < reach; place++) {
                 hash = extended(hash, own[place]);
                 sum += hash;
+                if (place - first > 1 && own[place - 1] == ' ') across = 1;
                 uint64_t order = (uint64_t)smaller(place - first, (1 << ORDER_BITS) - 1);
-                keys[ngrams++] = hash >> (64 - HASH_BITS) << ORDER_BITS | order;
+                uint64_t column = hash >> (64 - HASH_BITS) << ACROSS_BITS | across;
+                keys[ngrams++] = column << ORDER_BITS | order;
             }
         }
         sums[text] = sum;

@@ -69,8 +69,12 @@ def hash_of(ngram):
 
 
 def column_of(ngram):
-    """The documented column: 29 bits of the hash, and the length less one, at most 3."""
-    return (hash_of(ngram) >> 35) * 4 + min(len(ngram) - 1, 3)
+    """The documented column: 28 bits of the hash, whether across, length less one, at most 3."""
+    return ((hash_of(ngram) >> 36) * 2 + is_across(ngram)) * 4 + min(len(ngram) - 1, 3)
+
+
+def is_across(ngram):
+    return " " in ngram[1:-1]
 
 
 def ngrams_of(text, longest=LONGEST):
@@ -211,7 +215,7 @@ def test_a_text_is_read_by_the_half_that_it_is_not_in(texts):
     bags = bags_of(found, [text])
     assert HalvesReader(found.halves).read_by(bags).tolist() == [0]
     expected = weigh(bags, found.halves.axes[0].idf) @ common_axes(found.halves.axes)[0]
-    row = vectors(FittedCharacters(found), [text])[:, :-5]
+    row = vectors(FittedCharacters(found), [text])[:, :-7]
     scale = np.linalg.norm(row) / np.linalg.norm(expected)
     assert row == pytest.approx(scale * expected, abs=1e-6)
 
@@ -223,12 +227,12 @@ def dense_row(found, text):
     half = 0 if total >= found.halves.border else 1
     numbers = {column: number for number, column in enumerate(found.columns.tolist())}
     idf, axes = found.halves.axes[half].idf, found.halves.axes[half].axes
-    known, unknown = np.zeros(len(idf)), [0.0] * 4
+    known, unknown = np.zeros(len(idf)), [0.0] * 6
     for ngram, count in ngrams.items():
         frequency, number = 1 + math.log(count), numbers.get(column_of(ngram))
         if number is None or not idf[number]:
             weight = frequency * (math.log(1 + found.texts[half]) + 1)
-            unknown[len(ngram) - 1] += weight**2
+            unknown[len(ngram) - 1 + 2 * is_across(ngram)] += weight**2
         else:
             known[number] += frequency * idf[number]
     length = math.sqrt(known @ known + sum(unknown))
@@ -244,22 +248,31 @@ def test_rows_are_those_of_plain_python(texts):
     rows = vectors(embedder, some).astype(np.float64)
     expected = [dense_row(found, text) for text in some]
     own = np.array([projected for projected, _ in expected])
-    assert rows[:, :-5] @ rows[:, :-5].T == pytest.approx(own @ own.T, abs=1e-5)
-    assert rows[:, -5:] == pytest.approx(np.array([rest for _, rest in expected]), abs=1e-5)
+    assert rows[:, :-7] @ rows[:, :-7].T == pytest.approx(own @ own.T, abs=1e-5)
+    assert rows[:, -7:] == pytest.approx(np.array([rest for _, rest in expected]), abs=1e-5)
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
 def test_rows_have_length_one_unless_a_text_is_empty(embedder, text):
     row = vectors(embedder, [text])[0]
     assert np.linalg.norm(row) == pytest.approx(1.0 if text.split() else 0.0, abs=1e-6)
-    assert (row[-5:] >= 0).all()
+    assert (row[-7:] >= 0).all()
 
 
 def test_slips_lengthen_what_is_unknown(embedder, texts):
     some = texts[:50]
     slipped = [text.replace("r", "q") for text in some]
-    fresh, own = vectors(embedder, slipped)[:, -3:], vectors(embedder, some)[:, -3:]
+    fresh, own = vectors(embedder, slipped)[:, -5:], vectors(embedder, some)[:, -5:]
     assert fresh.mean() > own.mean() + 0.1
+
+
+def test_a_wrong_order_of_words_lengthens_what_goes_across_words(embedder, texts):
+    rng = np.random.default_rng(3)
+    shuffled = [" ".join(rng.permutation(text.split())) for text in texts[:50]]
+    moved = (vectors(embedder, shuffled) - vectors(embedder, texts[:50]))[:, -6:].mean(axis=0)
+    within, across = moved[:4], moved[4:]
+    assert (across > 0.02).all()
+    assert np.abs(within).max() < across.min()
 
 
 def test_vectors_do_not_depend_on_company_or_order(embedder, texts):
@@ -334,11 +347,11 @@ def test_texts_of_one_character_and_long_ones(embedder):
 
 def test_size_is_bounded_by_the_reference(texts):
     small = Characters().fitted(texts[:20])
-    axes = vectors(small, texts[:1]).shape[1] - 5
+    axes = vectors(small, texts[:1]).shape[1] - 7
     assert axes <= 18
-    assert small.view_signature == {"form": f"ngrams_1_4_svd_{axes}_halves_rest"}
+    assert small.view_signature == {"form": f"ngrams_1_4_svd_{axes}_halves_within_across"}
     larger = Characters(size=20).fitted(texts)
-    assert larger.view_signature == {"form": "ngrams_1_4_svd_20_halves_rest"}
+    assert larger.view_signature == {"form": "ngrams_1_4_svd_20_halves_within_across"}
 
 
 def test_identity_holds_reference_and_choices(texts, embedder):
@@ -377,7 +390,7 @@ def test_ngrams_are_capped_at_those_of_most_texts(texts, monkeypatch):
 def test_the_road_embeds_with_it(texts):
     embedder = load_embedder("characters:size=8").fitted(SampleSet.from_texts(texts, name="human"))
     found = embed(SampleSet.from_texts(texts[:40], name="x"), embedder)
-    assert found.views["form"].shape == (40, 13)
+    assert found.views["form"].shape == (40, 15)
     assert np.array_equal(found.views["form"], vectors(embedder, texts[:40]))
     assert found.reading.left_out
 
