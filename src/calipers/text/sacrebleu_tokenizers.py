@@ -114,7 +114,7 @@ def _check_packages(purpose: str, extra: str, packages: Sequence[str]) -> None:
 
 
 def check_model(name: str) -> None:
-    """Refuse a model that is not on this machine, before sacrebleu downloads it."""
+    """Refuse a model that is not on this machine, before sacrebleu downloads it, or is damaged."""
     if find_spec("sentencepiece") is None:
         raise MissingExtraError(
             f"the tokenizer {name!r} needs the package 'sentencepiece', which is not installed. "
@@ -128,6 +128,14 @@ def check_model(name: str) -> None:
             f"the tokenizer {name!r} needs the file {path}, which is not there, and Calipers "
             f"downloads nothing; fetch it from {url} first"
         )
+    sentencepiece = require("sentencepiece", extra="bleu", purpose=name)
+    try:
+        sentencepiece.SentencePieceProcessor().Load(path)
+    except (RuntimeError, OSError) as error:
+        raise InputError(
+            f"the tokenizer {name!r} needs the file {path}, which is not a model of sentencepiece "
+            f"({error}); fetch it again from {url}"
+        ) from error
 
 
 def _forget(tokenizer: Any) -> None:

@@ -289,16 +289,14 @@ def _kinds(columns: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def _unread(text: str, known: NDArray[np.bool_]) -> tuple[int, int]:
     """Count words, and those hardly of known characters; unknown signs are unread words, too."""
-    spans, outside = word_spans(text), ~known
-    unread = 0
+    spans, outside, unread = word_spans(text), ~known, 0
     for start, stop in spans:
-        read = np.count_nonzero(known[start:stop])
+        read = int(np.count_nonzero(known[start:stop]))
         unread += stop - start - read > MOST_DROPPED * read
         outside[start:stop] = False
     signs, read = int(np.count_nonzero(outside)), int(np.count_nonzero(known))
-    words, unread = len(spans) + signs, int(unread) + signs
     letters = max(0, read - text.count(" "))
-    return with_dropped(words, unread, len(text) - read, letters)
+    return with_dropped(len(spans) + signs, unread + signs, len(text) - read, letters)
 
 
 class Characters(UnfittedAxes):
