@@ -5,8 +5,8 @@ A fenced block of the language ``sh`` holds commands; the ``text`` block behind 
 what they print to standard output. A ``python`` block is a program, of which the same holds.
 Commands that a page cannot run, such as an installation, stand in blocks of the language ``bash``.
 A page that has the comment ``<!-- not run: reason -->`` is left alone, and one that has
-``<!-- needs data: NAME -->`` where the folder that CALIPERS_DATA names has no NAME. A block behind a line
-``<!-- needs: CALIPERS_MODELS CALIPERS_DATA -->`` is left out where one of these environment
+``<!-- needs data: NAME -->`` where the folder that CALIPERS_DATA names has no NAME. A block behind
+a line ``<!-- needs: CALIPERS_MODELS CALIPERS_DATA -->`` is left out where one of these environment
 variables is not set: it needs what cannot be had everywhere, such as a real language model, and
 has hours. Where CALIPERS_SAMPLES is set, the folder ``samples`` that such blocks write to is that
 one, so that what was written before is not written again.

@@ -1,7 +1,7 @@
 """Copy photographs of CIFAR-10 into folders whose faults are known.
 
-``python docs/sample_photographs.py FOLDER``, where FOLDER has the photographs as ``CLASS/NAME.jpg``,
-writes into the current folder
+``python docs/sample_photographs.py FOLDER``, where FOLDER has the photographs as
+``CLASS/NAME.jpg``, writes into the current folder
 
 - ``real/``: 30 photographs each of airplanes, automobiles, birds, cats and deer;
 - ``good/``: 30 others of each of the same classes;
