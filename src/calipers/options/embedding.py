@@ -23,8 +23,8 @@ class NamedEmbedder(Group):
 
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
-        "Model that turns samples into vectors: auto, minilm, use, characters, tfidf, a model such "
-        "as gpt2-large or ./my-model, or for images efficientnet, pixels or a vision model. With "
+        "Model that turns samples into vectors: auto, minilm, use, characters, tfidf, a model "
+        "(gpt2-large, ./my-model), or for images efficientnet, pixels or a vision model. With "
         "auto, the default, the languages of all texts decide: minilm for English, use for its "
         "sixteen languages, else characters, which does not read meaning. These are part of "
         "Calipers and download nothing; tfidf uses no model. Models are named as on the "
