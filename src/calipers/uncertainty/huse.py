@@ -11,6 +11,9 @@ Both numbers are divided by their standard deviation over all texts. Votes and e
 that both sets count alike, a split vote is half an error, and all texts at the distance of the k-th
 vote, so that the order of the texts changes nothing.
 
+Intervals are by the jackknife over blocks, which says too much of what neighbours do together: they
+are rather too wide (docs/judgements.md).
+
 What it does not detect: what neither judgements nor likelihoods show. Left-out errors of texts that
 cannot be told apart are a little above a half, so HUSE may pass 1. Likelihoods are of the model
 that wrote the texts, with its decoding: texts that it cannot write have none.
