@@ -218,6 +218,10 @@ SOURCE = Source(
             TEXTS,
             COMPARE + " --metrics mauve_star",
             ("decoding.md",),
+            {
+                "MAUVE*: greedy, beam 4, the same without repeats, ancestral, nucleus": "ancestral "
+                "sampling of the n-gram model is above its nucleus of 0.9 with these 200 texts."
+            },
         ),
         Item(
             "mauve-table-7",

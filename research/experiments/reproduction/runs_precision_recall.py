@@ -12,9 +12,9 @@ import calipers
 from calipers import metrics, text
 from calipers.uncertainty.correlation import pearson
 from reproduction import continued
-from reproduction.continued import DECODINGS, FEW
+from reproduction.continued import DECODINGS, FEW, NGRAMS
 from reproduction.item import Line, Setting
-from reproduction.runs_decoding import NGRAMS, SETTING, values
+from reproduction.runs_decoding import SETTING, values
 from reproduction.verdicts import (
     Estimate,
     Row,
