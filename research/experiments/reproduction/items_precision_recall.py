@@ -121,6 +121,10 @@ SOURCE = Source(
             (LLMS, BIOGRAPHIES, GPT2),
             "calipers rank scores.json --matrix --kind pearson --plot correlations.pdf",
             ("rankings.md",),
+            {
+                "precision and distinct_4": "over decodings of one model precision goes with "
+                "Distinct-4; over LLMs it does not."
+            },
         ),
         Item(
             "pr-figure-7b",
