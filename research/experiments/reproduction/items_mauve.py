@@ -207,6 +207,12 @@ SOURCE = Source(
             (*TEXTS, "2,160 human comparisons"),
             COMPARE + " --metrics mauve_star",
             ("decoding.md",),
+            {
+                "difference of perplexity from people's, read by a model of other texts: greedy, "
+                "ancestral": "greedy text is further from people's perplexity than ancestral "
+                "sampling, where a model that read other texts scores both; the paper's scorer is "
+                "the generator."
+            },
         ),
         Item(
             "mauve-table-6",
