@@ -342,9 +342,8 @@ def _choose_metrics(
     if over == "k":
         names = [key for name in names for key in _read_from_balls(str(name), views)]
     chosen = choose(names, views)
-    if over in DEPENDS:
-        chosen = _that_depend(over, names, chosen)
-    return dict(by_view(chosen, views))
+    kept = _that_depend(over, names, chosen) if over in DEPENDS else chosen
+    return dict(by_view(kept, views))
 
 
 def _that_depend(over: Over, names: Sequence[str], chosen: Sequence[Choice]) -> list[Choice]:
