@@ -20,9 +20,6 @@ COMPARE = (
     "calipers compare -r webtext.jsonl greedy.jsonl ancestral.jsonl nucleus.jsonl --embedder "
     "./gpt2-large --metrics mauve_star,precision,recall"
 )
-OVERLAP = (
-    "calipers overlap llama-2-70b-chat.jsonl mistral-7b-instruct.jsonl --embedder ./gpt2-large"
-)
 TOLD = ("language_models.md", "tutorial_decoder.md")
 
 SOURCE = Source(
@@ -37,9 +34,9 @@ SOURCE = Source(
     "makes them,\n"
     "`CALIPERS_MODELS=models` names them, and `CALIPERS_SAMPLES` names the folder of their "
     "samples: what is\n"
-    "not there is written first, and goes on where it was stopped. On one core 100 samples of 160 "
-    "tokens take\n"
-    "SmolLM2 three minutes and Gemma six. A hundred samples are few: intervals are wide, and where "
+    "not there is written first, and goes on where it was stopped. 100 samples of 160 tokens took "
+    "three to four\n"
+    "minutes of one busy core with SmolLM2, and seven to fourteen with Gemma. A hundred samples are few: intervals are wide, and where "
     "a line says\n"
     "*not distinguishable*, more samples may tell. `by meaning` and `by form` are the two views of "
     "MiniLM.",
@@ -67,17 +64,18 @@ SOURCE = Source(
             (GPT2, WEBTEXT),
             "calipers likelihood greedy.jsonl ancestral.jsonl -r webtext.jsonl --model ./gpt2-xl",
             ("likelihood.md",),
-        ),
-        Item(
-            "real-mauve-figure-8",
-            "MAUVE, figures 8 and 22",
-            "Scores over the length of the texts.",
-            "other models or data",
-            "runs_real_mauve:mauve_figure_8",
-            STORIES + " Lengths of 12 to 100 words.",
-            (GPT2, WEBTEXT, EMBEDDER),
-            "calipers sweep --over n -r webtext.jsonl ancestral.jsonl --metrics mauve_star",
-            TOLD,
+            {
+                "distance of perplexity from people's, SmolLM2 read by SmolLM2 (itself): greedy, "
+                "ancestral": "what these models write by greedy decoding or from the nucleus has "
+                "a perplexity far below that of people's stories, which they find hard (55.7); "
+                "ancestral sampling is the nearest. So generation perplexity ranks it first, read "
+                "by the model that wrote and by another one.",
+                "the same, SmolLM2 read by SmolLM2 (itself): nucleus 0.9, ancestral": "(the same)",
+                "distance of perplexity from people's, Gemma read by SmolLM2 (another model): "
+                "greedy, ancestral": "(the same)",
+                "the same, Gemma read by SmolLM2 (another model): nucleus 0.9, ancestral": "(the "
+                "same)",
+            },
         ),
         Item(
             "real-mauve-figure-8-perplexity",
@@ -100,32 +98,6 @@ SOURCE = Source(
             (GPT2, WEBTEXT),
             "calipers likelihood webtext.jsonl --model ./gpt2-xl --decoding top_p=0.95",
             ("likelihood.md",),
-        ),
-        Item(
-            "real-mauve-figure-17",
-            "MAUVE, figure 17",
-            "Precision and recall over the nucleus parameter and over length.",
-            "other models or data",
-            "runs_real_mauve:mauve_figure_17",
-            STORIES + " The panels over model size need models of one family.",
-            (GPT2, WEBTEXT, EMBEDDER),
-            COMPARE,
-            TOLD,
-        ),
-        Item(
-            "real-pr-table-1",
-            "Precision and recall, table 1a",
-            "Overlap of five families of chat models, with Llama-2 70B as the reference.",
-            "other models or data",
-            "runs_real_precision_recall:pr_table_1_answers",
-            "The five families themselves, by their published answers to the first 150 "
-            "instructions of AlpacaEval, not to the 50 creative instructions; Vicuna 13B v1.5 in "
-            "place of Vicuna 7B, Mistral Instruct v0.2. All answer the same prompts, so that "
-            "precision and recall as in the paper are near 1; here they are given the prompts "
-            "([shared_prompts.md](shared_prompts.md)), and equal systems have about 0.5. MiniLM.",
-            ("samples of the five chat models for the creative instructions", EMBEDDER),
-            OVERLAP,
-            ("shared_prompts.md", "overlap.md"),
         ),
         Item(
             "real-pr-figure-1",
@@ -161,28 +133,6 @@ SOURCE = Source(
             ("rankings.md",),
         ),
         Item(
-            "real-pr-table-b1",
-            "Precision and recall, table B.1",
-            "Correlations of precision and recall between embedders.",
-            "other models or data",
-            "runs_real_precision_recall:pr_table_b1",
-            STORIES + " MiniLM by form and TF-IDF beside MiniLM by meaning.",
-            (LLMS, BIOGRAPHIES, "GPT-2 large and xl, OPT-1.3b, Gemma-2b, BART, RoBERTa large"),
-            "calipers agree -r biographies.jsonl a.jsonl b.jsonl --embedders ./gpt2-large "
-            "--embedders ./roberta-large --metrics precision,recall",
-            ("agreement.md",),
-        ),
-        Item(
-            "real-pr-table-b2",
-            "Precision and recall, table B.2",
-            "Tokens per word of the tokenizers.",
-            "other models or data",
-            "runs_real_precision_recall:pr_table_b2",
-            "The tokenizers of Gemma 3 and SmolLM2 on WritingPrompts.",
-            ("the tokenizers of Mistral 7B, Pythia, Llama-2 and Vicuna", WEBTEXT),
-            "calipers text webtext.jsonl --metrics mean_length --tokenizer hf:Llama-2-7b",
-        ),
-        Item(
             "real-pr-figure-8",
             "Precision and recall, figure 8",
             "Precision and recall of biographies by the number of examples in the prompt.",
@@ -211,16 +161,44 @@ SOURCE = Source(
             ("language_models.md",),
         ),
         Item(
-            "real-pr-creative",
-            "Precision and recall, table 1 on creative instructions",
-            "Overlap of chat models on fifty creative instructions.",
+            "real-mauve-figure-17",
+            "MAUVE, figures 8, 17 and 22, over length",
+            "MAUVE*, the Fréchet distance, precision and recall over the length of the texts.",
             "not run",
             "",
-            "On AlpacaEval it is above.",
-            ("samples of several chat models for the creative instructions",),
+            "Of the figures, generation perplexity over length is above.",
+            ("time on more than one core",),
+            "calipers sweep --over length -r human.jsonl wp-gemma-ancestral.jsonl --metrics "
+            "mauve_star,frechet_distance,precision,recall",
+            ("sweeps.md",),
+        ),
+        Item(
+            "real-pr-table-1",
+            "Precision and recall, table 1",
+            "Overlap of chat models.",
+            "not run",
+            "",
+            "AlpacaEval publishes answers of all five families of chat models, to its own "
+            "instructions; all answer the same prompts, which `compare` holds constant "
+            "([shared_prompts.md](shared_prompts.md)).",
+            ("samples of the chat models for the creative instructions",),
+            "calipers compare -r llama-2-70b-chat-hf/model_outputs.json "
+            "llama-2-13b-chat-hf/model_outputs.json llama-2-7b-chat-hf/model_outputs.json "
+            "Mistral-7B-Instruct-v0.2/model_outputs.json vicuna-13b-v1.5/model_outputs.json "
+            "--metrics precision,recall\n"
             "calipers generate --model ./smollm2-135m-instruct --chat --task creative --n 200 "
-            "--output creative.jsonl\ncalipers overlap creative.jsonl other.jsonl",
-            ("overlap.md", "language_models.md"),
+            "--output creative.jsonl",
+            ("shared_prompts.md", "overlap.md"),
+        ),
+        Item(
+            "real-pr-table-b1",
+            "Precision and recall, tables B.1 and B.2",
+            "Correlation of precision and recall between embedders; tokens per word.",
+            "not run",
+            needs=(LLMS, BIOGRAPHIES, "the embedders and tokenizers of the paper"),
+            would="calipers agree -r human.jsonl greedy.jsonl nucleus.jsonl ancestral.jsonl "
+            "--embedders minilm --embedders ./gemma-3-270m --metrics precision,recall",
+            see=("agreement.md",),
         ),
         Item(
             "real-post-perplexity",

@@ -202,14 +202,6 @@ def named(model: str) -> str:
     return f"{TITLES[model]}, revision {revision} (hash of its files), float32"
 
 
-def token_counts(model: str, texts: Sequence[str]) -> list[int]:
-    """How many tokens a model makes of each text, without marks."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(folder(model), local_files_only=True)
-    return [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
-
-
 def likelihoods(
     scorer: str, name: str, texts: Sequence[str], given: Sequence[str], decoding: str = ""
 ) -> TokenScores:

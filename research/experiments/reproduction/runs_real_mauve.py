@@ -30,7 +30,6 @@ from reproduction.verdicts import (
     falls,
     jackknife,
     order,
-    rises,
     shown,
 )
 
@@ -225,73 +224,6 @@ def _part(found: Row, places: Sequence[int]) -> Row:
         a, b = places[i], places[j]
         pairs[i, j] = found.gaps[a, b] if a < b else found.gaps[b, a].negative()
     return Row(tuple(found.estimates[place] for place in places), pairs)
-
-
-def mauve_figure_17() -> Iterator[Line | Setting]:
-    """Precision and recall over the nucleus parameter, and over the length of texts."""
-    yield setting()
-    names, told = ("top_p=0.9", "ancestral"), "0.9, 1"
-    for model in MODELS:
-        for view in VIEWS:
-            yield rises(
-                f"precision, {title(model)}, {view}: p = {told}",
-                "rises with p",
-                row("precision", model, names, view),
-            )
-            yield falls(
-                f"recall, {title(model)}, {view}: p = {told}",
-                "falls with p",
-                row("recall", model, names, view),
-            )
-    for score, said in (("precision", "rises with length"), ("recall", "falls with length")):
-        found = over_length(score)
-        told = ", ".join(map(str, LENGTHS))
-        line = rises if score == "precision" else falls
-        yield line(f"{score}, Gemma, ancestral, meaning: {told} words", said, found)
-
-
-LENGTHS = (12, 25, 50, 100)
-
-
-@functools.cache
-def over_length(score: str, model: str = GEMMA, decoding: str = "ancestral") -> Row:
-    """A score of texts cut to several lengths; differences over blocks of prompts."""
-    metric = {
-        "mauve_star": lambda p, q: calipers.metrics.mauve(p, q, threads=1).mauve_star.value,
-        "frechet_distance": lambda p, q: calipers.metrics.frechet_distance(p, q).value,
-        "precision": lambda p, q: calipers.metrics.precision_recall(p, q).precision.value,
-        "recall": lambda p, q: calipers.metrics.precision_recall(p, q).recall.value,
-    }[score]
-
-    def measured(kept: np.ndarray) -> list[float]:
-        pairs = (
-            (vectors("", "", "meaning", words), vectors(model, decoding, "meaning", words))
-            for words in LENGTHS
-        )
-        return [metric(human[kept], written[kept]) for human, written in pairs]
-
-    return jackknife(measured, real_models.SIZE)
-
-
-def mauve_figure_8() -> Iterator[Line | Setting]:
-    """MAUVE* and the Fréchet distance over the length of the texts."""
-    more = (
-        "both sides cut to the same number of words, ancestral sampling; intervals by leaving out "
-        "each of twenty blocks of prompts"
-    )
-    yield setting(more=more)
-    told = ", ".join(map(str, LENGTHS))
-    for model in MODELS:
-        yield falls(
-            f"MAUVE*, {title(model)}: {told} words",
-            "falls with length",
-            over_length("mauve_star", model),
-        )
-        yield falls(
-            f"Fréchet distance, {title(model)}: {told} words",
-            "falls with length: wrongly better",
-            over_length("frechet_distance", model),
-        )
 
 
 def mauve_figure_8_perplexity() -> Iterator[Line | Setting]:
