@@ -36,10 +36,10 @@ SOURCE = Source(
     "samples: what is\n"
     "not there is written first, and goes on where it was stopped. 100 samples of 160 tokens took "
     "three to four\n"
-    "minutes of one busy core with SmolLM2, and seven to fourteen with Gemma. A hundred samples are few: intervals are wide, and where "
-    "a line says\n"
-    "*not distinguishable*, more samples may tell. `by meaning` and `by form` are the two views of "
-    "MiniLM.",
+    "minutes of one busy core with SmolLM2, and seven to fourteen with Gemma. A hundred samples "
+    "are few:\n"
+    "intervals are wide, and where a line says *not distinguishable*, more samples may tell.\n"
+    "*Meaning* and *form* are the two views of MiniLM.",
     (
         Item(
             "real-mauve-table-5",
@@ -51,6 +51,13 @@ SOURCE = Source(
             (GPT2, WEBTEXT, EMBEDDER),
             COMPARE,
             ("likelihood.md", *TOLD),
+            {
+                "MAUVE*, SmolLM2, form: greedy, ancestral, nucleus 0.9": "by form SmolLM2's "
+                "ancestral samples are closer to people's than those of the nucleus, and Gemma's "
+                "seem so too; greedy decoding is by far the worst by either view. The models are "
+                "small, and people's stories hard for them: what the nucleus cuts off is what "
+                "people write."
+            },
         ),
         Item(
             "real-mauve-table-5-perplexity",
@@ -120,6 +127,14 @@ SOURCE = Source(
             (LLMS, BIOGRAPHIES, EMBEDDER),
             "calipers rank scores.json --matrix --kind pearson",
             ("rankings.md",),
+            {
+                "precision and Self-BLEU, meaning": "over six systems of which the two greedy ones "
+                "are last by every score, everything goes together; chat models, over which the "
+                "paper found none, are not among them.",
+                "precision and Distinct-4, meaning": "(the same)",
+                "precision and Self-BLEU, form": "(the same)",
+                "precision and Distinct-4, form": "(the same)",
+            },
         ),
         Item(
             "real-pr-figure-a5",
@@ -162,6 +177,17 @@ SOURCE = Source(
         ),
         Item(
             "real-mauve-figure-17",
+            "MAUVE, figure 17",
+            "Precision and recall of nucleus and of ancestral sampling.",
+            "other models or data",
+            "runs_real_mauve:mauve_figure_17",
+            STORIES + " The panels over model size need models of one family.",
+            (GPT2, WEBTEXT, EMBEDDER),
+            COMPARE,
+            TOLD,
+        ),
+        Item(
+            "real-mauve-figure-8",
             "MAUVE, figures 8, 17 and 22, over length",
             "MAUVE*, the Fréchet distance, precision and recall over the length of the texts.",
             "not run",

@@ -35,13 +35,11 @@ def pr_figure_1() -> Iterator[Line | Setting]:
                 ("recall", (SMOLLM2, GEMMA)),
             ):
                 told = ", ".join(title(model) for model in models)
-                said = (
-                    "the tuned model is more precise" if score == "precision" else "and covers less"
-                )
+                said = "is more precise" if score == "precision" else "covers less"
                 names = [named(model, decoding) for model in models]
                 yield order(
                     f"{score}, {decoding}, {view}: {told}",
-                    f"the tuned model {'is ' * (score == 'precision')}{said}",
+                    f"the tuned model {said}",
                     compared(comparison(view), score, names),
                 )
 
@@ -91,13 +89,12 @@ def pr_figure_a5() -> Iterator[Line | Setting]:
     for view in VIEWS:
         held = columns(view)
         yield correlated(
-            f"F8 and F1/8, {view}", "positive: strongly", held["F8"], held["F1/8"], kind="pearson"
+            f"F8 and F1/8, {view}", "positive", held["F8"], held["F1/8"], kind="pearson"
         )
         for name in ("F1/8", "F8"):
             for side in ("precision", "recall"):
-                paper = "positive: more than with recall" if side == "precision" else "positive"
                 yield correlated(
-                    f"{name} and {side}, {view}", paper, held[name], held[side], kind="pearson"
+                    f"{name} and {side}, {view}", "positive", held[name], held[side], kind="pearson"
                 )
 
 
