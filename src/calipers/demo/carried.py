@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,15 +70,15 @@ class CarriedVectors:
 
     def save(self, path: Path = FILE) -> None:
         """Write the file."""
-        np.savez(
-            path,
-            hashes=self.hashes,
-            paragraphs=self.paragraphs,
-            words=self.words,
-            unread=self.unread,
-            revision=self.revision,
-            **dict(self.views),
-        )
+        arrays: dict[str, Any] = {
+            "hashes": self.hashes,
+            "paragraphs": self.paragraphs,
+            "words": self.words,
+            "unread": self.unread,
+            "revision": self.revision,
+            **self.views,
+        }
+        np.savez(path, **arrays)
 
     def rows(self, texts: Iterable[str]) -> NDArray[np.intp]:
         """Find the row of each text; -1 where there is none."""
@@ -132,8 +133,8 @@ class DemoEmbedder(MiniLM):
         """Look vectors up; compute those of texts that have none."""
         rows = carried().rows(prepared)
         found = carried().take(rows)
-        other = np.flatnonzero(rows < 0)
-        if not len(other):
+        other = np.flatnonzero(rows < 0).tolist()
+        if not other:
             return found
         computed = super().encode([prepared[place] for place in other])
         assert found.reading is not None
