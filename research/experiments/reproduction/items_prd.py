@@ -99,6 +99,7 @@ SOURCE = Source(
             "other models or data",
             "runs_pictures:prd_figure_3",
             PHOTOGRAPHS + " Classes overlap where modes of the drawing do not.",
+            ("pictures whose kinds do not overlap, as the drawn modes do not",),
             see=("images.md",),
         ),
         Item(
@@ -123,6 +124,7 @@ SOURCE = Source(
             PHOTOGRAPHS
             + " What is lost is lost beside a set of the same size that lacks a tenth of "
             "every class. Not in the paper, which adds classes in their order.",
+            ("the 10,000 test and 50,000 training images of CIFAR-10", INCEPTION),
             see=("images.md",),
         ),
         Item(
