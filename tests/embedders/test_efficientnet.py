@@ -168,7 +168,7 @@ def test_images_as_they_come(tmp_path):
     plain.save(tmp_path / "5.gif", save_all=True, append_images=[plain.rotate(180)])
     plain.resize((1, 1)).save(tmp_path / "6.png")
     samples = read_samples(tmp_path)
-    found = embed(samples, "efficientnet", cache=False)
+    found = embed(samples, "efficientnet", cache=None)
     again = load_embedder("efficientnet").embed([samples[row] for row in range(7)])
     assert samples[4].shape == (30, 20, 3)
     for name, view in found.views.items():
@@ -187,7 +187,7 @@ def test_a_damaged_image_is_not_scored(tmp_path):
     with pytest.raises(InputError, match=r"1\.png: is damaged"):
         read_samples(tmp_path)
     samples = read_samples(tmp_path, skip_bad=True)
-    assert len(embed(samples, "efficientnet", cache=False)) == 2
+    assert len(embed(samples, "efficientnet", cache=None)) == 2
     assert any("1 of 3 image files could not be read" in note for note in samples.notes)
 
 
