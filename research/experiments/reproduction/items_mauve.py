@@ -253,6 +253,11 @@ SOURCE = Source(
             "--embedder ./gpt2-large --values 128,256,512,1024 "
             "--metrics mauve_star,frechet_distance",
             ("decoding.md",),
+            {
+                "Fréchet distance": "from 4 to 24 words the Fréchet distance of the n-gram model "
+                "rises at each step, and so is right where the paper finds it wrong, on GPT-2 and "
+                "texts of up to 1,024 tokens."
+            },
         ),
         Item(
             "mauve-figure-9",
@@ -407,6 +412,11 @@ SOURCE = Source(
             COMPARE + " --metrics precision,recall --k 5\ncalipers sweep --over length "
             "-r webtext.jsonl large.jsonl --embedder ./gpt2-large --metrics precision,recall",
             ("sweeps.md", "decoding.md"),
+            {
+                "precision, p = 0.9, 0.95, 0.99, 1": "the precision of the n-gram model is higher "
+                "from the nucleus than by ancestral sampling, as the paper expected and did not "
+                "find with GPT-2."
+            },
         ),
         Item(
             "mauve-figure-18",
