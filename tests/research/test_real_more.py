@@ -1,9 +1,13 @@
-"""Real models over length, and tokens per word, on made-up data."""
+"""Real models over length, chat models beside each other, and tokens per word, on made-up data."""
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+
+from calipers.errors import InputError
 
 
 @pytest.fixture
@@ -54,3 +58,19 @@ def test_tokens_per_word_are_counted_without_marks(experiments, monkeypatch):
     (estimate,) = runs_real_embedders.tokens_per_word(["any"]).estimates
     assert estimate.value == 2
     assert estimate.interval == (2, 2)
+
+
+def test_answers_of_a_chat_model_are_read_with_their_instructions(
+    experiments, monkeypatch, tmp_path
+):
+    from reproduction import runs_real_chat
+
+    monkeypatch.setattr(runs_real_chat, "DATA", tmp_path)
+    with pytest.raises(InputError, match=r"there is no alpaca_eval/vicuna-13b-v1\.5"):
+        runs_real_chat.answers("Vicuna")
+    path = tmp_path / "alpaca_eval" / "vicuna-13b-v1.5" / "model_outputs.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps([{"instruction": "Say a.", "output": "a", "generator": "v"}]))
+    found = runs_real_chat.answers("Vicuna")
+    assert list(found.prompts) == ["Say a."]
+    assert len(found) == 1

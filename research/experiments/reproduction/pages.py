@@ -50,9 +50,9 @@ def overview() -> str:
         "",
         "Items that use real texts look for them in the folder that `CALIPERS_DATA` names: "
         "`ag_news/test.csv`",
-        "(the test set of AG News) and `writing_prompts/*.jsonl` (stories by people, GPT-2 XL and "
-        "GPT-NeoX).",
-        "No model is downloaded.",
+        "(the test set of AG News), `writing_prompts/*.jsonl` (stories by people, GPT-2 XL and "
+        "GPT-NeoX) and",
+        "`alpaca_eval/*/model_outputs.json` (answers of chat models). No model is downloaded.",
         "",
         "What an item runs on:",
         "",
