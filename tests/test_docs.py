@@ -10,7 +10,7 @@ import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
 
-RUN = ("index", "tutorial", *sorted(path.stem for path in DOCS.glob("tutorial_*.md")))
+RUN = ("huse", "index", "tutorial", *sorted(path.stem for path in DOCS.glob("tutorial_*.md")))
 """Pages whose commands are run."""
 
 CORPUS = "a38332908128be12"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from calipers.commands.generate.run import generate as generate
     from calipers.commands.history.result import History as History
     from calipers.commands.history.run import history as history
+    from calipers.commands.huse.result import HuseResult as HuseResult
+    from calipers.commands.huse.run import huse as huse
     from calipers.commands.judge.result import Judging as Judging
     from calipers.commands.judge.run import judge as judge
     from calipers.commands.judge.run import judging_plan as judging_plan

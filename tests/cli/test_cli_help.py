@@ -26,6 +26,7 @@ MANY = (
     "text",
     "likelihood",
     "judge",
+    "huse",
     "embed",
     "plot",
 )

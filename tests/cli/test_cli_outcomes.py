@@ -42,6 +42,7 @@ OUTCOMES: dict[str, tuple[list[str], int]] = {
     "generate": (["generate", *NGRAM, "--n", "3", "-o", "FRESH.jsonl"], 0),
     "tune": (["tune", *NGRAM, "--over", "top_p=0.5,0.9", "--n", "50", *WORDS], 0),
     "judge": (["judge", *PROMPTED, "-m", "models/none", "--dry-run", "-o", "j.csv"], 0),
+    "huse": (["huse", "a.jsonl", "-r", "human.jsonl", "--judgements", "truth.csv"], 2),
     "embed": (["embed", "a.jsonl", "--embedder", "tfidf", "-o", "FRESH.npy"], 0),
     "metrics": (["metrics"], 0),
     "show": (["show", "run.zip", "--details"], 0),

@@ -24,6 +24,7 @@ FOLDER = Path(calipers.__file__).parent / "commands"
 BUILDS_ON = {
     "agree": {"compare"},
     "demo": {"compare"},
+    "huse": {"likelihood"},
     "judge": {"generate"},
     "likelihood": {"compare", "text"},
     "tune": {"compare", "generate"},

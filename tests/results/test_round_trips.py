@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.commands.agree.result import Agreement, MetricAgreement, ViewColumn
 from calipers.commands.check.result import Check, CheckedScore
+from calipers.commands.huse.result import HuseResult, UsedTexts
 from calipers.commands.judge.result import (
     BetweenJudges,
     Judge,
@@ -212,9 +213,23 @@ def check() -> Check:
     return Check("run.zip", "baseline.zip", (numbers, before), settings, ("w",))
 
 
+def huse() -> HuseResult:
+    sets = [replace(ABOUT_SET, name=name) for name in ("human", "a")]
+    settings = {"model": "gpt2", "question": "typical", "k": 2, "judged_by": "people", "seed": 0}
+    return HuseResult(
+        UsedTexts(sets[0], used=2, not_judged=1, not_likely=1, answers=6, raters=2),
+        UsedTexts(sets[1], used=4, not_judged=0, not_likely=0, answers=8, raters=2),
+        Score(0.5, (0.25, 0.75), 0.95, range=(0.0, 2.0)),
+        Score(0.75, (0.5, 1.0), 0.95, range=(0.0, 2.0)),
+        Score(0.75, (0.5, 1.0), 0.95, range=(-1.0, 3.0), signature="metric:huse_d"),
+        {**settings, "level": 0.95, "given_prompt": False},
+        ("w",),
+    )
+
+
 EVERY = {
     made.__name__: made
-    for made in (comparison, sweep, overlap, agreement, probe, ranking, judging, texts, check)
+    for made in (comparison, sweep, overlap, agreement, probe, ranking, judging, texts, check, huse)
 }
 
 
@@ -254,7 +269,7 @@ def test_data_come_back_the_same(result):
         assert str(back) == str(result)
 
 
-@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking, judging, check])
+@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking, judging, check, huse])
 def test_fields_come_back_the_same(made):
     result = made()
     back = type(result).from_dict(through_json(result.to_dict()))
@@ -394,6 +409,8 @@ DAMAGE = [
     (overlap, lambda d: d["systems"][0].update(files=[]), "damaged"),
     (overlap, lambda d: d["systems"][0]["files"][0].update(n=0), "without samples"),
     (overlap, lambda d: d.update(systems=3), "damaged"),
+    (huse, lambda d: d["reference"].update(used=4), "do not add up to 4"),
+    (huse, lambda d: d["settings"].pop("question"), "question"),
     (check, lambda d: d.update(checked=[]), "nothing was checked"),
     (check, lambda d: d["settings"].update(inconclusive="maybe"), "inconclusive is 'maybe'"),
     (check, lambda d: d["settings"].update(level=0.5), "level is 0.5, not a number between"),
@@ -535,6 +552,7 @@ FRAMES = {
     "ranking": (("truth",), "metric", "spearman"),
     "judging": (("judge", "system"), "question", "score"),
     "check": (("system",), "condition", "outcome"),
+    "huse": (("system",), "metric", "value"),
 }
 
 

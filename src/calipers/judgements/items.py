@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Generic, Literal, TypeVar, overload
@@ -337,6 +337,40 @@ def make_rated_texts(
     return Items(tuple(sorted(shown, key=lambda one: _place(seed, "shown", one.id))), tuple(notes))
 
 
+def rows_of_items(
+    systems: Sequence[SampleSet], *, longest: int | None = None
+) -> dict[str, dict[str, tuple[int, ...]]]:
+    """Tell in which rows of each set the text of a rated item stands, by the item's id.
+
+    Parameters
+    ----------
+    systems
+        Texts, each set with a name of its own.
+    longest
+        Words that were shown of a text.
+
+    Returns
+    -------
+    dict
+        By the name of the set and the id (:class:`RatedTexts`) the rows, counted from 0; a text
+        that stands in several rows has all of them.
+
+    Raises
+    ------
+    InputError
+        If a set holds no texts, two have one name, or `longest` is below 1.
+    """
+    known = _contexts(systems, seed=0, shortest=None, longest=longest, alone=True)
+    rows: dict[str, dict[str, tuple[int, ...]]] = {}
+    for name, texts in known.texts.items():
+        of_set = rows.setdefault(name, {})
+        for key, text in texts.items():
+            # Prompts were shown where any text of a batch had one: of one text, its own
+            item = RatedTexts(name, (text,), (key.prompt,) if key.prompt else ())
+            of_set[item.id] = (*of_set.get(item.id, ()), key.row)
+    return rows
+
+
 # Texts by what they continue ---------------------------------------------------------------------
 
 
@@ -352,15 +386,18 @@ class _Key:
         How many texts of the system continue it before this one; without a prompt the row.
     place
         Sorts keys as if at random.
+    row
+        Where the text stands in its set; keys of two sets are equal whatever their rows.
     """
 
     prompt: str
     number: int
     place: str
+    row: int = field(compare=False)
 
     @classmethod
-    def of(cls, seed: int, prompt: str, number: int) -> _Key:
-        return cls(prompt, number, _place(seed, "context", prompt, str(number)))
+    def of(cls, seed: int, prompt: str, number: int, row: int) -> _Key:
+        return cls(prompt, number, _place(seed, "context", prompt, str(number)), row)
 
     @property
     def turn(self) -> int:
@@ -437,7 +474,7 @@ def _read(
         if shortest is not None and sum(1 for _ in islice(word_spans(rest), shortest)) < shortest:
             short += 1
             continue
-        key = _Key.of(seed, prompt, number)
+        key = _Key.of(seed, prompt, number, row)
         by_key[key] = rest if longest is None else first_words(rest, longest)
     notes = []
     if taken_off:

@@ -489,8 +489,14 @@ def _behind_prompts(inputs: Inputs) -> Inputs:
     )
 
 
-def _behind(file: InputSet) -> InputSet:
-    samples = file.samples
+def behind_prompts(samples: SampleSet) -> SampleSet:
+    """Take its prompt off every text that begins with it, since it is read before the text.
+
+    Raises
+    ------
+    InputError
+        If the rows name no prompts, or nothing is left of all texts.
+    """
     if samples.prompts is None:
         raise InputError(
             f"{where(samples)}: --given-prompt (given_prompt) needs the field 'prompt' in its "
@@ -505,7 +511,11 @@ def _behind(file: InputSet) -> InputSet:
         prompts=[prompt for prompt, _ in pairs],
         notes=samples.reading_notes,
     )
-    return replace(file, samples=replace(made, field=samples.field))
+    return replace(made, field=samples.field)
+
+
+def _behind(file: InputSet) -> InputSet:
+    return replace(file, samples=behind_prompts(file.samples))
 
 
 def _parted(text: str, prompt: str) -> tuple[str, str]:
