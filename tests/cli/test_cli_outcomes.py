@@ -49,6 +49,7 @@ OUTCOMES: dict[str, tuple[list[str], int]] = {
     "report": (["report", "run.zip", "--markdown", "-"], 0),
     "history": (["history", "run.zip", "run.zip"], 0),
     "plot": (["plot", "plane", "run.zip", "-o", "FRESH.svg"], 0),
+    "run": (["run", "study.toml"], 0),
     "version": (["version"], 0),
 }
 """What each command ends with where somebody reads."""
@@ -75,6 +76,9 @@ def folder(tmp_path_factory) -> Path:
     np.save(place / "human.npy", rng.normal(size=(300, 4)))
     np.save(place / "a.npy", rng.normal(size=(300, 4)) + 0.5)
     (place / "scores.csv").write_text("system,metric,mean\na,mauve,0.1\nb,mauve,0.2\nc,mauve,0.3\n")
+    (place / "study.toml").write_text(
+        'reference = "human.npy"\ngenerated = "a.npy"\nmetrics = "precision"\nintervals = false\n'
+    )
     (place / "truth.csv").write_text("system,score\na,1\nb,2\nc,4\n")
     made_first = [
         [

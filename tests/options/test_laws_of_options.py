@@ -18,8 +18,8 @@ RECORDS = [record for record in commands().values() if record.options]
 LONGEST = 280
 """Characters of a first sentence, about four lines of a terminal."""
 
-ENDS = (".", ". [default: auto for texts, efficientnet for images]")
-"""How a text ends; what a default depends on may follow."""
+ENDS = "."
+"""How a text ends."""
 
 
 @pytest.fixture(params=RECORDS, ids=[record.name for record in RECORDS])

@@ -419,7 +419,9 @@ def others():
         if metric.name.startswith("bert_score"):
             continue
         for option in metric.options:
-            for value in option.words[1:] or (min(option.default + 1, option.most),):
+            weighted = [f"{name}={option.example}" for name in option.weighted]
+            words = [*option.words[1:], *weighted]
+            for value in words or (min(option.default + 1, option.most),):
                 if value not in NOT_HERE:
                     yield find_text(f"{metric.name}:{option.written(value)}").key
 

@@ -89,7 +89,7 @@ FAMILIES = {
         Family(
             name="frontier",
             members="mauve, frontier_integral, midpoint, divergence, frontier_f8, ..., "
-            "with a star (mauve_star) by smoothed counts; renyi_area, renyi_f8, renyi_f1_8",
+            "with a star (mauve_star) by smoothed counts; renyi_area, ...",
             question="how far apart are the two distributions, by mixtures of both?",
         ),
         Family(

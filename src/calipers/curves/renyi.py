@@ -102,7 +102,7 @@ def renyi_frontier(
     >>> from calipers import Histograms
     >>> half = Histograms([1, 1], [2, 0])  # half of the reference is missing
     >>> frontier = renyi_frontier(half, order=2)
-    >>> round(frontier.recall.max(), 3), round(frontier.precision.max(), 3)
+    >>> float(frontier.recall.max().round(3)), float(frontier.precision.max().round(3))
     (0.5, 1.0)
     """
     order = _check_order(order)

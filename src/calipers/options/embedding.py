@@ -23,18 +23,17 @@ class NamedEmbedder(Group):
 
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
-        "Model that turns samples into vectors: auto, minilm, use, characters, tfidf, a model "
-        "(gpt2-large, ./my-model), or for images efficientnet, pixels or a vision model. With "
-        "auto, the default, the languages of all texts decide: minilm for English, use for its "
-        "sixteen languages, else characters, which does not read meaning. These are part of "
-        "Calipers and download nothing; tfidf uses no model. Models are named as on the "
+        "Model that turns samples into vectors: auto (the default), minilm, use, characters, "
+        "tfidf, a model (gpt2-large, ./my-model), or for images efficientnet (the default), pixels "
+        "or a vision model. With auto the languages of all texts decide: minilm for English, use "
+        "for its sixteen languages, else characters, which does not read meaning. These are part "
+        "of Calipers and download nothing; tfidf uses no model. Models are named as on the "
         "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
         "possible: a GGUF file, a file of word vectors (glove.6B.300d.txt), "
         "https://host/v1#MODEL for an embeddings service, and precomputed, for files that hold "
         "vectors. Options may follow the name, as in gpt2:layer=6:pooling=mean. In Python also "
         "what :func:`calipers.load_embedder` returns. Embeddings that are given are used as they "
-        "are. The environment variable CALIPERS_EMBEDDER may fix it for a machine. [default: auto, "
-        "or efficientnet for images]",
+        "are. The environment variable CALIPERS_EMBEDDER may fix it for a machine.",
         panel=EMBEDDING,
         metavar="NAME",
         variable="CALIPERS_EMBEDDER",

@@ -97,7 +97,7 @@ def huse(
     Examples
     --------
     >>> people, machine = [5.0, 4.0, 5.0, 4.0], [1.0, 2.0, 1.0, 2.0]
-    >>> same = [-2.0, -3.0, -2.5, -2.2]
+    >>> same = [-2.0, -2.5, -2.0, -2.5]
     >>> found = huse(people, machine, same, same, k=1)
     >>> float(found.quality.value), float(found.huse.value)
     (0.0, 0.0)

@@ -116,7 +116,7 @@ def test_keys_and_curves_survive_the_archive(sets, tmp_path):
     found.save(tmp_path / "run.zip")
     again = calipers.Comparison.load(tmp_path / "run.zip")
     assert again.to_dict() == found.to_dict()
-    assert set(again["far"].curves) == {"frontier_star:chi2", "frontier:knn"}
+    assert set(again["far"].curves) == {"frontier_star:chi2", "frontier:knn", "renyi:knn"}
     np.testing.assert_array_equal(
         again["far"].curves["frontier:knn"], found["far"].curves["frontier:knn"]
     )

@@ -51,10 +51,9 @@ class SweepOptions(EngineSearch, Seeded, Neighbours, Sampling, Files):
 
     over: Over = option(
         "k",
-        "What to vary: k, the number of nearest neighbours; n, the number of samples in each set; "
-        "length, the number of words that all texts are cut to; buckets, the number of cells of "
-        "MAUVE and its family; or axes, the number of leading axes that likelihood ratios are "
-        "estimated on.",
+        "What to vary: k (nearest neighbours), n (samples in each set), length (words that all "
+        "texts are cut to), buckets (cells of MAUVE and its family) or axes (leading axes that "
+        "likelihood ratios are estimated on).",
         one_of("k", "n", "length", "buckets", "axes"),
         required=True,
     )
