@@ -162,8 +162,8 @@ def _shown(key: str, metric: Metric, spot: BlindSpot) -> str:
         seen = ["", *seen] if spot.reference is not None else seen
         rows = [(*row, value) for row, value in zip(rows, seen, strict=True)]
     verdict = {
-        "higher": "Higher is better: the faulty set is found at least as good.",
-        "lower": "Lower is better: the faulty set is found at least as good.",
+        "higher": "Higher is better: the faulty set scores at least as well.",
+        "lower": "Lower is better: the faulty set scores at least as well.",
         "closest": "Closest to the reference's own value is best: the faulty set is found "
         "about as good.",
     }[metric.better]

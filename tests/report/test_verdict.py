@@ -246,7 +246,7 @@ def caution(kind: str, brief: str, weight: int) -> Data:
 @pytest.mark.parametrize(
     ("other", "also"),
     [
-        ("much shorter (9 vs 342 words)", "; 1 more likewise"),
+        ("much shorter (9 vs 342 words)", " (and 1 other)"),
         ("much longer (900 vs 342 words)", ""),
     ],
 )
@@ -258,7 +258,7 @@ def test_others_are_said_to_be_alike_only_where_they_are(make: Make, other: str,
     shares = ("all begin with their prompt", "14 % begin with their prompt")
     for system, brief in zip(data["systems"], shares, strict=True):
         system["cautions"] = [caution("prompts", brief, 40)]
-    assert str(verdict_of(data).cautions[0]) == f"a: {shares[0]}; 1 more likewise"
+    assert str(verdict_of(data).cautions[0]) == f"a: {shares[0]} (and 1 other)"
 
 
 def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) -> None:

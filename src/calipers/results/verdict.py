@@ -84,7 +84,8 @@ class BriefCaution(Plain):
     def words(self) -> Words:
         """What is shown of it."""
         brief = f"{self.brief} ({self.remedy})" if self.remedy else self.brief
-        brief += f"; {self.others} more likewise" if self.others else ""
+        if self.others:
+            brief += f" (and {self.others} other{'s' if self.others > 1 else ''})"
         return (named(self.system), f": {brief}") if self.system else (brief,)
 
     def __str__(self) -> str:
