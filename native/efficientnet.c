@@ -61,18 +61,7 @@ INLINE void put_products(const float *const *left, const float *right, const flo
     for (int r = 0; r < HEIGHT; r++)
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++) patch[r][v] = lanes_at(bias + v * LANES);
-    for (int64_t s = 0; s < depth; s++) {
-        lanes columns[VECTORS];
-#pragma GCC unroll 3
-        for (int v = 0; v < vectors; v++) columns[v] = lanes_at(right + s * PANEL + v * LANES);
-#pragma GCC unroll 8
-        for (int r = 0; r < HEIGHT; r++) {
-            lanes row = spread(left[r][s]);
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++)
-                patch[r][v] = multiply_add(row, columns[v], patch[r][v]);
-        }
-    }
+    add_scattered(left, right, depth, vectors, patch);
 #pragma GCC unroll 8
     for (int r = 0; r < HEIGHT; r++) {
         if (r >= count) break;

@@ -199,6 +199,25 @@ INLINE void multiply_rows(const float *left, int64_t stride, int64_t count, cons
             multiply_patch(left + r * stride, stride, 1, right + c, depth, sums + r * PANEL + c);
 }
 
+/* Add to a patch of sums the products of HEIGHT rows, wherever they lie, with the first columns of a
+   panel, as many as there are in `vectors` registers. */
+INLINE void add_scattered(const float *const *rows, const float *right, int64_t depth, int vectors,
+                          lanes patch[HEIGHT][VECTORS])
+{
+    for (int64_t s = 0; s < depth; s++) {
+        lanes columns[VECTORS];
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++) columns[v] = lanes_at(right + s * PANEL + v * LANES);
+#pragma GCC unroll 8
+        for (int r = 0; r < HEIGHT; r++) {
+            lanes row = spread(rows[r][s]);
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++)
+                patch[r][v] = multiply_add(row, columns[v], patch[r][v]);
+        }
+    }
+}
+
 /* What decides for each row of a span whether a pair passes the sieve, filled up to whole panels
    (numeric/sieve.py, Thresholds). With bound = low + low' - product a pair passes where the bound
    lies below either limit, or gain * bound below the other side's reach. */

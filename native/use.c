@@ -72,18 +72,7 @@ INLINE void multiply_scattered(const float *const *rows, const float *right, int
     for (int r = 0; r < HEIGHT; r++)
 #pragma GCC unroll 3
         for (int v = 0; v < VECTORS; v++) patch[r][v] = lanes_at(sums + r * PANEL + v * LANES);
-    for (int64_t s = 0; s < depth; s++) {
-        lanes columns[VECTORS];
-#pragma GCC unroll 3
-        for (int v = 0; v < VECTORS; v++) columns[v] = lanes_at(right + s * PANEL + v * LANES);
-#pragma GCC unroll 8
-        for (int r = 0; r < HEIGHT; r++) {
-            lanes row = spread(rows[r][s]);
-#pragma GCC unroll 3
-            for (int v = 0; v < VECTORS; v++)
-                patch[r][v] = multiply_add(row, columns[v], patch[r][v]);
-        }
-    }
+    add_scattered(rows, right, depth, VECTORS, patch);
 #pragma GCC unroll 8
     for (int r = 0; r < HEIGHT; r++)
 #pragma GCC unroll 3
