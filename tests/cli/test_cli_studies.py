@@ -249,6 +249,42 @@ def test_the_environment_stands_for_what_is_not_given(calipers, sets, monkeypatc
         package.compare("human.jsonl", "one.jsonl", metrics="recall")
 
 
+def test_an_error_about_what_the_environment_fixes_names_the_variable(calipers, sets, monkeypatch):
+    job = ("compare", "-r", "human.jsonl", "one.jsonl", "--metrics", "recall", "--no-cache")
+    said = "(CALIPERS_DEVICE in the environment says banana)"
+    monkeypatch.setenv("CALIPERS_DEVICE", "banana")
+    assert said in calipers(*job).stderr
+    assert said not in calipers(*job, "--device", "banana").stderr
+    with pytest.raises(InputError, match="CALIPERS_DEVICE in the environment says banana"):
+        package.compare("human.jsonl", "one.jsonl", cache=False)
+    monkeypatch.delenv("CALIPERS_DEVICE")
+    monkeypatch.setenv("CALIPERS_EMBEDDER", "efficientnet")
+    stopped = calipers(*job)
+    assert stopped.exit_code == 2
+    assert "(CALIPERS_EMBEDDER in the environment says efficientnet)" in stopped.stderr
+
+
+def test_a_study_holds_no_defaults_and_every_number(calipers):
+    job = ("annotate", "s.sqlite", "-r", "human.jsonl", "one.jsonl", "--write-config", "-")
+    assert "options" not in tomllib.loads(calipers(*job).stdout)
+    held = tomllib.loads(calipers(*job, "--port", "0").stdout)
+    assert held["options"] == {"port": 0}
+
+
+def test_a_name_that_is_not_utf8_is_not_written_as_another(calipers, sets):
+    job = ("compare", "-r", "human.jsonl", "\udcff.jsonl", "--write-config", "a.toml")
+    assert "a study is UTF-8, which '\\udcff.jsonl' is not" in calipers(*job).stderr
+    assert not Path("a.toml").exists()
+
+
+def test_a_study_that_lacks_what_its_command_needs_is_refused(calipers, sets):
+    Path("a.toml").write_text('reference = "human.jsonl"')
+    said = "a.toml: lacks generated, which calipers compare needs"
+    assert said in calipers("run", "a.toml").stderr
+    assert said in calipers("compare", "--config", "a.toml").stderr
+    assert calipers("run", "a.toml", "one.jsonl", *QUICK).exit_code == 0
+
+
 def test_a_secret_in_a_study_is_blanked(calipers, sets):
     Path("a.toml").write_text(
         'generated = "one.jsonl"\nreference = "human.jsonl"\n# https://me:hunter2@host/v1\n'

@@ -26,6 +26,7 @@ from calipers.errors import InputError
 from calipers.memory import memory_limit, parse_size
 from calipers.options.embedding import Model
 from calipers.options.engines import SearchEngine
+from calipers.options.machine import variables_named
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
 from calipers.whole_files import write_text_atomically
@@ -107,7 +108,7 @@ def command(
             outputs, files = Outputs.of(given), [given[name] for name in reads]
             values = {name: given[name] for name in takes if name not in made}
             values |= {"outputs": outputs} if "outputs" in takes else {}
-            group = None
+            group, typed = None, frozenset[str]()
             if options is not None:
                 group, typed = build(options, given)
                 files += _sources(group)
@@ -115,7 +116,8 @@ def command(
                     group = group.changed(progress=outputs.progress())
                 values |= {"options": group, **({"typed": typed} if "typed" in takes else {})}
             watched = nullcontext() if serves else outputs.running(function.__name__)
-            with guarded(_ending(group, stopped)), _limited(given), watched:
+            named = nullcontext() if options is None else variables_named(options, typed)
+            with guarded(_ending(group, stopped)), _limited(given), watched, named:
                 read = _checked(files)
                 if given.get("write_config") is not None:
                     _write_study(function.__name__, options, laid_out, given, outputs)

@@ -25,6 +25,9 @@ BLANK = "..."
 CONFIG = "--config"
 """The option that names a study."""
 
+STUDIES = ("config", "write_config")
+"""The parameters of every command that are about studies, and in none."""
+
 _typed: ContextVar[tuple[str, ...] | None] = ContextVar("_typed", default=None)
 _study: ContextVar[str | None] = ContextVar("_study", default=None)
 

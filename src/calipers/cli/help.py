@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers._version import __version__
-from calipers.cli.command_line import CONFIG, remember
+from calipers.cli.command_line import CONFIG, STUDIES, remember
 from calipers.cli.guard import guarded
 from calipers.command import PANELS, Command, commands
 from calipers.options.option import INPUT, OUTPUT
@@ -27,9 +27,6 @@ WIDEST = 100
 
 FEW = 15
 """So many options fit on one page; of more, the page shows the common ones."""
-
-STUDIES = ("config", "write_config")
-"""Options that every command has for studies; they are not counted."""
 
 FIRST_EXAMPLES = 2
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from calipers.errors import InputError
-from calipers.options.machine import of_machine
+from calipers.options.machine import of_machine, variables_named
 from calipers.options.option import INPUT, OUTPUT, Group, OptionField, options_of, without_markup
 from calipers.options.rules import OptionError
 
@@ -126,7 +126,8 @@ def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[
                 values[name] = about.rule.value_of(name, words[name])
         if "cache_dir" in values and "cache" in values:
             raise InputError("--cache-dir and --no-cache cannot be combined; give one of them")
-        return group(**of_machine(group, values), **values), frozenset(values)
+        with variables_named(group, values):
+            return group(**of_machine(group, values), **values), frozenset(values)
     except OptionError as error:
         flags = {field.name: _flag(field.name, about) for field, about in options_of(group)}
         raise InputError(error.worded(flags, words)) from None

@@ -19,15 +19,18 @@ from typing import Any
 
 from typer.models import ArgumentInfo
 
-from calipers.cli.command_line import CONFIG, keep_study
+from calipers.cli.command_line import CONFIG, STUDIES, keep_study
 from calipers.command import commands
 from calipers.errors import InputError, hint_of_names
+from calipers.options.option import OUTPUT
 
 COMMAND = "command"
 SYSTEMS = "systems"
 CHECKS = "checks"
 TABLES = ("options", "outputs")
 """Tables whose keys are options too; they only put the file in order."""
+NOT_HELD = (*STUDIES, "help_all")
+"""Parameters that no study holds."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,8 @@ def words_of(study: Study, params: Sequence[Any], typed: Sequence[str] = ()) -> 
     Raises
     ------
     InputError
-        If the command has no such option, or an option takes no such value.
+        If the command has no such option, an option takes no such value, or one that is required is
+        neither in the file nor typed.
     """
     words = dict(_words(study, params, study.values, "", typed))
     sets = [param for param in params if param.param_type_name == "argument" and param.nargs == -1]
@@ -166,10 +170,18 @@ def words_of(study: Study, params: Sequence[Any], typed: Sequence[str] = ()) -> 
         raise InputError(f"{study.path}: give [{SYSTEMS}] or {sets[0].name}, not both")
     if study.systems:
         words[sets[0].name] = [f"{name}={file}" for name, file in study.systems.items()]
+    given = _has_arguments(params, typed)
+    for param in params:
+        here = given if param.param_type_name == "argument" else _typed(param, params, typed)
+        if param.required and not here and not words.get(param.name):
+            raise InputError(
+                f"{study.path}: lacks {param.name.replace('_', '-')}, which calipers "
+                f"{study.command} needs"
+            )
     places = [param.name for param in params if param.param_type_name == "argument"]
     options = [word for name, of_one in words.items() if name not in places for word in of_one]
     behind = [word for name in places for word in words.get(name, ())]
-    if _has_arguments(params, typed) or not behind:
+    if given or not behind:
         return [*options, *typed]
     return [*options, *typed, "--", *behind]
 
@@ -199,7 +211,7 @@ def _words(
         param, wanted = names.get(_key(key)), True
         if param is None and isinstance(value, bool) and f"no_{_key(key)}" in names:
             param, wanted = names[f"no_{_key(key)}"], False
-        if param is None or param.name in ("help_all", "config", "write_config"):
+        if param is None or param.name in NOT_HELD:
             known = [name.replace("_", "-") for name in names]
             raise InputError(
                 f"{study.path}: {table}{key} is not an option of calipers {command}; "
@@ -302,15 +314,21 @@ def study_of(
     params
         Its parameters, as :class:`inspect.Parameter`, with what typer knows of them.
     given
-        Their values; those that are None, False or empty were not given.
+        Their values; those that are None, empty or the default were not given.
     lists
         Which of them are lists that commas part.
+
+    Raises
+    ------
+    InputError
+        If a value holds bytes that are not UTF-8, as names of files may.
     """
     top, systems = [f"command = {_toml(command)}"], []
     tables: dict[str, list[str]] = {name: [] for name in TABLES}
     for param in params:
         value = given.get(param.name)
-        if value in (None, False, [], ()) or param.name in ("config", "write_config", "help_all"):
+        left_out = value in (None, [], ()) or repr(value) == repr(param.default)
+        if left_out or param.name in NOT_HELD:
             continue
         about = param.annotation.__metadata__[0]
         flags = [flag for flag in about.param_decls or () if flag.startswith("--")]
@@ -325,10 +343,10 @@ def study_of(
             named = _by_name(value)
             systems += [f"{_toml_key(key)} = {_toml(file)}" for key, file in named.items()]
             top += [] if named else [line]
-        elif about.rich_help_panel == "Input" and about.param_decls and name == "reference":
+        elif name == "reference":
             top.append(line)
         else:
-            tables["outputs" if about.rich_help_panel == "Output" else "options"].append(line)
+            tables["outputs" if about.rich_help_panel == OUTPUT else "options"].append(line)
     sections = [f"[{name}]\n" + "\n".join(lines) for name, lines in tables.items() if lines]
     listed = [f"[{SYSTEMS}]\n" + "\n".join(systems)] if systems else []
     return "\n\n".join(["\n".join(top), *listed, *sections]) + "\n"
@@ -351,6 +369,10 @@ def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"a study is UTF-8, which {text!r} is not; rename that file") from None
     if re.fullmatch(r"-?(0|[1-9][0-9]{0,17})", text) or (
         re.fullmatch(r"-?[0-9]+\.[0-9]+", text) and repr(float(text)) == text
     ):

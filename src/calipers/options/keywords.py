@@ -15,7 +15,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from calipers.errors import InputError
-from calipers.options.machine import of_machine
+from calipers.options.machine import of_machine, variables_named
 from calipers.options.option import Group, options_of
 
 ALIASES = {"reference": "references", "generated": "predictions"}
@@ -129,15 +129,16 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
         given = [bound.pop(name) for name in names]
-        if options is None:
-            options = group(**of_machine(group, bound), **bound)
-        elif not isinstance(options, group):
+        if options is not None and not isinstance(options, group):
             raise TypeError(
                 f"{function.__name__}() takes options of the class {group.__name__}; found "
                 f"{type(options).__name__}"
             )
-        with _as_quoted(options):
-            return function(*given, options)
+        with nullcontext() if options is not None else variables_named(group, bound):
+            if options is None:
+                options = group(**of_machine(group, bound), **bound)
+            with _as_quoted(options):
+                return function(*given, options)
 
     others = [
         inspect.Parameter(alias, only, default=None, annotation="Any") for alias in aliases.values()

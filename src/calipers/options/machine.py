@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from calipers.errors import InputError
+from calipers.errors import CalipersError, InputError
 from calipers.options.option import Group, options_of
 
 
@@ -36,3 +37,25 @@ def of_machine(group: type[Group], given: Container[str]) -> dict[str, Any]:
         except InputError as error:
             raise InputError(f"{error} (an environment variable)") from None
     return values
+
+
+@contextmanager
+def variables_named(group: type[Group], given: Container[str]) -> Iterator[None]:
+    """Have an error that quotes what the environment fixes say where that is from.
+
+    Parameters
+    ----------
+    group
+        The options.
+    given
+        The names of those that were given.
+    """
+    try:
+        yield
+    except CalipersError as error:
+        for field, about in options_of(group):
+            word = os.environ.get(about.variable) if about.variable else None
+            unnamed = about.variable not in str(error)
+            if word and unnamed and field.name not in given and repr(word) in str(error):
+                error.args = (f"{error} ({about.variable} in the environment says {word})",)
+        raise
