@@ -410,6 +410,18 @@ def test_lengths_double_up_to_the_median_of_the_reference(rng):
         calipers.sweep(short, {"m": short}, over="length", **options)
 
 
+def test_lengths_beyond_every_text_are_said_to_cut_nothing(rng):
+    human = [" ".join(rng.choice(WORDS, 40)) for _ in range(30)]
+    options = {"over": "length", "embedder": "characters", "metrics": "mauve_star"}
+    said = "no text has more than 40 words: from length 40 on nothing is cut"
+    found = calipers.sweep(human, {"m": human[::-1]}, values=[8, 40, 80], **options)
+    assert [text for text in found.warnings if said in text]
+    curve = found["m"]["mauve_star"].mean
+    assert curve[1] == curve[2]
+    within = calipers.sweep(human, {"m": human[::-1]}, values=[8, 39, 40], **options)
+    assert not [text for text in within.warnings if "nothing is cut" in text]
+
+
 @pytest.mark.parametrize("over", ["buckets", "axes", "length"])
 def test_a_sweep_of_each_kind_is_restored_from_json_and_drawn(rng, tmp_path, over):
     human, model = sentences(rng, 60), sentences(rng, 60, WORDS[:8])

@@ -181,7 +181,8 @@ def _choose_values(
     """
     smallest = inputs.smallest
     if over in ("length", "buckets", "axes"):
-        return _doubling(over, values, inputs), ()
+        chosen = _doubling(over, values, inputs)
+        return chosen, tuple(_uncut(chosen, inputs)) if over == "length" else ()
     least, most = (1, len(smallest.samples) - 1) if over == "k" else (k + 1, len(smallest.samples))
     if most < least:
         raise InputError(_too_small(smallest, k if over == "n" else 1))
@@ -233,6 +234,19 @@ def _doubling(
             f"{values[-1]} cells need as many samples in every set; {_described(inputs.smallest)}"
         )
     return tuple(values)
+
+
+def _uncut(values: Sequence[int], inputs: ComparisonInputs) -> Iterator[str]:
+    """Say from which length on no text is cut, where two values or more are equal for that."""
+    files = [inputs.reference, *(file for system in inputs.systems for file in system.files)]
+    counts = [file.samples.word_counts() for file in files]
+    longest = max((int(n.max()) for n in counts if n is not None and len(n)), default=0)
+    whole = [value for value in values if value >= longest]
+    if len(whole) > 1:
+        yield (
+            f"no text has more than {longest:,} words: from length {whole[0]:,} on nothing is cut, "
+            "so the scores there are the same by construction"
+        )
 
 
 def _cut_to_lengths(
