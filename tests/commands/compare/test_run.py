@@ -74,7 +74,7 @@ def test_every_metric_in_every_view(reference, generated):
     found = compare(reference, generated, metrics="all", floor=False)
     good = found["good"]
     assert len(good.scores) == 2 * len(METRICS)
-    curves = ("prd", "frontier", "frontier_star")
+    curves = ("prd", "frontier", "frontier_star", "renyi")
     assert set(good.curves) == {f"{view}{curve}" for view in ("", "form.") for curve in curves}
     assert good["recall"].value > found["poor"]["recall"].value + 0.3
     assert good["form.mauve_star"].value > found["poor"]["form.mauve_star"].value + 0.3
