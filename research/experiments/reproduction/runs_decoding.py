@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -381,18 +382,17 @@ STRING_TEXTS = 150
 KERNELS: tuple[Kernel, ...] = ("ngram", "subsequence")
 
 
+def by_words(**options: Any) -> Comparison:
+    """All decodings beside people's continuations, by TF-IDF of their words."""
+    written = {name: continued.written(name, size=FEW) for name in DECODINGS}
+    human = continued.human()[:FEW]
+    return calipers.compare(human, written, embedder="tfidf", level=None, floor=False, **options)
+
+
 def mauve_table_11() -> Iterator[Line | Setting]:
     """Bags of words and string kernels in place of the embedding, over thirteen decodings."""
     yield SETTING
-    found = calipers.compare(
-        continued.human()[:FEW],
-        {name: continued.written(name, size=FEW) for name in DECODINGS},
-        embedder="tfidf",
-        metrics="mauve_star",
-        buckets=FEW_CELLS,
-        level=None,
-        floor=False,
-    )
+    found = by_words(metrics="mauve_star", buckets=FEW_CELLS)
     human = continued.human()[:STRING_TEXTS]
     strings = {name: continued.written(name, size=FEW)[:STRING_TEXTS] for name in DECODINGS}
     columns = [

@@ -85,17 +85,26 @@ def prd_figure_5_middle() -> Iterator[Line | Setting]:
     """F8 of the PRD curve falls where modes are dropped, F1/8 where they are invented."""
     yield MODES
     recall, precision = modes()["prd_f8"], modes()["prd_f1_8"]
-    yield rises("F8 of Q1 to Q5", "recall rises with each mode", trials(recall[:, :5]))
+    yield from dropped_and_invented(recall, precision, modes()["frechet_distance"], "mode")
+
+
+def dropped_and_invented(
+    recall: Rows, precision: Rows, distances: Rows, kind: str
+) -> Iterator[Line]:
+    """What figure 5 says of Q1 to Q10, which drop one `kind` after the other, and then invent them.
+
+    F8, F1/8 and Fréchet distances, shapes (trials, 10).
+    """
+    yield rises("F8 of Q1 to Q5", f"recall rises with each {kind}", trials(recall[:, :5]))
     lost, gained = recall[:, 4] - recall[:, 9], recall[:, 4] - recall[:, 3]
     yield sign(
         "F8: gained from Q4 to Q5, less what is lost from Q5 to Q10",
-        "positive: invented modes lose no recall",
+        f"positive: invented {kind}{'es' if kind == 'class' else 's'} lose no recall",
         Estimate.mean(gained - lost),
         direction=1,
     )
     yield shown("F8 of Q5 to Q10", trials(recall[:, 4:]))
     yield falls("F1/8 of Q5 to Q10", "precision falls", trials(precision[:, 4:]))
-    distances = modes()["frechet_distance"]
     apart = np.abs(distances[:, 3] - distances[:, 5])
     yield sign(
         "Fréchet distance: step from Q3 to Q4, less the difference of Q4 and Q6",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -137,19 +137,30 @@ def pr_figure_a3() -> Iterator[Line | Setting]:
         yield sign(told, said, ours, direction=-1, own=True)
 
 
-def pr_figure_a4() -> Iterator[Line | Setting]:
-    """One to four topics against World and Sports: both pairs of F-scores."""
-    yield Setting((), MINILM, f"1,900 and 948, {DRAWS} draws", 0)
+def _draws(topics: Sequence[int], first: int, size: int) -> Iterator[tuple[Rows, list[Rows]]]:
+    """Draw `first` items of each of some topics as the reference, and `size` others of one to four.
+
+    Both are vectors; the generated sets are of the first topic, of the first two, and so on.
+    """
     vectors, rows = _news()
-    found = []
     for draw in range(DRAWS):
         rng = np.random.default_rng(draw)
         shuffled = {topic: rng.permutation(rows[topic]) for topic in TOPICS}
-        reference = vectors[np.concatenate([shuffled[topic][:950] for topic in (WORLD, SPORTS)])]
+        reference = vectors[np.concatenate([shuffled[topic][:first] for topic in topics])]
+        generated = [
+            [shuffled[topic][first:][: size // count] for topic in TOPICS[:count]]
+            for count in (1, 2, 3, 4)
+        ]
+        yield reference, [vectors[np.concatenate(chosen)] for chosen in generated]
+
+
+def pr_figure_a4() -> Iterator[Line | Setting]:
+    """One to four topics against World and Sports: both pairs of F-scores."""
+    yield Setting((), MINILM, f"1,900 and 948, {DRAWS} draws", 0)
+    found = []
+    for reference, sets in _draws((WORLD, SPORTS), 950, 948):
         row = []
-        for count in (1, 2, 3, 4):
-            chosen = [shuffled[topic][950:][: 948 // count] for topic in TOPICS[:count]]
-            generated = vectors[np.concatenate(chosen)]
+        for generated in sets:
             prd = metrics.prd(reference, generated, runs=3)
             frontier = metrics.mauve(reference, generated, restarts=1).frontier
             row.append((prd.f8.value, prd.f1_8.value, frontier.f_beta(8), frontier.f_beta(1 / 8)))
@@ -174,17 +185,10 @@ def pr_figure_a4() -> Iterator[Line | Setting]:
 def prd_figure_5_right() -> Iterator[Line | Setting]:
     """All four topics as the reference, one to four of them generated."""
     yield Setting((), MINILM, f"2,000 and 1,200, {DRAWS} draws", 0)
-    vectors, rows = _news()
-    f8 = []
-    for draw in range(DRAWS):
-        rng = np.random.default_rng(draw)
-        shuffled = {topic: rng.permutation(rows[topic]) for topic in TOPICS}
-        reference = vectors[np.concatenate([shuffled[topic][:500] for topic in TOPICS])]
-        row = []
-        for count in (1, 2, 3, 4):
-            chosen = [shuffled[topic][500:][: 1200 // count] for topic in TOPICS[:count]]
-            row.append(metrics.prd(reference, vectors[np.concatenate(chosen)], runs=3).f8.value)
-        f8.append(row)
+    f8 = [
+        [metrics.prd(reference, generated, runs=3).f8.value for generated in sets]
+        for reference, sets in _draws(TOPICS, 500, 1200)
+    ]
     yield rises("F8, 1 to 4 topics", "recall rises with each class", trials(f8))
 
 

@@ -20,6 +20,7 @@ from calipers import metrics
 from calipers.errors import InputError
 from calipers.estimate import quantise
 from reproduction.item import Line, Setting
+from reproduction.runs_digits import dropped_and_invented
 from reproduction.verdicts import (
     Estimate,
     Row,
@@ -178,25 +179,7 @@ def prd_figure_5() -> Iterator[Line | Setting]:
         "rises, also with invented classes",
         trials(found["inception_score"]),
     )
-    yield rises("F8 of Q1 to Q5", "recall rises with each class", trials(recall[:, :5]))
-    lost, gained = recall[:, 4] - recall[:, 9], recall[:, 4] - recall[:, 3]
-    yield sign(
-        "F8: gained from Q4 to Q5, less what is lost from Q5 to Q10",
-        "positive: invented classes lose no recall",
-        Estimate.mean(gained - lost),
-        direction=1,
-    )
-    yield shown("F8 of Q5 to Q10", trials(recall[:, 4:]))
-    yield falls("F1/8 of Q5 to Q10", "precision falls", trials(precision[:, 4:]))
-    apart = np.abs(distances[:, 3] - distances[:, 5])
-    yield sign(
-        "Fréchet distance: step from Q3 to Q4, less the difference of Q4 and Q6",
-        "positive: Q4 and Q6 are alike",
-        Estimate.mean(distances[:, 2] - distances[:, 3] - apart),
-        direction=1,
-    )
-    yield order("F8 of Q4 and Q6", "far apart", trials(recall[:, [3, 5]]))
-    yield order("F1/8 of Q6 and Q4", "far apart", trials(precision[:, [5, 3]]))
+    yield from dropped_and_invented(recall, precision, distances, "class")
     for name in ("recall", "coverage"):
         few = trials(found[name][:, :5])
         yield rises(f"{name} (k-NN) of Q1 to Q5", "not in the paper: rises", few)

@@ -14,7 +14,7 @@ from calipers.uncertainty.correlation import pearson
 from reproduction import continued
 from reproduction.continued import DECODINGS, FEW, NGRAMS
 from reproduction.item import Line, Setting
-from reproduction.runs_decoding import SETTING, values
+from reproduction.runs_decoding import SETTING, by_words, values
 from reproduction.verdicts import (
     Estimate,
     Row,
@@ -93,14 +93,7 @@ def pr_figure_a5() -> Iterator[Line | Setting]:
 def pr_table_b1() -> Iterator[Line | Setting]:
     """Precision and recall by other embeddings, beside MiniLM's by meaning."""
     yield SETTING
-    found = calipers.compare(
-        continued.human()[:FEW],
-        {name: continued.written(name, size=FEW) for name in DECODINGS},
-        embedder="tfidf",
-        metrics="precision,recall",
-        level=None,
-        floor=False,
-    )
+    found = by_words(metrics="precision,recall")
     for metric in ("precision", "recall"):
         others = {
             "MiniLM, form": values(metric, view="form"),
