@@ -327,8 +327,9 @@ def study_of(
     tables: dict[str, list[str]] = {name: [] for name in TABLES}
     for param in params:
         value = given.get(param.name)
-        left_out = value in (None, [], ()) or repr(value) == repr(param.default)
-        if left_out or param.name in NOT_HELD:
+        if value is None or value in ([], ()) or repr(value) == repr(param.default):
+            continue
+        if param.name in NOT_HELD:
             continue
         about = param.annotation.__metadata__[0]
         flags = [flag for flag in about.param_decls or () if flag.startswith("--")]
