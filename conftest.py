@@ -7,6 +7,7 @@ names, in one process. The last lines say what was left out, and which extras it
 
 from __future__ import annotations
 
+import doctest
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from extras import REASON, need_all  # tests/helpers
+from extras import REASON, lack_of, need_all  # tests/helpers
 
 # Processes that tests start, Ray's actors and torch's ranks, import the tests that they come from
 HELPERS = str(Path(__file__).parent / "tests" / "helpers")
@@ -77,6 +78,16 @@ def pytest_make_collect_report(
     if _needed(report):
         report.longrepr = (str(collector.path), None, report.longrepr[2])
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Skip an example in a docstring that calls what an extra brings."""
+    try:
+        yield
+    except doctest.UnexpectedException as failure:
+        lack_of(failure.exc_info[1])
+        raise
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -83,9 +83,14 @@ def need_all(collect: Callable[[], Iterable[Any]]) -> Callable[[], list[Any]]:
         try:
             return list(collect())
         except pytest.Collector.CollectError as error:
-            package = missing_package(error)
-            if package not in EXTRAS:
-                raise
-            lack(f"calipers[{EXTRAS[package]}]", f"the package {package}")
+            lack_of(error)
+            raise
 
     return collected
+
+
+def lack_of(error: BaseException) -> None:
+    """Skip where an error says that the package of an extra is missing; else do nothing."""
+    package = missing_package(error)
+    if package in EXTRAS:
+        lack(f"calipers[{EXTRAS[package]}]", f"the package {package}")
