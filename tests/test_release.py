@@ -19,6 +19,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = {"matplotlib": "matplotlib-base"}
 """Packages that conda-forge splits: the part that is needed."""
 
+SYSTEMS = {
+    "linux-64": "manylinux_2_17_x86_64",
+    "linux-aarch64": "manylinux_2_17_aarch64",
+    "osx-64": "macosx_11_0_x86_64",
+    "osx-arm64": "macosx_11_0_arm64",
+    "win-64": "win_amd64",
+}
+"""The wheel that each of conda's platforms takes."""
+
 
 def read_yaml(name: str) -> Any:
     return need("yaml").safe_load((ROOT / name).read_text())
@@ -47,6 +56,31 @@ def test_conda_asks_for_what_the_project_asks_for() -> None:
     assert dict(line.split(" ", 1) for line in run) == asked
     host = read_yaml("conda/recipe.yaml")["requirements"]["host"]
     assert f"python {PROJECT['requires-python']}" in host
+
+
+@pytest.mark.parametrize(("platform", "tag"), SYSTEMS.items())
+def test_rattler_build_renders_the_recipe_with_the_wheel_of_each_system(platform, tag) -> None:
+    rattler = need("rattler_build")
+    config = rattler.PlatformConfig(
+        target_platform=platform, build_platform=platform, host_platform=platform
+    )
+    recipe = rattler.Stage0Recipe.from_file(ROOT / "conda/recipe.yaml")
+    (rendered,) = recipe.render(rattler.VariantConfig(), rattler.RenderConfig(platform=config))
+    made = rendered.recipe.to_dict()
+    assert (made["package"]["name"], made["package"]["version"]) == (
+        PROJECT["name"],
+        calipers.__version__,
+    )
+    (source,) = made["source"]
+    wheel = f"{PROJECT['name']}-{calipers.__version__}-py3-none-{tag}.whl"
+    assert source["file_name"] == wheel
+    assert source["url"].endswith(f"/{wheel}")
+
+
+def test_conda_has_every_wheel() -> None:
+    native = ROOT / "native" / "build.py"
+    tags = re.findall(r'Target\("[^"]+", "([^"]+)"', native.read_text())
+    assert set(tags) == set(SYSTEMS.values())
 
 
 def test_the_command_is_the_name_of_the_package() -> None:
