@@ -6,10 +6,16 @@ Every message names the file, row or parameter, the rule, and the value that was
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.util
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
+from typing import ParamSpec, TypeVar
+
+Keywords = ParamSpec("Keywords")
+Given = TypeVar("Given")
 
 FAULT = 70
 """What the command line ends with where Calipers itself is at fault (``EX_SOFTWARE`` of BSD).
@@ -129,6 +135,56 @@ class UnknownKeyError(InputError, KeyError):
     """A name by which nothing is found in a result."""
 
     __str__ = Exception.__str__  # a KeyError would quote its message
+
+
+class UnknownOptionError(InputError, TypeError):
+    """A function was given a keyword that it does not have."""
+
+
+MOST_LISTED = 12
+"""Options that a message lists where none of them is near; of more ``help`` shows them."""
+
+
+def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that a function does not have, with the nearest that it has.
+
+    Parameters
+    ----------
+    function
+        Its name, such as ``"compare"``.
+    given, known
+        The keywords of a call, and those of the function.
+
+    Raises
+    ------
+    UnknownOptionError
+        Names the first unknown keyword.
+
+    Examples
+    --------
+    >>> check_keywords("judge", ["modle"], ["model", "rubric"])
+    Traceback (most recent call last):
+    calipers.errors.UnknownOptionError: judge(): unknown option 'modle'; did you mean 'model'?
+    """
+    names = set(known)
+    for name in given:
+        if name not in names:
+            hint = hint_of_names(name, names)
+            if hint.startswith("known") and len(names) > MOST_LISTED:
+                hint = f"help(calipers.{function}) lists its options"
+            raise UnknownOptionError(f"{function}(): unknown option {name!r}; {hint}")
+
+
+def checks_keywords(function: Callable[Keywords, Given]) -> Callable[Keywords, Given]:
+    """Let a public function suggest the keyword that a misspelt one was meant for."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: Keywords.args, **named: Keywords.kwargs) -> Given:
+        check_keywords(function.__name__, named, known)
+        return function(*args, **named)
+
+    return call
 
 
 def unknown_key(kind: str, key: object, known: Iterable[str]) -> UnknownKeyError:

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 
 SHARE = 0.5
 """Share of the free memory that may be taken where nothing was asked for."""
@@ -156,6 +156,7 @@ class Budget:
 _current: ContextVar[Budget | None] = ContextVar("calipers_memory", default=None)
 
 
+@checks_keywords
 @contextmanager
 def memory_limit(size: int | str | None = None) -> Iterator[None]:
     """Limit the memory that all samples read within may take together.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.numeric.arrays import Vector
 
 Generator = Callable[[Vector], Vector]
@@ -127,6 +127,7 @@ GRID = np.geomspace(1e-6, 1e6, 2401)
 STEP = 1e-3
 
 
+@checks_keywords
 def custom_divergence(
     f: Callable[[Vector], Vector],
     *,

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from calipers.catalogue.estimation import AveragedOver
 from calipers.curves.divergence import Divergence, check_weight
 from calipers.curves.divergences import find_divergence, nodes
-from calipers.errors import InputError, unknown_name
+from calipers.errors import InputError, checks_keywords, unknown_name
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.likelihood_ratios import (
     LARGEST,
@@ -116,6 +116,7 @@ def _points_of(estimate: Estimate, points: AveragedOver) -> AveragedOver:
 RATIOS_PER_CHUNK = 2048  # ratios whose values at all nodes are held at a time
 
 
+@checks_keywords
 def f_divergence(
     estimate: Estimate, divergence: str | Divergence = "kl", *, points: AveragedOver = BOTH_SIDES
 ) -> float:
@@ -332,6 +333,7 @@ class DivergenceFrontier:
         return float(sum(mean_at(side, divergence, self.averaged_over)[0] for side in sides))
 
 
+@checks_keywords
 def divergence_frontier(
     estimate: Estimate,
     *,

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from calipers.curves.frontier import BOTH_SIDES, OWN_SIDE, best_f_beta
+from calipers.errors import checks_keywords
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.likelihood_ratios import (
     Estimate,
@@ -100,6 +101,7 @@ class PrecisionRecallCurve:
         return float(np.clip(triangles.sum() / 2, 0.0, 1.0))
 
 
+@checks_keywords
 def precision_recall_curve(
     estimate: Estimate, *, angles: int = ANGLES, points: CurvePoints = BOTH_SIDES
 ) -> PrecisionRecallCurve:

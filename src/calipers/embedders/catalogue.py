@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any
 
 from calipers.embedders.embedder import Embedder
 from calipers.embedders.models.gguf import is_gguf
 from calipers.embedders.options import EmbedderOptions, read_line
-from calipers.errors import InputError
+from calipers.errors import InputError, check_keywords
 from calipers.files import at_home, check_plain
 
 NAMED = {
@@ -70,6 +70,7 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
     CalipersError
         If the embedder's files are damaged.
     """
+    check_keywords("load_embedder", options, (field.name for field in fields(EmbedderOptions)))
     return EmbedderChoice(embedder, EmbedderOptions(**options)).load()
 
 

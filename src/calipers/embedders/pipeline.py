@@ -23,7 +23,7 @@ from calipers.embedders.embedder import Embedder, Embeddings, EncodedBatch, Samp
 from calipers.embedders.reading import ReadingCounts, unread_note
 from calipers.embedders.run_vectors import MadeVectors, RunVectors
 from calipers.embedders.segments import RowHashes
-from calipers.errors import CalipersError, InputError
+from calipers.errors import CalipersError, InputError, checks_keywords
 from calipers.numeric.scratch import scratch
 from calipers.progress import Advance, Progress, Silent
 from calipers.samples.kinds import ROW_HASH
@@ -217,6 +217,7 @@ def embedding_on(elsewhere: Elsewhere | None) -> Iterator[None]:
         _elsewhere.reset(token)
 
 
+@checks_keywords
 def embed(
     samples: Any,
     embedder: Embedder | str = AUTO,

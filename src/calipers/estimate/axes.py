@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Norm
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.far_rows import far_rows
 from calipers.estimate.moments import STEP, Moments
 from calipers.estimate.products import products_for
@@ -293,6 +293,7 @@ class Preprocessed:
     explained_variance: float
 
 
+@checks_keywords
 def preprocess(
     reference: ArrayLike,
     generated: ArrayLike,

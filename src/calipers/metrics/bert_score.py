@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points
 from calipers.score import Score, signature
@@ -45,6 +45,7 @@ class BertScore:
     f1: Score
 
 
+@checks_keywords
 def bert_score(
     texts: Sequence[ArrayLike],
     references: Sequence[ArrayLike],

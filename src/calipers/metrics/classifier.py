@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from calipers.errors import checks_keywords
 from calipers.estimate.discriminant import FOLDS, mean_area, parts_of, too_few
 from calipers.estimate.prompt_strata import PromptStrata, check_prompts
 from calipers.metrics.estimates import FEWEST_PROMPTS
@@ -71,6 +72,7 @@ def read_classifier_accuracy(pair: Pair, _: EstimationOptions) -> Score:
     return accuracy_score(made.classification("logistic"), made.row_pins)
 
 
+@checks_keywords
 def classifier_auc(
     reference: ArrayLike,
     generated: ArrayLike,

@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.metrics.vendi import eigenvalues, spectrum, vendi_of
 from calipers.metrics.within_prompts import Labels, directions, rows_by_prompt
 from calipers.numeric.arrays import Floats
@@ -37,6 +37,7 @@ SLACK = 1e-6
 """How far from 1 the diagonal of a kernel may lie, and from symmetry its entries."""
 
 
+@checks_keywords
 def vendi_within(vectors: ArrayLike, prompts: Labels, *, threads: int | None = None) -> Floats:
     """Tell how many different samples each prompt has, in effect: the Vendi score of each.
 
@@ -74,6 +75,7 @@ def vendi_within(vectors: ArrayLike, prompts: Labels, *, threads: int | None = N
     )
 
 
+@checks_keywords
 def conditional_vendi(
     samples: ArrayLike, prompts: ArrayLike, *, threads: int | None = None
 ) -> Score:
@@ -112,6 +114,7 @@ def conditional_vendi(
     return _scored("conditional_vendi", float(value), len(left))
 
 
+@checks_keywords
 def information_vendi(
     samples: ArrayLike, prompts: ArrayLike, *, threads: int | None = None
 ) -> Score:
@@ -138,6 +141,7 @@ def information_vendi(
     return _scored("information_vendi", float(np.exp(shared)), len(left))
 
 
+@checks_keywords
 def cosine_kernel(vectors: ArrayLike) -> Floats:
     """The cosines of all pairs of rows, shape ``(n, n)``, ones on the diagonal."""
     rows = directions(vectors)
@@ -146,6 +150,7 @@ def cosine_kernel(vectors: ArrayLike) -> Floats:
     return np.asarray(kernel, np.float64)
 
 
+@checks_keywords
 def same_prompt_kernel(prompts: Labels) -> Floats:
     """Ones for pairs of samples of one prompt, zeros elsewhere, shape ``(n, n)``."""
     _, places = np.unique(np.asarray(prompts), return_inverse=True)

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Distance
+from calipers.errors import checks_keywords
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, share
 from calipers.score import Score
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 QUANTILE = 0.01
 
 
+@checks_keywords
 def authenticity(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -85,6 +87,7 @@ def authenticity(
     )
 
 
+@checks_keywords
 def near_copies(
     reference: ArrayLike,
     generated: ArrayLike,

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Distance, Ties
+from calipers.errors import checks_keywords
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off
 from calipers.numeric.validation import check_whole
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 BANDS = 5
 
 
+@checks_keywords
 def recall_by_density(
     reference: ArrayLike,
     generated: ArrayLike,

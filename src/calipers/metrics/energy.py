@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.errors import checks_keywords
 from calipers.estimate.measures import Euclidean, centred
 from calipers.estimate.pairwise import PairSums, PairwiseReplicates, pair_sums, replicates
 from calipers.metrics.reading import scored
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 
+@checks_keywords
 def energy_distance(
     reference: ArrayLike, generated: ArrayLike, *, threads: int | None = None
 ) -> Score:

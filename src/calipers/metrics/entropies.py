@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from calipers.catalogue.settings import Distance
+from calipers.errors import checks_keywords
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, too_small
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 Entropy = Literal["precision_cross_entropy", "recall_cross_entropy", "recall_entropy"]
 
 
+@checks_keywords
 def precision_cross_entropy(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -88,6 +90,7 @@ def precision_cross_entropy(
     return precision_cross_entropy_score(near, k, d)
 
 
+@checks_keywords
 def recall_cross_entropy(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -105,6 +108,7 @@ def recall_cross_entropy(
     return recall_cross_entropy_score(near, k, d)
 
 
+@checks_keywords
 def recall_entropy(
     reference: ArrayLike,
     generated: ArrayLike,

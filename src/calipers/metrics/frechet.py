@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.moments import Moments
 from calipers.metrics.reading import scored
 from calipers.numeric.threads import limit_threads
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 
+@checks_keywords
 def frechet_distance(
     reference: ArrayLike | Mapping[str, Any], generated: ArrayLike | Mapping[str, Any]
 ) -> Score:

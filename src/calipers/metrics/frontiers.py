@@ -34,6 +34,7 @@ from calipers.catalogue.settings import Buckets, Norm
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence, half_of
+from calipers.errors import checks_keywords
 from calipers.estimate.axes import preprocess
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Quantisation, quantise
@@ -178,6 +179,7 @@ class Mauve:
     frontier_star: DivergenceFrontier
 
 
+@checks_keywords
 def mauve(
     reference: ArrayLike,
     generated: ArrayLike,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Distance, Ties
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, sizes
 from calipers.score import Score
@@ -24,6 +24,7 @@ from calipers.score import Score
 Labels = Sequence[str] | NDArray[Any]
 
 
+@checks_keywords
 def scores_by_group(
     reference: ArrayLike,
     generated: ArrayLike,

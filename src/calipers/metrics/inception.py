@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points, check_whole
 from calipers.score import Score, signature
@@ -21,6 +21,7 @@ from calipers.score import Score, signature
 TOLERANCE = 1e-3
 
 
+@checks_keywords
 def inception_score(probabilities: ArrayLike, *, splits: int = 1) -> Score:
     """Tell whether a classifier is sure of every generated sample and sees all classes among them.
 

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.catalogue.settings import Distance, Ties
+from calipers.errors import checks_keywords
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, share, too_small
@@ -70,6 +71,7 @@ class SupportScores:
     coverage: Score
 
 
+@checks_keywords
 def support(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -124,6 +126,7 @@ def support(
     )
 
 
+@checks_keywords
 def precision_recall(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -171,6 +174,7 @@ def precision_recall(
     return PrecisionRecall(near.precision, near.recall)
 
 
+@checks_keywords
 def density_coverage(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -225,6 +229,7 @@ def density_score(near: Neighbourhoods, k: int) -> Score:
     return read_off(near, "density", float(total / (k * len(balls))), k, per_sample=balls / k)
 
 
+@checks_keywords
 def realism(
     reference: ArrayLike,
     generated: ArrayLike,

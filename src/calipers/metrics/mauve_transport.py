@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 
 from calipers.catalogue.settings import Buckets, Norm
 from calipers.curves.frontier import EDGE, GRID, area_under, positive, transformed
+from calipers.errors import checks_keywords
 from calipers.estimate.axes import preprocess
 from calipers.estimate.quantise import Quantisation, quantise
 from calipers.estimate.transport import (
@@ -89,6 +90,7 @@ class TransportFrontier:
         return transformed(self.generated_cost, self.reference_cost, c)
 
 
+@checks_keywords
 def transport_frontier(
     p: Floats,
     q: Floats,
@@ -176,6 +178,7 @@ class MauveTransport:
     mauve_ot_barycentric: Score
 
 
+@checks_keywords
 def mauve_ot(
     reference: ArrayLike,
     generated: ArrayLike,

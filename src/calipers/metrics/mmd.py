@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.measures import CentredRows, Cubic, Gaussian, Measure, centred
 from calipers.estimate.pairwise import (
     PairSums,
@@ -50,6 +50,7 @@ ALIKE = (
 )
 
 
+@checks_keywords
 def mmd(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -98,6 +99,7 @@ def mmd(
     return _gaussian(left, right, bandwidth, seed, threads)
 
 
+@checks_keywords
 def kid(reference: ArrayLike, generated: ArrayLike, *, threads: int | None = None) -> Score:
     """Tell how far apart the sets are by the kernel inception distance, unbiased.
 

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.transport import transport_cost
 from calipers.metrics.bert_score import unit_side
 from calipers.numeric.arrays import Floats
@@ -33,6 +33,7 @@ from calipers.score import Score, signature
 NOTHING_COUNTS = "no pair has a token that counts on both sides"
 
 
+@checks_keywords
 def mover_score(
     texts: Sequence[ArrayLike],
     references: Sequence[ArrayLike],

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from calipers.catalogue.estimation import DEFAULTS, EstimationOptions
 from calipers.catalogue.settings import Buckets
 from calipers.curves.precision_recall import PrecisionRecallCurve
+from calipers.errors import checks_keywords
 from calipers.estimate.quantise import Quantisation, quantise
 from calipers.metrics.estimates import BUCKETS, RUNS, averaged, cell_pins
 from calipers.metrics.reading import Pins, scored
@@ -40,6 +41,7 @@ class Prd:
     curve: PrecisionRecallCurve
 
 
+@checks_keywords
 def prd(
     reference: ArrayLike,
     generated: ArrayLike,

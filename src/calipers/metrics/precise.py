@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.catalogue.settings import Distance, Ties
+from calipers.errors import checks_keywords
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, measure_neighbourhoods
 from calipers.estimate.knn.strata import largest_stratum
@@ -46,6 +47,7 @@ Rows = tuple[slice | Flags, Flags]
 EVERY = slice(None)
 
 
+@checks_keywords
 def precise_recall(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -94,6 +96,7 @@ def precise_recall(
     return precise_recall_score(near, left, right, k, threads=threads)
 
 
+@checks_keywords
 def precise_diversity(
     reference: ArrayLike,
     generated: ArrayLike,

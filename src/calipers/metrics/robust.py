@@ -76,6 +76,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.needs import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
 from calipers.catalogue.settings import Distance, Ties
+from calipers.errors import checks_keywords
 from calipers.estimate.knn.balls import Supports, check_factor
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
@@ -131,6 +132,7 @@ class ClippedDensityCoverage:
     coverage: Score
 
 
+@checks_keywords
 def clipped_density_coverage(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -210,6 +212,7 @@ def clipped_coverage_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     return read_off(near, name, good_share(measured, n, m, k), k, pins, per_sample=clipped / k)
 
 
+@checks_keywords
 def precision_recall_cover(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -281,6 +284,7 @@ def _covered(metric: str, owners: Balls, near: Neighbourhoods, k: int, factor: i
     return share(near, metric, owners.held[:, balls - 1] >= k, k, pins)
 
 
+@checks_keywords
 def probabilistic_precision_recall(
     reference: ArrayLike,
     generated: ArrayLike,

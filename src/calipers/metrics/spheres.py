@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Distance, Ties
+from calipers.errors import checks_keywords
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, measure_neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
@@ -52,6 +53,7 @@ BLOCK = 4096
 Scaling = Callable[[Points], NDArray[Any]]
 
 
+@checks_keywords
 def sphere_precision_recall(
     reference: ArrayLike,
     generated: ArrayLike,

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.kernel_density import (
     NEIGHBOURS_PER_DIMENSION,
     ConfidentDensity,
@@ -70,6 +70,7 @@ class TopologicalPrecisionRecall:
     recall: Score
 
 
+@checks_keywords
 def topological_precision_recall(
     reference: ArrayLike,
     generated: ArrayLike,

@@ -50,7 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Buckets
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.measures import CentredRows, centred, squared_distances
 from calipers.estimate.quantise import Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
@@ -92,6 +92,7 @@ class Cells:
     pins: dict[str, object]
 
 
+@checks_keywords
 def quantised_transport(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -198,6 +199,7 @@ class EntropicTransport:
     debiased: Score
 
 
+@checks_keywords
 def entropic_transport(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -304,6 +306,7 @@ DIRECTIONS_PER_CHUNK = 16
 Places = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 
 
+@checks_keywords
 def sliced_wasserstein(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -407,6 +410,7 @@ def _merged(n: int, m: int) -> Places | None:
 MOST_PAIRS = 400_000_000  # 3.2 GB of costs
 
 
+@checks_keywords
 def optimal_transport(
     reference: ArrayLike, generated: ArrayLike, *, threads: int | None = None
 ) -> Score:

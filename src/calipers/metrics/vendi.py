@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.measures import CentredRows, squared_distances
 from calipers.metrics.reading import scored
@@ -224,6 +224,7 @@ def rounding(points: Points) -> float:
     return float(max(points.shape) * max(np.finfo(np.float64).eps, precision**2))
 
 
+@checks_keywords
 def vendi_score(
     embeddings: ArrayLike,
     *,
@@ -275,6 +276,7 @@ def vendi_score(
     return _score("vendi", value, points, min(points.shape), **pins)
 
 
+@checks_keywords
 def rke(
     embeddings: ArrayLike,
     *,

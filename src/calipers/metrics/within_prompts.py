@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.axes import unit_rows
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points, check_whole, is_positive
@@ -68,6 +68,7 @@ def rows_by_prompt(prompts: Labels, rows: int) -> list[NDArray[np.intp]]:
     return np.split(np.argsort(places, kind="stable"), ends[:-1])
 
 
+@checks_keywords
 def distinct_k(classes: Labels, prompts: Labels, *, k: int) -> Floats:
     """Tell how many of k samples of each prompt are expected to be of different classes.
 
@@ -114,6 +115,7 @@ def _expected(counts: NDArray[np.int64], k: int) -> float:
     return float(np.sum(1 - missed))
 
 
+@checks_keywords
 def similarity_classes(
     vectors: ArrayLike, prompts: Labels, *, threshold: float
 ) -> NDArray[np.int64]:
@@ -155,6 +157,7 @@ ROUNDING = 1e-9
 """What rounding may take off the cosine of equal rows."""
 
 
+@checks_keywords
 def similarity_within(vectors: ArrayLike, prompts: Labels) -> Floats:
     """Tell how alike the samples of each prompt are: the mean cosine of all pairs.
 
@@ -186,6 +189,7 @@ def similarity_within(vectors: ArrayLike, prompts: Labels) -> Floats:
     return np.where(sizes > 1, np.clip(values, -1, 1), np.nan)
 
 
+@checks_keywords
 def similarity_across(
     first: ArrayLike, first_prompts: Labels, second: ArrayLike, second_prompts: Labels
 ) -> Floats:
@@ -219,6 +223,7 @@ def similarity_across(
     return np.asarray(np.clip((ours * theirs).sum(axis=1) / (n * m), -1, 1), np.float64)
 
 
+@checks_keywords
 def similarity_between(vectors: ArrayLike, prompts: Labels) -> Floats:
     """Tell how alike the samples of each prompt are to those of the other prompts.
 

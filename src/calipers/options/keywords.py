@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, fields
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
-from calipers.errors import InputError
+from calipers.errors import InputError, check_keywords
 from calipers.options.machine import of_machine, variables_named
 from calipers.options.option import Group, options_of
 
@@ -113,6 +113,8 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
         for parameter in (*sides, *keywords)
         if parameter.name in ALIASES
     }
+    known = [*names, *(option.name for option in keywords), *aliases.values(), "options"]
+    shown_name = _shown_name(function)
     ways = {False: inspect.Signature([*sides, *keywords]), True: inspect.Signature(sides)}
 
     @functools.wraps(function)
@@ -124,14 +126,15 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
             if name in named or name in names[: len(positional)]:
                 raise InputError(f"{alias} is another name of {name}; give one of them, not both")
             named[name] = other
+        check_keywords(shown_name, named, names if options is not None else known)
         try:
             bound = ways[options is not None].bind(*positional, **named).arguments
         except TypeError as error:
-            raise TypeError(f"{function.__name__}() {error}") from None
+            raise TypeError(f"{shown_name}() {error}") from None
         given = [bound.pop(name) for name in names]
         if options is not None and not isinstance(options, group):
             raise TypeError(
-                f"{function.__name__}() takes options of the class {group.__name__}; found "
+                f"{shown_name}() takes options of the class {group.__name__}; found "
                 f"{type(options).__name__}"
             )
         with nullcontext() if options is not None else variables_named(group, bound):
@@ -149,6 +152,12 @@ def _with_keywords(group: type[Group], function: Callable[..., Made]) -> Callabl
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     call.__doc__ = _documented(function.__doc__, group, aliases)
     return call
+
+
+def _shown_name(function: Callable[..., Any]) -> str:
+    """The name by which a function is called: of an ``__init__`` that of its class."""
+    owner = function.__qualname__.rpartition(".")[0]
+    return owner if function.__name__ == "__init__" else function.__name__
 
 
 def _as_quoted(options: Group) -> AbstractContextManager[None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from calipers._version import __version__
 from calipers.command import Command, kinds
-from calipers.errors import InputError
+from calipers.errors import InputError, check_keywords, checks_keywords
 from calipers.files import check_plain, fitting_in_memory
 from calipers.memory import uncollected
 from calipers.results.sets import SetSummary
@@ -109,8 +110,11 @@ class Result(Plain):
         """
         record = _record(self.kind)
         show = record.load(getattr(record, part))
+        known = list(inspect.signature(show).parameters)
 
         def shown(*given: Any, **options: Any) -> Any:
+            if "options" not in known:
+                check_keywords(part, options, known)
             with among(names_of(self)):
                 return show(*given, **options)
 
@@ -203,6 +207,7 @@ def names_of(result: Result) -> Iterator[str]:
                 yield name
 
 
+@checks_keywords
 def load(path: str | Path) -> Result:
     """Read what any command kept: a zip of ``save``, or the JSON that the command wrote.
 

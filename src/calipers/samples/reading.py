@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from calipers.errors import InputError, either, require
+from calipers.errors import InputError, checks_keywords, either, require
 from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.memory import reading
 from calipers.progress import Progress
@@ -115,6 +115,7 @@ def can_be_read(path: PurePath) -> bool:
     return split_suffix(path)[1] in SUFFIXES
 
 
+@checks_keywords
 def read_samples(
     path: str | Path,
     *,

@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calipers._version import __version__
-from calipers.errors import InputError, require, unknown_name
+from calipers.errors import InputError, checks_keywords, require, unknown_name
 from calipers.numeric.validation import check_choice, check_flags, check_whole, is_positive
 from calipers.samples.wording import numbered
 from calipers.score import Score, join_signature, signature
@@ -286,6 +286,7 @@ Smoothing = Literal["exp", "floor", "add-k", "none"]
 LARGEST_TER = 1_000_000
 
 
+@checks_keywords
 def bleu(
     texts: Texts,
     references: References,
@@ -369,6 +370,7 @@ def bleu(
     return sacrebleu_score("bleu", whole, single, rows, note=note, **pins)
 
 
+@checks_keywords
 def chrf(
     texts: Texts,
     references: References,
@@ -428,6 +430,7 @@ def chrf(
     return sacrebleu_score("chrf", metric, metric, rows, note=note, beta=beta)
 
 
+@checks_keywords
 def ter(
     texts: Texts,
     references: References,

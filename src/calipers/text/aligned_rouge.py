@@ -28,7 +28,7 @@ import numpy as np
 import regex
 
 from calipers._version import __version__
-from calipers.errors import require
+from calipers.errors import checks_keywords, require
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_choice, check_flags
 from calipers.samples.wording import counted
@@ -54,6 +54,7 @@ Tokens = Literal["unicode", "ascii"]
 _FIELDS = {"f1": "fmeasure", "precision": "precision", "recall": "recall"}
 
 
+@checks_keywords
 def rouge(
     texts: Texts,
     references: References,

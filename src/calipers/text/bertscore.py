@@ -41,7 +41,7 @@ from calipers._version import __version__
 from calipers.embedders.automatic import READS, listed
 from calipers.embedders.options import check_positive
 from calipers.embedders.states.token_states import TokenEncoder, TokenIds, load_token_encoder
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import (
     PARTS,
@@ -411,6 +411,7 @@ CLOSEST = 1e-6
 """A baseline that comes closer to 1 leaves nothing to tell apart."""
 
 
+@checks_keywords
 def bert_score(
     texts: Texts,
     references: References,

@@ -39,7 +39,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
@@ -297,6 +297,7 @@ Average = Literal["all", "pairwise"]
 _WORKS = {"all": against_all, "pairwise": against_each}
 
 
+@checks_keywords
 def self_bleu(
     texts: Texts,
     *,
@@ -397,6 +398,7 @@ def _shortness(lengths: Longs, order: int) -> tuple[str | None, str | None]:
     return None, note
 
 
+@checks_keywords
 def corpus_match_bleu(
     texts: Texts,
     references: Texts,

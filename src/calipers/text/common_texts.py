@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.errors import checks_keywords
 from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.validation import check_inner_share
 from calipers.text.corpus import as_strings
@@ -74,6 +75,7 @@ class SharedText:
     words: int
 
 
+@checks_keywords
 def shared_texts(
     sets: Sequence[Iterable[str]], *, order: int = 5, threshold: float = 0.8
 ) -> dict[tuple[int, int], list[SharedText]]:

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calipers.errors import InputError, require
+from calipers.errors import InputError, checks_keywords, require
 from calipers.numeric.arrays import Flags, Floats
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
@@ -52,6 +52,7 @@ LITTLE = {"gzip": 100_000, "zstd": 250_000}
 tables of codes."""
 
 
+@checks_keywords
 def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None = None) -> Score:
     """Tell how repetitive the set is: how many times smaller it gets when it is packed.
 

@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.numeric import native
 from calipers.numeric.arrays import Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
@@ -226,6 +226,7 @@ class CopiedSpan:
         return [self._texts.words[number] for number in numbers]
 
 
+@checks_keywords
 def longest_copied_span(
     texts: Texts,
     references: Texts,
@@ -275,6 +276,7 @@ def longest_copied_span(
     return text_score("longest_copied_span", largest, corpus, per_sample=spans, **pins)
 
 
+@checks_keywords
 def copied_spans(
     texts: Texts, references: Texts, *, least: int = 10, tokenizer: AnyTokenizer = "auto"
 ) -> list[CopiedSpan]:

@@ -40,7 +40,7 @@ from typing import Literal
 
 import numpy as np
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
@@ -59,6 +59,7 @@ from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 Per = Literal["system", "sample"]
 
 
+@checks_keywords
 def distinct(
     texts: Texts, *, order: int = 1, per: Per = "system", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
@@ -137,6 +138,7 @@ VOCABULARY = 50_257
 LARGEST = 10**300
 
 
+@checks_keywords
 def expectation_adjusted_distinct(
     texts: Texts, *, order: int = 1, vocabulary: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_flags
 from calipers.score import Score
@@ -24,6 +25,7 @@ from calipers.text.unicode_forms import folded_words
 from calipers.unicode.composition import composed
 
 
+@checks_keywords
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     """Tell which texts stand earlier in the set already.
 

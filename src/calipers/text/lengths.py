@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.errors import checks_keywords
 from calipers.numeric.arrays import Longs
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
@@ -28,6 +29,7 @@ from calipers.unicode.written_words import split_words
 Unit = Literal["tokens", "words", "characters"]
 
 
+@checks_keywords
 def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how long the texts are on average.
 
@@ -60,6 +62,7 @@ def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer 
     return _length_score("mean_length", np.mean, texts, unit, tokenizer)
 
 
+@checks_keywords
 def median_length(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
@@ -75,6 +78,7 @@ def median_length(
     return _length_score("median_length", np.median, texts, unit, tokenizer)
 
 
+@checks_keywords
 def length_spread(
     texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "auto"
 ) -> Score:
@@ -90,6 +94,7 @@ def length_spread(
     return _length_score("length_spread", _spread, texts, unit, tokenizer)
 
 
+@checks_keywords
 def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how many different tokens the set has.
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from calipers._version import __version__
 from calipers.embedders.states.token_states import load_token_encoder
+from calipers.errors import checks_keywords
 from calipers.metrics.mover_score import mover_distance, summarise_mover
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_whole
@@ -43,6 +44,7 @@ from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts
 
 
+@checks_keywords
 def mover_score(
     texts: Texts,
     references: References,

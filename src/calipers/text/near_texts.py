@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InputError, require
+from calipers.errors import InputError, checks_keywords, require
 from calipers.numeric import native
 from calipers.numeric.arrays import Flags, Floats, Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
@@ -297,6 +297,7 @@ class NearDuplicate:
     similarity: float
 
 
+@checks_keywords
 def near_duplicates(
     texts: Texts,
     references: Texts | None = None,
@@ -356,6 +357,7 @@ def near_duplicates(
     return replace(_score(corpus, near, settings, references=len(known)), better="lower")
 
 
+@checks_keywords
 def near_duplicate_pairs(
     texts: Texts,
     references: Texts | None = None,

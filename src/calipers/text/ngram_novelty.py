@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric.arrays import Flags, Ints, Longs
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
@@ -39,6 +40,7 @@ from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
 
+@checks_keywords
 def novelty(
     texts: Texts,
     references: Texts,

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric.arrays import Floats, Longs
 from calipers.numeric.validation import check_choice, check_inner_share
 from calipers.score import Score
@@ -44,6 +45,7 @@ ROUNDING = 1e-12
 """What a p-value that equals a limit may be above it in floating point."""
 
 
+@checks_keywords
 def overused_phrases(
     texts: Texts,
     references: Texts,

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric import native
 from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.validation import check_whole
@@ -136,6 +137,7 @@ class RepeatedEndings:
     copies: Longs
 
 
+@checks_keywords
 def repeated_endings(
     texts: Texts, *, longest: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> RepeatedEndings:
@@ -182,6 +184,7 @@ def _endings(corpus: Corpus, reach: int) -> RepeatedEndings:
     return RepeatedEndings(lengths, copies)
 
 
+@checks_keywords
 def repetition_frequency(
     texts: Texts, *, copies: int = 2, longest: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:
@@ -228,6 +231,7 @@ def repetition_frequency(
     )
 
 
+@checks_keywords
 def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how much of a text it has said already: the share of n-grams that are repeats.
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric import native
 from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
@@ -29,6 +30,7 @@ from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
+@checks_keywords
 def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how much the texts repeat each other's phrases.
 

@@ -23,7 +23,7 @@ import numpy as np
 from calipers._version import __version__
 from calipers.catalogue.estimation import PAIRED_C, EstimationOptions
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.knn.from_distances import DistancePasses, pass_over
 from calipers.metrics.frontiers import summary_score
 from calipers.metrics.knn_support import (
@@ -70,6 +70,7 @@ class StringScores:
     largest: float
 
 
+@checks_keywords
 def string_scores(
     texts: Texts,
     references: Texts,

@@ -18,6 +18,7 @@ import unicodedata
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.scoring import Chosen, TextPair, mean_score, raw_texts, text_score
@@ -91,6 +92,7 @@ def marks_no_end(text: str) -> bool:
     return False
 
 
+@checks_keywords
 def non_termination(
     texts: Texts, *, limit: int | None = None, tokenizer: AnyTokenizer = "auto"
 ) -> Score:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.text.corpus import Corpus, as_strings
 from calipers.text.ngrams import renumber
 from calipers.text.tokenizers import Tokenizer as Tokenizer
@@ -26,6 +26,7 @@ MOST_TOKENS = 2**31 - 1
 """Tokens of all texts that are tokenised together: n-grams are numbered in 32 bits."""
 
 
+@checks_keywords
 def tokenise(*sets: Sequence[str], tokenizer: AnyTokenizer = "auto") -> tuple[Corpus, ...]:
     """Tokenise sets of texts together, so that their words share numbers.
 

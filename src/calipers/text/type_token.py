@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric import native
 from calipers.numeric.arrays import Ints, Longs
 from calipers.numeric.validation import check_whole
@@ -39,6 +40,7 @@ _count_types = native.kernel(
 )
 
 
+@checks_keywords
 def moving_average_ttr(
     texts: Texts, *, window: int = 50, tokenizer: AnyTokenizer = "auto"
 ) -> Score:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.metrics.vendi import check_order, eigenvalues, vendi_of
 from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
@@ -161,6 +161,7 @@ def _spectrum(rows: Any, threads: int | None) -> Floats:
     return eigenvalues(similarities, threads)
 
 
+@checks_keywords
 def vendi_score(
     texts: Texts,
     *,
@@ -222,6 +223,7 @@ def vendi_score(
     return _score("vendi", value, corpus, orders, q=float(q), **truncation)
 
 
+@checks_keywords
 def rke(
     texts: Texts,
     *,

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from calipers.errors import checks_keywords
 from calipers.numeric.arrays import Longs
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
@@ -25,6 +26,7 @@ from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
+@checks_keywords
 def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "auto") -> Score:
     """Tell how much a few frequent words dominate the set.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.catalogue.settings import Distance, Ties
-from calipers.errors import InputError
+from calipers.errors import InputError, checks_keywords
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import (
     BallSide,
@@ -393,6 +393,7 @@ class Neighbourhoods:
         )
 
 
+@checks_keywords
 def neighbourhoods(
     reference: ArrayLike,
     generated: ArrayLike,
