@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.brief import Brief
 from calipers.errors import InputError
 from calipers.score import NoiseFloor, Score
 
@@ -34,7 +35,7 @@ MOST = 2**53
 """Whole numbers are below this, so that they are the same in every reader of JSON."""
 
 
-class Plain:
+class Plain(Brief):
     """A dataclass that is written as plain data and read from it; by default, field by field."""
 
     _written: ClassVar[tuple[str, ...]] = ()

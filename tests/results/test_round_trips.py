@@ -13,8 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
+from calipers.brief import LONGEST, Brief
+from calipers.catalogue.shown import HEADLINE
+from calipers.command import kinds
 from calipers.commands.agree.result import Agreement, MetricAgreement, ViewColumn
 from calipers.commands.check.result import Check, CheckedScore
+from calipers.commands.history.result import (
+    History,
+    HistoryPoint,
+    HistoryRun,
+    ScoreChange,
+    ScoreHistory,
+)
 from calipers.commands.huse.result import HuseResult, UsedTexts
 from calipers.commands.judge.result import (
     BetweenJudges,
@@ -25,10 +35,13 @@ from calipers.commands.judge.result import (
     Judging,
     WithPeople,
 )
+from calipers.commands.likelihood.result import LikelihoodComparison
 from calipers.commands.overlap.result import Overlap, OverlapSystem, OverlapView
 from calipers.commands.probe.result import Move, Probe, ProbedChange, ProbedView
+from calipers.commands.prompts.result import ByPrompt, Homogeneity, PromptSet, PromptTest
 from calipers.commands.rank.result import Beside, Fit, Matrix, Player, RankedMetric, Ranking, Truth
 from calipers.commands.sweep.result import Curve, Sweep, SweptSystem
+from calipers.commands.tune.result import Tuned, TunedPoint, Tuning
 from calipers.errors import InputError, MissingExtraError
 from calipers.results import Comparison, Result, SetSummary, SystemResult, load
 from calipers.results.archive import ABOUT
@@ -227,10 +240,46 @@ def huse() -> HuseResult:
     )
 
 
+def likelihoods() -> LikelihoodComparison:
+    made = texts()
+    return LikelihoodComparison(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
+def tuning() -> Tuning:
+    points = (TunedPoint("a", {"top_p": 0.9}, "top_p=0.9"),)
+    tuned = Tuned(("top_p",), points, "gpt2", 4, "recall", "a", (), (), (), ())
+    return Tuning.of(comparison(), tuned)
+
+
+def history() -> History:
+    runs = tuple(HistoryRun(name, f"{name}.zip", "0.1.0") for name in ("one", "two"))
+    points = (HistoryPoint(0.5, (0.4, 0.6), 100), HistoryPoint(NAN, None, 100, "too few"))
+    changes = (ScoreChange(0, 1, -0.1, 0.05, 0.04, 0.08, "open", True),)
+    scores = (ScoreHistory("a", "recall", "higher", True, points, changes),)
+    return History(runs, scores, {"level": 0.95, "tests": 1}, ("w",))
+
+
+def by_prompt() -> ByPrompt:
+    score = Score(0.5, (0.4, 0.6), 0.95, per_sample=np.array([0.5, NAN]))
+    sets = [PromptSet(replace(ABOUT_SET, name=name), (1, 2), {"s": score}) for name in ("h", "a")]
+    square = np.array([[0.5, 0.25], [0.25, NAN]])
+    homogeneity = Homogeneity(("h", "a"), *[square] * 7)
+    test = PromptTest("a", "h", "classifier", "meaning", 0.5, 0.6, 0.04, 0.08, 0.95, "pins")
+    settings = {"level": 0.95, "view": "meaning", "k": 1, "threshold": 0.9, "seed": 0}
+    return ByPrompt(("p", "q"), sets[0], (sets[1],), homogeneity, (test,), settings, ("w",))
+
+
 EVERY = {
     made.__name__: made
-    for made in (comparison, sweep, overlap, agreement, probe, ranking, judging, texts, check, huse)
+    for made in (
+        *(comparison, sweep, overlap, agreement, probe, ranking, judging, texts, check, huse),
+        *(likelihoods, tuning, history, by_prompt),
+    )
 }
+
+
+def test_every_kind_is_among_them():
+    assert {made().kind for made in EVERY.values()} == set(kinds())
 
 
 @pytest.fixture(params=EVERY.values(), ids=EVERY)
@@ -553,6 +602,10 @@ FRAMES = {
     "judging": (("judge", "system"), "question", "score"),
     "check": (("system",), "condition", "outcome"),
     "huse": (("system",), "metric", "value"),
+    "likelihoods": (("system", "role"), "key", "value"),
+    "tuning": (("system", "role"), "key", "value"),
+    "history": (("run", "system"), "score", "value"),
+    "prompts": (("system", "role"), "key", "value"),
 }
 
 
@@ -586,6 +639,52 @@ def test_metrics_without_a_truth_stand_beside_one_another():
 def test_every_result_has_a_repr_of_one_line(result):
     assert repr(result).startswith(f"<{type(result).__name__} ")
     assert "\n" not in repr(result)
+
+
+def parts_of(value):
+    """Give every part of a result that a person can take out of it and print, at any depth."""
+    if isinstance(value, Brief | Score):
+        yield value
+    if hasattr(value, "__dataclass_fields__"):
+        for field in fields(value):
+            yield from parts_of(getattr(value, field.name))
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from parts_of(item)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from parts_of(item)
+
+
+def test_every_part_of_a_result_is_shown_on_a_few_lines(result):
+    parts = [*parts_of(result)]
+    assert len(parts) > 1
+    for part in parts:
+        assert len(repr(part)) <= LONGEST, type(part)
+        assert "\n" not in repr(part), type(part)
+        if not isinstance(part, Result):
+            assert len(str(part)) <= 1_000, type(part)
+            assert str(part).count("\n") < 10, type(part)
+
+
+@pytest.mark.parametrize("withheld", [None, "it reads none of the words " * 9])
+def test_a_system_with_many_scores_and_warnings_prints_on_ten_lines(withheld):
+    system = comparison().systems[0]
+    many = {key: Score(0.5, (0.4, 0.6)) for key in (*HEADLINE, *(f"s{i}" for i in range(60)))}
+    cautions = tuple(Caution("lengths", f"longer {n}", f"longer {n} " * 30) for n in range(9))
+    warnings = tuple(f"warning {n} " * 30 for n in range(40))
+    large = replace(system, scores=many, cautions=cautions, warnings=warnings, withheld=withheld)
+    for shown in (large, TextResult(OTHER, many, warnings=warnings, cautions=cautions)):
+        lines = str(shown).splitlines()
+        assert len(lines) <= 10
+        assert max(map(len, lines)) <= 100
+        assert "longer 0" in str(shown)
+        assert "40 warnings" in str(shown)
+        assert len(repr(shown)) <= LONGEST
+    precision = next(
+        line for line in str(replace(large, withheld=None)).splitlines() if "prec" in line
+    )
+    assert precision.split() == ["precision", "0.500", "[0.400,0.600]"]
 
 
 def test_without_pandas_the_command_that_brings_it_is_named(monkeypatch):

@@ -28,6 +28,7 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.brief import Brief
 from calipers.catalogue.estimation import AveragedOver
 from calipers.curves.divergence import Divergence, check_weight
 from calipers.curves.divergences import find_divergence, nodes
@@ -243,7 +244,7 @@ VALUES_PER_CHUNK = 2**18  # values of f that are held at a time
 
 
 @dataclass(frozen=True, eq=False)
-class DivergenceFrontier:
+class DivergenceFrontier(Brief):
     """The trade-off between what the generated set adds and what it leaves out.
 
     Attributes

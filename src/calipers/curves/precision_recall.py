@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from calipers.brief import Brief
 from calipers.curves.frontier import BOTH_SIDES, OWN_SIDE, best_f_beta
 from calipers.errors import checks_keywords
 from calipers.estimate.histograms import Histograms
@@ -52,7 +53,7 @@ EVERYWHERE = (
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecallCurve:
+class PrecisionRecallCurve(Brief):
     """How good a part of the generated set can be, against how much of the reference it covers.
 
     Attributes

@@ -27,6 +27,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 
+from calipers.brief import Brief
 from calipers.curves.frontier import best_f_beta
 from calipers.errors import InputError
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios, ratios_of
@@ -40,7 +41,7 @@ VALUES_PER_CHUNK = 2**19
 
 
 @dataclass(frozen=True, eq=False)
-class RenyiFrontier:
+class RenyiFrontier(Brief):
     """The trade-off between precision and recall by Rényi divergences.
 
     Attributes

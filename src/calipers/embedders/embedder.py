@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.brief import Brief
 from calipers.embedders.reading import ReadingCounts
 from calipers.errors import InputError, check_unicode
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedBatch:
+class EncodedBatch(Brief):
     """The vectors of a few samples, in their order.
 
     Attributes
@@ -37,7 +38,7 @@ class EncodedBatch:
 
 
 @dataclass(frozen=True, eq=False)
-class Embeddings:
+class Embeddings(Brief):
     """The vectors of a sample set, view by view.
 
     Attributes

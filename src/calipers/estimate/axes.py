@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.brief import Brief
 from calipers.catalogue.settings import Norm
 from calipers.errors import InputError, checks_keywords
 from calipers.estimate.far_rows import far_rows
@@ -277,7 +278,7 @@ def _leading(scatter: Matrix, share: float) -> tuple[Matrix, float] | None:
 
 
 @dataclass(frozen=True)
-class Preprocessed:
+class Preprocessed(Brief):
     """Two sets in the space in which they are compared.
 
     Attributes

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.brief import Brief
 from calipers.catalogue.estimation import SMOOTHING, Smoothing
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
@@ -87,7 +88,7 @@ def _good_turing(counts: NDArray[np.integer]) -> Probabilities:
 
 
 @dataclass(frozen=True, eq=False)
-class Histograms:
+class Histograms(Brief):
     """Counts of the reference and the generated samples over the same k cells.
 
     Attributes

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from calipers.brief import Brief
 from calipers.errors import InputError
 from calipers.lazy import lazily
 from calipers.numeric.arrays import Vector
@@ -38,7 +39,7 @@ class Estimate(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodRatios:
+class LikelihoodRatios(Brief):
     """What the reference's likelihood is of the generated one's, at every sample of both.
 
     Attributes

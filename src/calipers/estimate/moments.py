@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.brief import Brief
 from calipers.estimate.products import products_for
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
@@ -15,7 +16,7 @@ STEP = 4096
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Brief):
     """How many rows a set has, their mean, and their scatter about it.
 
     Attributes

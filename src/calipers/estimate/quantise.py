@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.brief import Brief
 from calipers.catalogue.settings import Buckets
 from calipers.errors import InputError
 from calipers.estimate.histograms import Histograms, count_cells
@@ -100,7 +101,7 @@ def _fits(
 
 
 @dataclass(frozen=True)
-class Quantisation:
+class Quantisation(Brief):
     """Histograms from several runs of k-means on the union of two sets.
 
     Attributes

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.brief import Brief
 from calipers.catalogue.settings import Norm
 from calipers.errors import InputError, MissingExtraError, unknown_name
 
@@ -29,7 +30,7 @@ LARGE = 512  # axes from which on two of them are found one by one
 
 
 @dataclass(frozen=True, eq=False)
-class SampleMap:
+class SampleMap(Brief):
     """Where the samples of several sets lie on a plane.
 
     Attributes

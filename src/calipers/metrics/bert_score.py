@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.brief import Brief
 from calipers.errors import InputError, checks_keywords
 from calipers.numeric.arrays import Floats
 from calipers.numeric.validation import check_points
@@ -37,7 +38,7 @@ PARTS = ("precision", "recall", "f1")
 
 
 @dataclass(frozen=True)
-class BertScore:
+class BertScore(Brief):
     """How much of a text is in its reference, how much of the reference in it, and their mean."""
 
     precision: Score

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.brief import Brief
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import (
     COUNTING,
@@ -168,7 +169,7 @@ def _endless(divergence: Divergence, estimate: Estimate) -> str:
 
 
 @dataclass(frozen=True)
-class Mauve:
+class Mauve(Brief):
     """How close two sets are, with and without smoothing, and the curves behind the numbers."""
 
     mauve: Score

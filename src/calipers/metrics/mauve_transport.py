@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.brief import Brief
 from calipers.catalogue.settings import Buckets, Norm
 from calipers.curves.frontier import EDGE, GRID, area_under, positive, transformed
 from calipers.errors import checks_keywords
@@ -63,7 +64,7 @@ Interpolation = Literal["linear", "barycentric"]
 
 
 @dataclass(frozen=True, eq=False)
-class TransportFrontier:
+class TransportFrontier(Brief):
     """The trade-off between moving the generated and moving the reference histogram.
 
     Attributes
@@ -171,7 +172,7 @@ UNSCALED_ANSWERS = (
 
 
 @dataclass(frozen=True)
-class MauveTransport:
+class MauveTransport(Brief):
     """How close two sets are by the transport frontier, in both interpolations."""
 
     mauve_ot: Score

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from calipers.brief import Brief
 from calipers.catalogue.estimation import DEFAULTS, EstimationOptions
 from calipers.catalogue.settings import Buckets
 from calipers.curves.precision_recall import PrecisionRecallCurve
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Prd:
+class Prd(Brief):
     """Diversity (F_8), quality (F_1/8), and the averaged curve they are read from."""
 
     f8: Score

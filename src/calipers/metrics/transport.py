@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.brief import Brief
 from calipers.catalogue.settings import Buckets
 from calipers.errors import InputError, checks_keywords
 from calipers.estimate.measures import CentredRows, centred, squared_distances
@@ -192,7 +193,7 @@ Regularisation = float | Literal["median"]
 
 
 @dataclass(frozen=True)
-class EntropicTransport:
+class EntropicTransport(Brief):
     """The cost of the entropic plan, and the Sinkhorn divergence."""
 
     entropic: Score

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
+from calipers.brief import Brief
 from calipers.results.reading import SetReading
 from calipers.serialise import Plain
 
@@ -79,7 +80,7 @@ class Texts(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Brief):
     """The samples behind a summary.
 
     Attributes

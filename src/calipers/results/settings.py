@@ -27,7 +27,7 @@ TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("command", "study", "decoding", "end_of_text", "first_token"), str | None),
     "over": str | None,
     **dict.fromkeys(("seeds", "half", "k_max", "max_samples"), int | None),
-    **dict.fromkeys(("skip_words", "match_length", "permutations"), int | None),
+    **dict.fromkeys(("skip_words", "match_length", "permutations", "tests"), int | None),
     **dict.fromkeys(("level", "margin", "pca", "threshold", "tolerance"), float | None),
     **dict.fromkeys(("views", "metrics"), tuple[str, ...]),
     **dict.fromkeys(("changes", "metrics_shown"), tuple[str, ...] | None),

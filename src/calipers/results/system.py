@@ -15,6 +15,7 @@ from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE, Trained
 from calipers.explain.pair import LEVEL
 from calipers.results.by_name import ByKey
+from calipers.results.card import card
 from calipers.results.caution import Caution
 from calipers.results.pictures import Pictures
 from calipers.results.prompts import PromptOverlap
@@ -173,6 +174,15 @@ class SystemResult(ByKey[Score], Plain):
     @property
     def _what(self) -> str:
         return f"score of {self.name!r}"
+
+    def __str__(self) -> str:
+        return card(
+            self.summary,
+            self.scores,
+            cautions=self.cautions,
+            warnings=self.warnings,
+            withheld=self.withheld,
+        )
 
     @property
     def explainable(self) -> tuple[str, ...]:

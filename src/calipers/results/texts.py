@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers._version import __version__
 from calipers.results.by_name import ByKey, ByName
+from calipers.results.card import card
 from calipers.results.caution import Caution
 from calipers.results.result import Result, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
@@ -71,6 +72,9 @@ class TextResult(ByKey[Score], Plain):
     @property
     def _what(self) -> str:
         return f"score of {self.name!r}"
+
+    def __str__(self) -> str:
+        return card(self.summary, self.scores, cautions=self.cautions, warnings=self.warnings)
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return the result as plain data; `per_sample` as of :meth:`TextComparison.to_dict`."""

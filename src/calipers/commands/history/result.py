@@ -151,7 +151,7 @@ class History(ByName[ScoreHistory], Result):
     """
 
     kind = "history"
-    _needed = ("level",)
+    _needed = ("level", "tests")
 
     runs: tuple[HistoryRun, ...]
     scores: tuple[ScoreHistory, ...]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.brief import Brief
 from calipers.catalogue.settings import Distance, Ties
 from calipers.errors import InputError, checks_keywords
 from calipers.estimate.axes import unit_rows
@@ -242,7 +243,7 @@ class NeighbourReplicates:
 
 
 @dataclass(frozen=True)
-class Balls:
+class Balls(Brief):
     """The k-NN balls of one set (the owners), and which rows of the other (the guests) they hold.
 
     Attributes
@@ -298,7 +299,7 @@ class Balls:
 
 
 @dataclass(frozen=True)
-class Neighbourhoods:
+class Neighbourhoods(Brief):
     """Who lies in whose k-NN balls, for all k up to k_max, from one pass over the distances.
 
     Attributes

@@ -1,0 +1,62 @@
+"""How one system prints: its set, a few scores by their keys, and what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from calipers.brief import cut
+from calipers.catalogue.shown import HEADLINE
+from calipers.results.caution import Caution
+from calipers.results.sets import SetSummary
+from calipers.score import Score
+from calipers.wording.names import clean, shorten
+from calipers.wording.numbers import interval_text, score_text, size_text
+
+SCORES = 5
+"""Scores that are written; the others are counted."""
+
+CAUTIONS = 2
+WIDTH = 100
+NAME = 40
+
+
+def card(
+    summary: SetSummary,
+    scores: Mapping[str, Score],
+    *,
+    cautions: Sequence[Caution] = (),
+    warnings: Sequence[str] = (),
+    withheld: str | None = None,
+) -> str:
+    """Write what a person first asks of one system, on at most ten lines.
+
+    Parameters
+    ----------
+    summary
+        Its set.
+    scores
+        By key; those of the headline are written, or the first where it has none of them.
+    cautions
+        The worst first.
+    warnings
+        All of its warnings, which are counted.
+    withheld
+        Why it has no scores.
+    """
+    shown = [key for key in HEADLINE if key in scores] or list(scores)[:SCORES]
+    lines = [f"{shorten(clean(summary.name), NAME)}: n = {size_text(summary)}"]
+    if withheld is not None:
+        lines.append(cut(f"no scores: {withheld}", WIDTH))
+    else:
+        width = max(map(len, shown), default=0)
+        lines += [cut(f"  {key:{width}}  {_score(scores[key])}", WIDTH) for key in shown]
+    lines += [cut(f"  ! {clean(caution.brief)}", WIDTH) for caution in cautions[:CAUTIONS]]
+    more = [f"{len(scores) - len(shown)} more scores (.scores)"] if scores.keys() > {*shown} else []
+    more += [f"{len(warnings)} warnings (.warnings)"] if warnings else []
+    return "\n".join([*lines, *([f"  {', '.join(more)}"] if more else [])])
+
+
+def _score(score: Score) -> str:
+    """Write a value and its interval, or why it has none."""
+    why = f" ({score.reason})" if score.reason else ""
+    return f"{score_text(score)} {interval_text(score)}".rstrip() + why
