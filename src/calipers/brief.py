@@ -32,7 +32,7 @@ class Brief:
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if "__repr__" not in vars(cls):
-            cls.__repr__ = cls.__repr__  # so that a dataclass makes none
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass makes none then
 
     def __repr__(self) -> str:
         parts = (
