@@ -36,7 +36,7 @@ class Result(Plain):
         return self.summary()._repr_html_()
 
     def to_frame(self, *, wide: bool = False, per_sample: bool = False) -> Any:
-        """Return the numbers as a tidy data frame, a row for each; docs/python.md has the columns.
+        """Return the numbers as a tidy data frame, a row for each; docs/exports.md has the columns.
 
         Parameters
         ----------
