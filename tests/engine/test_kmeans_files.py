@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import compare
-from calipers.engine import kmeans_files, kmeans_parts
+from calipers.engine import kmeans_files, kmeans_parts, results
 from calipers.engine.kmeans_files import FileRounds
 from calipers.engine.kmeans_parts import RoundPart, make_part
 from calipers.engine.work_folder import WorkFolder
@@ -237,7 +237,8 @@ def test_what_is_lost_on_the_way_is_told(rng, tmp_path, lost):
         cluster(topics(rng), place, lose)
 
 
-def test_a_result_that_the_driver_cannot_see(rng, tmp_path):
+def test_a_result_that_the_driver_cannot_see(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "LATEST", 0.2)
     with pytest.raises(InputError, match="must be one that all machines share"):
         cluster(topics(rng), tmp_path, lambda work, parts, *more: iter([0]))
 
