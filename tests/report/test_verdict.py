@@ -46,7 +46,7 @@ def against(make: Make, name: str, p: float | None, **more: Any) -> Data:
     return test | {"interval": None, "adjusted_p_value": p} | more
 
 
-UNTESTED = "Whether the samples are distinguishable from the reference was not tested."
+UNTESTED = "Differences from the reference were not tested."
 
 
 def test_the_closest_and_those_tied_with_it(make: Make) -> None:
@@ -199,15 +199,15 @@ def test_noise_lies_far_from_the_reference(make: Make) -> None:
 @pytest.mark.parametrize(
     ("p_values", "sentence"),
     [
-        ({"a": 0.01, "b": 0.2}, "b is not distinguishable from the reference; a is."),
-        ({"a": 0.01, "b": 0.01}, "Both are distinguishable from the reference."),
-        ({"a": 0.01, "b": 0.01, "c": 0.01}, "All three are distinguishable from the reference."),
-        ({"a": 0.3, "b": 0.2}, "a and b are not distinguishable from the reference."),
+        ({"a": 0.01, "b": 0.2}, "b cannot be distinguished from the reference; a clearly differs."),
+        ({"a": 0.01, "b": 0.01}, "Both clearly differ from the reference."),
+        ({"a": 0.01, "b": 0.01, "c": 0.01}, "All three clearly differ from the reference."),
+        ({"a": 0.3, "b": 0.2}, "a and b cannot be distinguished from the reference."),
         (
             {"a": 0.01, "b": 0.01, "c": 0.01, "d": 0.9},
-            "d is not distinguishable from the reference; the others are.",
+            "d cannot be distinguished from the reference; the others clearly differ.",
         ),
-        ({"a": 0.01, "b": None}, "a is distinguishable from the reference."),
+        ({"a": 0.01, "b": None}, "a clearly differs from the reference."),
         ({"a": None, "b": None}, UNTESTED),
     ],
 )
@@ -228,13 +228,13 @@ def test_one_system_by_its_scores_its_floor_and_its_test(make: Make) -> None:
     assert said(build(make, {"a": scores}, [test])) == [
         "a against human: MAUVE* 0.70, Precision 0.90, Recall 0.60.",
         "It loses diversity (recall 0.50, floor 0.90) beyond the noise floor at 250 samples.",
-        "It is distinguishable from the reference (p ≤ 0.003).",
+        "It clearly differs from the reference (p ≤ 0.003).",
     ]
     scores["recall"]["floor"] = floor(0.9, 0.95, inside=False)
     test = against(make, "a", 0.41)
     assert said(build(make, {"a": scores}, [test]))[1:] == [
         "It loses neither quality nor diversity beyond the noise floor.",
-        "It is not distinguishable from the reference (p = 0.41).",
+        "It cannot be distinguished from the reference (p = 0.41).",
     ]
 
 
@@ -375,6 +375,25 @@ def test_of_several_systems_those_that_lose_diversity_are_named_the_worst_first(
         "5 systems lose diversity beyond the noise floor at 250 samples, most of all a (coverage "
         "0.56, floor 0.95)."
     ) in said(build(make, many))
+
+
+def test_a_loss_that_no_test_confirms_is_only_possible(make: Make) -> None:
+    scores = {name: diverse(make, FULL, (0.56, 0.95)) for name in "ab"}
+    tests = [against(make, "a", 0.2), against(make, "b", 0.01)]
+    data = build(make, scores, tests)
+    assert said(data)[-3:] == [
+        "b (coverage 0.56, floor 0.95) loses diversity beyond the noise floor at 250 samples.",
+        "a (coverage 0.56, floor 0.95) may lose diversity: beyond the noise floor at 250 samples, "
+        "but no test confirms it.",
+        "a cannot be distinguished from the reference; b clearly differs.",
+    ]
+    assert verdict_of(data).lost == ("b",)
+    alone = build(make, {"a": scores["a"]}, tests[:1])
+    assert said(alone)[1] == (
+        "It may lose diversity (coverage 0.56, floor 0.95): beyond the noise floor at 250 samples, "
+        "but no test confirms it."
+    )
+    assert verdict_of(alone).lost == ()
 
 
 def test_equal_systems_lose_nothing(make: Make) -> None:

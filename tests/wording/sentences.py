@@ -24,6 +24,7 @@ WORD = re.compile(r"[^\W\d_]{2,}|\b[aAI]\b")
 CODE = re.compile(
     r"[{};]\s*$|^[.#@][\w-]+|</\w|/>|^\s*<!?\w|\w\(\)|=>|\|\||&&|^\s*--\w"  # styles, tags, scripts
     r"|\b[fiu][1248]\["  # what a kernel takes
+    r"|^(?:SELECT|INSERT|UPDATE|CREATE|PRAGMA|BEGIN) "  # SQL
 )
 NAMES_ALONE = re.compile(r"[\w.\-:/\[\]=,|*<>@]*[_\-:/=@|][\w.\-:/\[\]=,|*<>@]*")
 JS_STRING = re.compile(

@@ -34,7 +34,7 @@ from calipers.results.reading import remedy_of
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, alpha_of, is_significant, is_tested
 from calipers.results.tests import SignificanceTest
-from calipers.results.verdict import BriefCaution, Finding, Verdict
+from calipers.results.verdict import BriefCaution, Finding, Kind, Verdict
 from calipers.score import Score
 from calipers.wording.names import clean
 from calipers.wording.numbers import defined, floor_of, gap_of, p_text, share, value_of
@@ -65,6 +65,7 @@ MOST_NAMED = 4
 """Systems that a sentence names, each with what it scores; of more it names the first ones."""
 FEW = 3
 """How many of those it then names, and how many groups of systems."""
+UNCONFIRMED = "no test confirms it"
 NUMBERS = re.compile(r"\ball\b|(?:\bunder )?\d[\d.,]*(?: %)?")
 
 
@@ -101,7 +102,7 @@ def _withheld(comparison: Comparison) -> Iterator[Finding]:
             reasons.setdefault(system.withheld, []).append(system.name)
     if len(reasons) > MOST_REASONS:
         (first, *_), names = reasons, [name for alike in reasons.values() for name in alike]
-        reasons = {f"of the first, {first}; the others likewise": names}
+        reasons = {f"for the first, {first}; the others are similar": names}
     remedy = remedy_of(comparison.settings.get("embedding", {}).get("embedder", ""))
     remedy = remedy[0].upper() + remedy[1:]
     for reason, names in reasons.items():
@@ -381,14 +382,14 @@ class _Judged:
         if lead is None or len(groups) == count:
             return
         by = lead.named(several=len(views_of(self.comparison.settings)) > 1)
-        head = f"By {by} there are {len(groups)} groups within which no two systems are "
+        head = f"By {by}, the systems fall into {len(groups)} groups within which no two can be "
         if len(groups) == 1:
-            head = f"By {by} no two of the {count} systems are "
+            head = f"By {by}, no two of the {count} systems can be "
         parts = [self._group(lead, group) for group in groups[:FEW]]
         rest = groups[FEW:]
         if rest:
             parts.append((f"{sum(map(len, rest))} in {len(rest)} more",))
-        words = joined((f"{head}distinguishable: ",), listed(parts, "; "), (".",))
+        words = joined((f"{head}distinguished: ",), listed(parts, "; "), (".",))
         yield Finding("groups", tuple(self.systems[row] for row in chain(*groups)), words)
 
     def _group(self, metric: ShownScore, rows: Sequence[int]) -> Words:
@@ -418,7 +419,10 @@ class _Judged:
     # -------------------------------------------------------------- what is lost
 
     def _lost(self) -> Iterator[Finding]:
-        """Say what is below the noise floor: diversity of any system, quality of a single one."""
+        """Say what is below the noise floor: diversity of any system, quality of a single one.
+
+        Where no test distinguishes a system from the reference, it may be lost.
+        """
         rows = [
             row
             for row in range(len(self.systems))
@@ -429,17 +433,30 @@ class _Judged:
             return
         lowest = {row: below[0] for row in rows if (below := self._below(row, DIVERSITY))}
         worst = sorted(lowest, key=lambda row: lowest[row].share)
-        if not worst:
-            return
-        parts = [joined((named(self.systems[r]),), (f" ({lowest[r].words})",)) for r in worst]
-        sizes = {lowest[row].size for row in worst[: 1 if worst[3:] else 3]}
+        open_ = [row for row in worst if self.systems[row] in self._alike]
+        sure = [row for row in worst if row not in open_]
+        kinds: tuple[tuple[Kind, list[int]], ...] = (("lost", sure), ("unconfirmed", open_))
+        for kind, of_kind in kinds:
+            if of_kind:
+                names = tuple(self.systems[row] for row in of_kind)
+                words = self._losing(names, [lowest[row] for row in of_kind], kind)
+                yield Finding(kind, names, words)
+
+    @staticmethod
+    def _losing(names: Sequence[str], below: Sequence[_Below], kind: Kind) -> Words:
+        """Say of systems, the worst first, that they lose diversity, or that they may."""
+        pairs = zip(names, below, strict=True)
+        parts = [joined((named(name),), (f" ({low.words})",)) for name, low in pairs]
+        sizes = {low.size for low in below[: 1 if below[3:] else 3]}
         at = f" at {sizes.pop():,} samples" if len(sizes) == 1 else ""
-        text = f"diversity beyond the noise floor{at}"
-        if worst[3:]:
-            words = joined((f"{len(worst)} systems lose {text}, most of all ",), parts[0])
-        else:
-            words = joined(spoken_list(parts), (f" {'lose' if worst[1:] else 'loses'} {text}",))
-        yield Finding("lost", tuple(self.systems[row] for row in worst), (*words, "."))
+        floor, end = f" beyond the noise floor{at}", "."
+        verb = "lose" if below[1:] else "loses"
+        if kind == "unconfirmed":
+            verb, floor, end = "may lose", "", f":{floor}, but {UNCONFIRMED}."
+        if below[3:]:
+            head = f"{len(below)} systems {verb} diversity{floor}, most of all "
+            return joined((head,), parts[0], (end,))
+        return joined(spoken_list(parts), (f" {verb} diversity{floor}{end}",))
 
     def _lost_by_one(self) -> Iterator[Finding]:
         sides = {"quality": QUALITY, "diversity": DIVERSITY}
@@ -456,8 +473,12 @@ class _Judged:
                 parts.append(f"{side}{by} ({below[0].words})")
                 size = below[0].size
         if parts:
-            text = f"It loses {' and '.join(parts)} beyond the noise floor at {size:,} samples."
-            yield Finding("lost", (self.systems[0],), (text,))
+            lost, floor = " and ".join(parts), f"beyond the noise floor at {size:,} samples"
+            kind: Kind = "unconfirmed" if self._alike else "lost"
+            text = f"It loses {lost} {floor}."
+            if self._alike:
+                text = f"It may lose {lost}: {floor}, but {UNCONFIRMED}."
+            yield Finding(kind, (self.systems[0],), (text,))
         else:
             text = "It loses neither quality nor diversity beyond the noise floor."
             yield Finding("lost", (), (text,))
@@ -598,25 +619,37 @@ class _Judged:
 
     # -------------------------------------------------------------- the reference
 
-    def _distinguishable(self) -> Iterator[Finding]:
-        tests = [
+    @cached_property
+    def _tests(self) -> list[SignificanceTest]:
+        """The tests against the reference that gave a p-value."""
+        return [
             test
             for test in against_reference(self.comparison)
             if defined(test.adjusted_p_value) is not None
         ]
-        names = [name for name in self.systems if any(test.a == name for test in tests)]
-        if not names:
+
+    @cached_property
+    def _apart(self) -> list[str]:
+        """The systems that a test distinguishes from the reference."""
+        alpha = alpha_of(self.comparison)
+        significant = {test.a for test in self._tests if is_significant(test, alpha)}
+        return [name for name in self.systems if name in significant]
+
+    @cached_property
+    def _alike(self) -> list[str]:
+        """The systems that were tested, and that no test distinguishes from the reference."""
+        tested = {test.a for test in self._tests}
+        return [name for name in self.systems if name in tested and name not in self._apart]
+
+    def _distinguishable(self) -> Iterator[Finding]:
+        apart, alike = self._apart, self._alike
+        if not (apart or alike):
             if self.systems:
-                text = "Whether the samples are distinguishable from the reference was not tested."
+                text = "Differences from the reference were not tested."
                 yield Finding("untested", tuple(self.systems), (text,))
             return
-        alpha = alpha_of(self.comparison)
-        significant = {test.a for test in tests if is_significant(test, alpha)}
-        apart = [name for name in names if name in significant]
-        alike = [name for name in names if name not in apart]
-        yield Finding(
-            "distinguishable", tuple(apart), (*self._distinguished(apart, alike, tests), ".")
-        )
+        words = self._distinguished(apart, alike, self._tests)
+        yield Finding("distinguishable", tuple(apart), (*words, "."))
 
     def _distinguished(
         self, apart: list[str], alike: list[str], tests: Sequence[SignificanceTest]
@@ -624,22 +657,21 @@ class _Judged:
         if len(self.systems) == 1:
             best = min(tests, key=lambda test: test.adjusted_p_value)
             p = p_text(best.adjusted_p_value, alpha_of(self.comparison), at_limit=best.at_limit)
-            verb = "is" if apart else "is not"
-            return (f"It {verb} distinguishable from the reference ({p})",)
+            verb = "clearly differs" if apart else "cannot be distinguished"
+            return (f"It {verb} from the reference ({p})",)
         if not alike:
             count = len(apart)
             who = COUNTS.get(count, f"All {count}") if count == len(self.systems) else None
             subject: Words = (who,) if who else in_speech(apart)
-            verb = " are" if who or apart[1:] else " is"
-            return joined(subject, (f"{verb} distinguishable from the reference",))
-        verb = " is" if len(alike) == 1 else " are"
-        text = f"{verb} not distinguishable from the reference"
+            verb = "differ" if who or apart[1:] else "differs"
+            return joined(subject, (f" clearly {verb} from the reference",))
+        text = " cannot be distinguished from the reference"
         if not apart:
             return joined(in_speech(alike), (text,))
         if len(apart) > 2:
-            return joined(in_speech(alike), (text, "; the others are"))
-        other = " is" if len(apart) == 1 else " are"
-        return joined(in_speech(alike), (text, "; "), in_speech(apart), (other,))
+            return joined(in_speech(alike), (text, "; the others clearly differ"))
+        verb = " clearly differs" if len(apart) == 1 else " clearly differ"
+        return joined(in_speech(alike), (text, "; "), in_speech(apart), (verb,))
 
 
 def _cautions(

@@ -18,6 +18,7 @@ Kind = Literal[
     "collapsed",
     "distant",
     "lost",
+    "unconfirmed",
     "distinguishable",
     "untested",
     "withheld",
@@ -36,7 +37,8 @@ class Finding(Plain):
         What it says: who is ``"closest"``, of whom that is ``"undecided"``, which ``"groups"`` of
         many systems are alike, what a single system scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
-        noise floor, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
+        noise floor, where such a loss is ``"unconfirmed"`` since no test distinguishes the system
+        from the reference, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
         of whom no verdict is given (``"withheld"``), since too little of the texts was read, who
         holds only samples of the ``"reference"`` and is not ranked, or who holds the ``"same"``
         samples as another system.
@@ -138,7 +140,7 @@ class Verdict(Plain):
 
     @property
     def distinguishable(self) -> tuple[str, ...]:
-        """The systems that the tests distinguish from the reference."""
+        """The systems that clearly differ from the reference: a corrected test is significant."""
         return self._of("distinguishable")
 
     @property
