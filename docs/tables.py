@@ -26,16 +26,6 @@ ARROWS = {"higher": " ↑", "lower": " ↓", "closest": ""}
 BETTER = {"higher": "higher", "lower": "lower", "closest": "closest to the reference's own"}
 
 
-def of_default() -> str:
-    """The metrics that a comparison measures unless others are asked for."""
-    rows = [
-        (f"`{metric.name}`", metric.meaning, _side(metric), metric.parity or metric.source)
-        for metric in METRICS.values()
-        if not metric.on_request
-    ]
-    return _table(("key", "what it tells", "range", "equal to, or from"), rows)
-
-
 def of_headline() -> str:
     """The metrics that the first screen shows."""
     rows = [
@@ -57,7 +47,7 @@ def of_page(families: Iterable[Family], metrics: Iterable[Metric]) -> str:
     return "\n".join(
         f"### {family.name}: {family.question}\n\n"
         + _table(
-            ("key", "what it tells", "range", "better", "source", "what it does not detect"),
+            ("key", "what it tells", "range", "better", "what it does not detect"),
             [_row(metric) for metric in listed if metric.family == family.name],
         )
         for family in families
@@ -106,7 +96,6 @@ def written(path: Path) -> str:
         "<!-- {} -->": {
             "options": of_commands,
             "metrics: headline": of_headline,
-            "metrics: default": of_default,
             "metrics: embeddings": lambda: of_page(FAMILIES.values(), METRICS.values()),
             "metrics: texts": lambda: of_page(TEXT_FAMILIES.values(), TEXT_METRICS.values()),
             "metrics: likelihoods": lambda: of_page(
@@ -130,13 +119,11 @@ def _row(metric: Metric) -> tuple[str, ...]:
     name = metric.keys[0] if metric.side == "models" else metric.name
     options = "".join(f", `:{option.name}`" for option in metric.options if name == metric.name)
     better = BETTER[metric.better] if metric.ranked else "neither end"
-    source = metric.source + (f"; equal to {metric.parity}" if metric.parity else "")
     return (
         f"`{name}`{options}{asked}",
         metric.tells,
         _range(metric),
         better,
-        source,
         metric.blind,
     )
 
@@ -161,7 +148,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 PAGES = tuple(
     ROOT / page
     for page in (
-        *("README.md", "docs/scores.md", "docs/metrics.md", "docs/options.md"),
+        *("README.md", "docs/metrics.md", "docs/options.md"),
         "src/calipers/__init__.py",
     )
 )
