@@ -354,10 +354,8 @@ def write_verdict() -> None:
     page = Path(__file__).parents[2] / "docs" / "shared_prompts.md"
     before, _, rest = page.read_text().partition(f"{MARK}\n")
     _, _, after = rest.partition(f"{MARK}\n")
-    found = eleven()
-    screen = plain(found.document(), width=WIDTH).rstrip()
-    text = f"```text\n{screen}\n```\n\nThe tests behind it:\n\n{how_sure(found)}"
-    page.write_text(f"{before}{MARK}\n\n{text}\n\n{MARK}\n{after}")
+    screen = plain(eleven().document(), width=WIDTH).rstrip()
+    page.write_text(f"{before}{MARK}\n\n```text\n{screen}\n```\n\n{MARK}\n{after}")
 
 
 def main() -> None:
