@@ -143,12 +143,10 @@ def test_the_command_prints_tables_details_and_json(experiments):
     assert "invalid choice: 'drops'" in unknown.stderr
 
 
-def test_the_page_says_what_every_check_demands(sanity):
+def test_the_page_says_what_every_check_changes(sanity):
     page = " ".join((ROOT / "docs" / "sanity.md").read_text("utf-8").split())
     for check in sanity["main"].CHECKS:
         assert f"**{check.name}**: {check.tells}." in page
-        for demand in check.demands.values():
-            assert f"{demand.sentence}; {demand.rule.words}." in page
 
 
 def test_a_curve_that_never_rises_may_fall(sanity):
