@@ -22,8 +22,7 @@ from calipers.command import HOME, commands, public_names
 from calipers.options.option import Group, options_of
 
 ROOT = Path(__file__).parent.parent
-ARROWS = {"higher": " ↑", "lower": " ↓", "closest": ""}
-BETTER = {"higher": "higher", "lower": "lower", "closest": "closest to the reference's own"}
+ARROWS = {"higher": " ↑", "lower": " ↓", "closest": " →"}
 
 
 def of_headline() -> str:
@@ -47,7 +46,7 @@ def of_page(families: Iterable[Family], metrics: Iterable[Metric]) -> str:
     return "\n".join(
         f"### {family.name}: {family.question}\n\n"
         + _table(
-            ("key", "what it tells", "range", "better", "what it does not detect"),
+            ("key", "what it tells", "range", "what it does not detect"),
             [_row(metric) for metric in listed if metric.family == family.name],
         )
         for family in families
@@ -118,12 +117,10 @@ def _row(metric: Metric) -> tuple[str, ...]:
     asked = "" if metric.on_request else " •"
     name = metric.keys[0] if metric.side == "models" else metric.name
     options = "".join(f", `:{option.name}`" for option in metric.options if name == metric.name)
-    better = BETTER[metric.better] if metric.ranked else "neither end"
     return (
         f"`{name}`{options}{asked}",
         metric.tells,
-        _range(metric),
-        better,
+        _side(metric),
         metric.blind,
     )
 
