@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_design",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "mathml",
     "repository_pages",
@@ -76,6 +77,11 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "remove_config_comments": True,
 }
+
+# Copy buttons: on commands and programs, without prompts and what they print
+copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 # HTML
 html_theme = "pydata_sphinx_theme"

@@ -3,12 +3,14 @@
 import doctest
 import hashlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 
 RUN = ("huse", "index", "tutorial", *sorted(path.stem for path in DOCS.glob("tutorial_*.md")))
 """Pages whose commands are run."""
@@ -158,3 +160,93 @@ def test_examples_of_a_page(page):
 
 def test_some_page_has_examples():
     assert (DOCS / "divergences.md").read_text("utf-8").count(">>>") >= 10
+
+
+def test_the_readme_shows_the_demo_as_the_index_does():
+    """What the index shows is run by a slow test."""
+    runner, readme = program("run_examples"), (ROOT / "README.md").read_text("utf-8")
+    (demo,) = [
+        each.expected
+        for each in runner.examples((DOCS / "index.md").read_text("utf-8"))
+        if each.body == "calipers demo\n"
+    ]
+    shown = re.search(r"calipers demo\n```\n\n```\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)[1]
+    assert demo.startswith(shown)
+    assert len(shown.splitlines()) > 15
+
+
+ROAD = re.findall(
+    r"^\d+\. .*\]\((\w+\.md)\)",
+    (DOCS / "index.md").read_text("utf-8").split("## Start here")[1],
+    re.MULTILINE,
+)
+"""The pages that a newcomer reads after the index, in order."""
+
+
+def test_a_newcomer_is_led_from_page_to_page():
+    assert 5 <= len(ROAD) < 10
+    for page, following in zip(["index.md", *ROAD], ROAD, strict=False):
+        text = (DOCS / page).read_text("utf-8").split("\n## Look up")[0]
+        assert f"]({following})" in text.strip().splitlines()[-1], page
+
+
+def places_of(text):
+    """The addresses of a page's anchors, and of its headings, as GitHub and MyST make them."""
+    yield from re.findall(r"^\((.+)\)=$", text, re.MULTILINE)
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for heading in re.findall(r"^#{1,6} (.+)$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("\\", "")
+        yield re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+
+
+def dead_links(page):
+    """Links of a page to files, or to places in pages, that are not there."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, place = link.partition("#")
+        target = page.parent / name if name else page
+        made = target.is_relative_to(DOCS) and target.parent.name in ("api", "gallery", "metrics")
+        if ":" in link or made:
+            continue
+        if not target.exists():
+            yield link
+        elif place and place not in places_of(target.read_text("utf-8")):
+            yield link
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    assert list(dead_links(page)) == []
+
+
+def test_a_dead_link_is_found(tmp_path):
+    (tmp_path / "other.md").write_text("# One `two`: *three*\n")
+    page = tmp_path / "page.md"
+    page.write_text("[a](other.md#one-two-three) [b](other.md#two) [c](gone.md) [d](https://e)\n")
+    assert list(dead_links(page)) == ["other.md#two", "gone.md"]
+
+
+def test_every_place_that_contributors_are_sent_to_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    places = re.findall(r"`((?:src|tests|docs|native|research|\.ci)/[\w./]+)`", text)
+    assert len(places) > 50
+    assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_the_tests_of_a_room_are_in_the_folder_of_its_name():
+    """Of a command without a folder of tests, in tests/cli."""
+    source, tests = ROOT / "src" / "calipers", ROOT / "tests"
+    rooms = [path.parent.relative_to(source) for path in source.glob("*/__init__.py")]
+    commands = [path.parent.relative_to(source) for path in source.glob("commands/*/__init__.py")]
+    without = {
+        room.as_posix()
+        for room in [*rooms, *commands]
+        if not any((tests / room).glob("**/test_*.py"))
+    }
+    in_cli = "".join(path.read_text("utf-8") for path in (tests / "cli").glob("test_*.py"))
+    assert [room for room in without - {"demo"} if f'"{Path(room).name}"' not in in_cli] == []
+    own = {path.name for path in tests.iterdir() if any(path.glob("**/test_*.py"))}
+    assert own - {room.as_posix() for room in rooms} == {"browser", "research"}
