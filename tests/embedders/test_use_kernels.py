@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.embedders.use import kernels
 from calipers.embedders.use.kernels import (
     BLOCK,
     ORDERS,
+    RUN,
     TEXTS,
     MeaningWeights,
     StateWeights,
@@ -142,6 +144,45 @@ def test_a_long_text_is_read_to_its_end():
     found = compiled([text, other], 16)[0]
     np.testing.assert_allclose(found[0], exact(text)[0], atol=5e-6)
     assert np.abs(found[0] - found[1]).max() > 1e-6
+
+
+def with_runs():
+    """Texts in which pieces repeat: alone, between others, side by side, shorter and longer."""
+    rng = np.random.default_rng(5)
+    some = rng.integers(0, PIECES, 20).astype(np.int32)
+    once = [np.full(length, 7, np.int32) for length in (1, RUN, RUN + 1, 900)]
+    between = np.concatenate([some[:9], once[3], some[9:], once[2], np.full(RUN + 5, 9, np.int32)])
+    return [*once, between, some, np.concatenate([once[1], once[3] + 1])]
+
+
+def test_runs_of_one_piece_are_read_as_they_are():
+    texts = with_runs()
+    for meaning, form, expected in zip(*compiled(texts), map(exact, texts), strict=True):
+        np.testing.assert_allclose(meaning, expected[0], atol=5e-6)
+        np.testing.assert_allclose(form, expected[1], atol=2e-6)
+
+
+def test_runs_have_the_same_bits_in_any_company():
+    texts = with_runs()
+    found = compiled(texts, 16)
+    for row, text in enumerate(texts):
+        for alone, once in zip(compiled([text]), found, strict=True):
+            assert np.array_equal(alone[0], once[row])
+
+
+def test_of_a_million_equal_pieces_few_pass_the_layers(monkeypatch):
+    passed = []
+    whole = kernels._state_sums
+
+    def counted(tokens, *rest):
+        passed.append(len(tokens))
+        whole(tokens, *rest)
+
+    monkeypatch.setattr(kernels, "_state_sums", counted)
+    meaning, form = compiled([np.full(1_000_000, 3, np.int32)])
+    assert sum(passed) < 100
+    assert np.isfinite(meaning).all()
+    assert np.isfinite(form).all()
 
 
 def test_no_texts():

@@ -13,6 +13,10 @@ Long texts pass in parts, so that memory does not grow with them. Every number i
 order, whatever stands beside it: a text has the same vectors, bit by bit, in any batch, order and
 number of threads.
 
+Within a run of one piece, farther from its ends than two convolutions reach, all states are equal:
+of a run longer than :data:`RUN` the rest is added as so many times one state. So a million signs
+that the vocabulary does not hold, each the unknown piece, cost no more than :data:`RUN`.
+
 Weights lie in panels, as `numeric/panels.py` multiplies them: 48 outputs side by side, one input
 after the other.
 """
@@ -37,6 +41,10 @@ BLOCK = 256
 """Pieces that pass the layers together, so that weights are not read too often."""
 TEXTS = 64
 """Texts whose meanings are computed together."""
+RUN = 64
+"""Pieces of a run of one piece that pass the layers."""
+REACH = 4
+"""Pieces to either side on which a state depends."""
 
 
 class StateWeights(NamedTuple):
@@ -348,17 +356,82 @@ def state_sums(
     lengths = np.diff(starts)
     if (starts[:1].tolist(), starts[-1:].tolist()) != ([0], [len(tokens)]):
         raise ValueError("the texts are not all of the tokens")
-    sums = StateSums.zeros(weights, len(lengths))
-    if not len(lengths):
-        return sums
+    texts = len(lengths)
+    if not texts:
+        return StateSums.zeros(weights, 0)
     if lengths.min() < 1:
         raise ValueError("a text has no token")
     if tokens.min() < 0 or tokens.max() >= len(weights.table):
         raise ValueError(f"a token is not one of {len(weights.table)}")
     if block < 16 or block % 8:
         raise ValueError(f"block must be a multiple of 8 of at least 16; found {block}")
+    runs = _long_runs(tokens, starts)
+    if runs is not None:
+        tokens, starts = runs.shortened(tokens, starts)
+    sums = StateSums.zeros(weights, len(starts) - 1)
     _state_sums(tokens, starts, weights, StateRoom.of(weights, block), sums)
-    return sums
+    return sums if runs is None else StateSums(*(runs.added(part, texts) for part in sums))
+
+
+class _LongRuns(NamedTuple):
+    """Runs of one piece within a text that are longer than `RUN`.
+
+    Attributes
+    ----------
+    begins
+        Where they begin among all tokens, (runs,).
+    left_out
+        How many pieces of each are left out, (runs,).
+    texts
+        The text of each, (runs,).
+    pieces
+        The different pieces that repeat, (pieces,).
+    numbers
+        Which of these each run is of, (runs,).
+    """
+
+    begins: NDArray[np.intp]
+    left_out: NDArray[np.intp]
+    texts: NDArray[np.intp]
+    pieces: NDArray[np.int32]
+    numbers: NDArray[np.intp]
+
+    def shortened(
+        self, tokens: NDArray[np.int32], starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Cut the runs, and add two texts of each piece alone, the second one piece longer."""
+        change = np.zeros(len(tokens) + 1, np.int64)
+        change[self.begins + RUN] = 1
+        change[self.begins + RUN + self.left_out] = -1
+        kept = np.cumsum(change[:-1]) == 0
+        cut = np.bincount(self.texts, self.left_out, len(starts) - 1).astype(np.int64)
+        alone = 2 * REACH + 1 + np.arange(2 * len(self.pieces)) % 2
+        lengths = np.concatenate([np.diff(starts) - cut, alone])
+        added = np.repeat(np.repeat(self.pieces, 2), alone)
+        return np.concatenate([tokens[kept], added]), np.concatenate([[0], np.cumsum(lengths)])
+
+    def added(self, sums: Floats, texts: int) -> Floats:
+        """Give the sums of the texts with what was left out of their runs."""
+        one_more = sums[texts + 1 :: 2] - sums[texts::2]
+        times = self.left_out.reshape(-1, *[1] * (sums.ndim - 1))
+        np.add.at(sums, self.texts, times * one_more[self.numbers])
+        return sums[:texts]
+
+
+def _long_runs(tokens: NDArray[np.int32], starts: NDArray[np.int64]) -> _LongRuns | None:
+    """Find the long runs; None where there are none."""
+    begins_run = np.ones(len(tokens), np.bool_)
+    np.not_equal(tokens[1:], tokens[:-1], out=begins_run[1:])
+    begins_run[starts[:-1]] = True
+    begins = np.flatnonzero(begins_run)
+    left_out = np.diff(begins, append=len(tokens)) - RUN
+    long = left_out > 0
+    if not long.any():
+        return None
+    begins, left_out = begins[long], left_out[long]
+    texts = np.searchsorted(starts, begins, side="right") - 1
+    pieces, numbers = np.unique(tokens[begins], return_inverse=True)
+    return _LongRuns(begins, left_out, texts, pieces, numbers.ravel())
 
 
 def meanings(sums: Floats, lengths: NDArray[np.int64], weights: MeaningWeights) -> Floats32:
@@ -376,6 +449,8 @@ def meanings(sums: Floats, lengths: NDArray[np.int64], weights: MeaningWeights) 
 
 RESOLUTION = 0.01
 """Is added to variances of rows: less than the square of a step between bytes of the table."""
+NOTHING = 1e-9
+"""Length up to which a part of a form is rounding, as in a text of one piece alone."""
 
 
 def forms(
@@ -422,4 +497,4 @@ def _rows(tokens: NDArray[np.int32], weights: StateWeights) -> Floats32:
 
 def _of_length_one(rows: Floats) -> Floats:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
+    return np.asarray(rows / np.where(lengths > NOTHING, lengths, 1))

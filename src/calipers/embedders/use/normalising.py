@@ -106,16 +106,9 @@ class Normaliser:
         yield text[place:].translate(self._characters)
 
     def _walk(self, run: str) -> Iterator[str]:
-        content, place = run.encode("utf-8", "surrogatepass"), 0
-        while place < len(content):
-            replaced, length = self._table.longest(content, place)
-            if replaced is None:
-                length = _length(content[place])
-                replaced = content[place : place + length].decode("utf-8", "surrogatepass")
-            yield replaced
-            place += length
-
-
-def _length(first: int) -> int:
-    """How many bytes a character has, by its first one."""
-    return 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+        """Replace the longest entry at the start of a run; no entry of several begins behind it."""
+        content = run.encode("utf-8", "surrogatepass")
+        replaced, length = self._table.longest(content, 0)
+        rest = len(content[:length].decode()) if replaced is not None else 1
+        yield run[:1] if replaced is None else replaced
+        yield run[rest:].translate(self._characters)
