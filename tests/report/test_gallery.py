@@ -99,6 +99,30 @@ def test_copies_of_the_training_set_stand_beside_their_sources(found):
     assert "training row 60, " in page
 
 
+@pytest.mark.parametrize("order", [("fake", "seed"), ("seed", "fake")])
+def test_copies_of_the_training_set_in_the_first_of_several_files_are_listed(
+    folder, order, tmp_path
+):
+    if not (folder / "seed").exists():
+        drawn(folder / "seed", [GREEN, BLUE], 60, 3)
+    comparison = calipers.compare(
+        folder / "real",
+        {"fake": [calipers.read_samples(folder / name) for name in order]},
+        train=folder / "train",
+        embedder="pixels",
+        floor=False,
+        cache=False,
+    ).explained()
+    told = explanation(comparison)
+    exact = {Path(copy.file).name for copy in told.train_copies if copy.distance == 0}
+    assert exact == ({f"0-{n:03}.png" for n in range(3)} if order[0] == "fake" else set())
+    score = comparison["fake"].scores["near_copies:train"]
+    assert told.train_copies_count == round(score.seeds[0] * 120)
+    assert ("Near copies of the training set" in comparison.html()) == bool(told.train_copies)
+    comparison.save(tmp_path / "run.zip")
+    assert explanation(Comparison.load(tmp_path / "run.zip")).train_copies == told.train_copies
+
+
 def test_modes_are_strips_of_pictures(found):
     told = explanation(found)
     missing, invented = told.under_represented, told.over_represented

@@ -323,17 +323,17 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
 
 
 def _trained(system: SystemResult, before: str, m: int) -> Trained | None:
-    """What lies near the training set, of one file of images; None where that is not known."""
+    """What of the first file of images lies near the training set; None where nobody knows."""
     score = system.scores.get(f"{before}near_copies:train")
     pictures = None if system.against is None else system.against.trained_on
     names = f"{before}nearest_train", f"{before}train_distance"
-    known = [system.neighbours.get(name) for name in names]
-    if score is None or pictures is None or len(system.samples) > 1 or not score.value >= 0:
+    nearest, distance = (system.neighbours.get(name) for name in names)
+    if score is None or pictures is None or nearest is None or distance is None:
         return None
-    nearest, distance = known
-    if nearest is None or distance is None:
+    share = score.seeds[0] if score.seeds else score.value
+    if not share >= 0:
         return None
-    return Trained(nearest, distance, round(score.value * m), pictures.files)
+    return Trained(nearest[:m], distance[:m], round(share * m), pictures.files)
 
 
 def _of_view(neighbours: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
