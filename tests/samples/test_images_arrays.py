@@ -450,15 +450,17 @@ def test_wrong_checksums_of_png_are_found() -> None:
         decode_bytes(bytes(data))
 
 
-def png_of(width: int, height: int) -> bytes:
-    """Claim a size in few bytes."""
+def png_of(width: int, height: int, rows: bytes | None = None) -> bytes:
+    """Claim a size in few bytes, of colours; with all rows, of one bit a pixel."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         sum_of = struct.pack(">I", zlib.crc32(kind + content))
         return struct.pack(">I", len(content)) + kind + content + sum_of
 
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = [chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(b"")), chunk(b"IEND", b"")]
+    bits, colour = (8, 2) if rows is None else (1, 0)
+    header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)
+    content = zlib.compress(rows or b"", 1)
+    parts = [chunk(b"IHDR", header), chunk(b"IDAT", content), chunk(b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
@@ -467,6 +469,29 @@ def png_of(width: int, height: int) -> bytes:
 def test_bombs_are_refused_before_they_grow(size: tuple[int, int]) -> None:
     with pytest.raises(BadImageError, match=r"pixels; at most 89,478,485 are read"):
         decode_bytes(png_of(*size))
+
+
+def test_a_whole_picture_of_twenty_thousand_pixels_a_side_is_refused_undecoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side = 20_000
+    huge = png_of(side, side, bytes(side * (1 + side // 8)))
+    assert len(huge) < 1_000_000
+    for number in range(2):
+        (tmp_path / f"{number}.png").write_bytes(saved(Image.fromarray(PIXELS)))
+    (tmp_path / "huge.png").write_bytes(huge)
+    decoded, whole = [], image_files.image_pixels
+
+    def counted(image: Any) -> Any:
+        decoded.append(image.size)
+        return whole(image)
+
+    monkeypatch.setattr(image_files, "image_pixels", counted)
+    says = r"huge\.png.* has 400,000,000 pixels; at most 89,478,485 are read"
+    with pytest.raises(InputError, match=says):
+        read_samples(tmp_path)
+    assert len(read_samples(tmp_path, skip_bad=True)) == 2
+    assert set(decoded) == {(7, 5)}
 
 
 def test_the_limit_is_on_the_product(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -151,8 +152,8 @@ def _decode(data: bytes) -> Decoded:
         image = Pillow.open(io.BytesIO(data), formats=formats)
     except UnidentifiedImageError:
         raise BadImageError(_unknown(data)) from None
-    except Pillow.DecompressionBombError:
-        raise BadImageError(f"has far too many pixels; {_MOST}") from None
+    except Pillow.DecompressionBombError as error:
+        raise BadImageError(f"has {_pixels_told(error)} pixels; {_MOST}") from None
     with image:
         if image.width * image.height > MAX_PIXELS:
             raise BadImageError(f"has {image.width:,} × {image.height:,} pixels; {_MOST}")
@@ -162,6 +163,12 @@ def _decode(data: bytes) -> Decoded:
                 checked.verify()
         mode = image.mode
         return Decoded(image_pixels(image), mode, _has_several(image))
+
+
+def _pixels_told(error: Exception) -> str:
+    """How many pixels Pillow says that an image has, of which it gives no more."""
+    told = re.search(r"\((\d+) pixels\)", str(error))
+    return "far too many" if told is None else f"{int(told[1]):,}"
 
 
 def _upright(image: Any) -> Any:
