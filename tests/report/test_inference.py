@@ -87,27 +87,27 @@ def outcome(alone, adjusted, equivalence=None):
     ],
 )
 def test_marks_by_hand(test, mark):
-    assert column([score(0.7), score(0.72)], {(0, 1): test}) == (mark, "*")
-    assert column([score(0.72), score(0.7)], {(0, 1): test}) == ("*", mark)
+    assert column([score(0.7), score(0.72)], {(0, 1): test}) == (mark, "▲")
+    assert column([score(0.72), score(0.7)], {(0, 1): test}) == ("▲", mark)
 
 
 def test_intervals_with_no_value_in_common_leave_it_open():
     chance = {(0, 1): outcome(0.3, 0.9)}
-    assert column([score(0.5), score(0.54)], chance) == ("≈", "*")  # they meet at 0.52
-    assert column([score(0.5), score(0.541)], chance) == ("?", "*")
-    assert column([score(0.541), score(0.5)], chance) == ("*", "?")
-    assert column([score(0.5, None), score(0.9)], chance) == ("≈", "*")
-    assert column([score(0.5), score(0.9, None)], chance) == ("≈", "*")
-    assert column([score(0.5, interval=(-math.inf, 0.6)), score(0.9)], chance) == ("≈", "*")
+    assert column([score(0.5), score(0.54)], chance) == ("≈", "▲")  # they meet at 0.52
+    assert column([score(0.5), score(0.541)], chance) == ("?", "▲")
+    assert column([score(0.541), score(0.5)], chance) == ("▲", "?")
+    assert column([score(0.5, None), score(0.9)], chance) == ("≈", "▲")
+    assert column([score(0.5), score(0.9, None)], chance) == ("≈", "▲")
+    assert column([score(0.5, interval=(-math.inf, 0.6)), score(0.9)], chance) == ("≈", "▲")
     low = ShownScore("meaning", "frechet_distance", "frechet_distance", "lower")
-    assert column([score(0.5), score(0.541)], chance, metric=low) == ("*", "?")
+    assert column([score(0.5), score(0.541)], chance, metric=low) == ("▲", "?")
 
 
 def test_intervals_of_values_on_both_sides_of_the_reference_say_nothing_of_their_gaps():
     near = ShownScore("texts", "mean_length", "mean_length", "closest")
     pair = [score(9.0, reference=10.0), score(11.1, reference=10.0)]
-    assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("*", "≈")
-    assert column(pair, {(0, 1): outcome(0.01, 0.2)}, metric=near) == ("*", "?")
+    assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("▲", "≈")
+    assert column(pair, {(0, 1): outcome(0.01, 0.2)}, metric=near) == ("▲", "?")
 
 
 def test_only_a_test_against_the_best_marks():
@@ -117,17 +117,17 @@ def test_only_a_test_against_the_best_marks():
         (0, 2): outcome(0.02, 0.2),
         (2, 1): outcome(0.4, 0.9),
     }
-    assert column(scores, tests) == ("?", "≈", "*", "")
-    assert column(scores, {(0, 1): outcome(0.4, 0.9)}) == ("#", "#", "*", "")
+    assert column(scores, tests) == ("?", "≈", "▲", "")
+    assert column(scores, {(0, 1): outcome(0.4, 0.9)}) == ("#", "#", "▲", "")
 
 
 def test_the_level_decides_each_mark():
     chance = {(0, 1): outcome(0.03, 0.03, 0.03)}
     pair = [score(0.7), score(0.72)]
-    assert column(pair, chance, level=0.95) == ("", "*")
-    assert column(pair, chance, level=0.99) == ("≈", "*")
-    assert column(pair, {(0, 1): outcome(0.03, 0.2, 0.03)}, level=0.95) == ("≡", "*")
-    assert column(pair, {(0, 1): outcome(0.03, 0.2)}, level=0.9) == ("?", "*")
+    assert column(pair, chance, level=0.95) == ("", "▲")
+    assert column(pair, chance, level=0.99) == ("≈", "▲")
+    assert column(pair, {(0, 1): outcome(0.03, 0.2, 0.03)}, level=0.95) == ("≡", "▲")
+    assert column(pair, {(0, 1): outcome(0.03, 0.2)}, level=0.9) == ("?", "▲")
 
 
 @st.composite
@@ -159,7 +159,7 @@ def test_laws_of_marks(given_, ranked):
     marks = column(scores, tests, metric=metric)
     values = {i: s.value for i, s in enumerate(scores) if s and not math.isnan(s.value)}
     if not tests:
-        assert set(marks) <= {"*", ""}
+        assert set(marks) <= {"▲", ""}
         return
     if len(values) < 2:
         assert set(marks) == {""}
@@ -167,7 +167,7 @@ def test_laws_of_marks(given_, ranked):
     best = (max if ranked[1] == "higher" else min)(values.values())
     leaders = [place for place, value in values.items() if value == best]
     assert [marks[place] for place in leaders] == (
-        ["*"] if len(leaders) == 1 else ["≈"] * len(leaders)
+        ["▲"] if len(leaders) == 1 else ["≈"] * len(leaders)
     )
     for place, mark in enumerate(marks):
         if place in leaders:
@@ -193,8 +193,8 @@ def test_laws_of_marks(given_, ranked):
 def test_every_mark_is_explained():
     test = SignificanceTest("x", "y", "recall", 0.1, None, 0.2, 0.9)
     tested = Comparison(summary("human"), (), {"margin": 0.05}, tests=(test,) * 12)
-    assert lines(mark_notes(tested, {"*", "≈", "≡", "?", "#", ""})) == [
-        "* best in its column",
+    assert lines(mark_notes(tested, {"▲", "≈", "≡", "?", "#", ""})) == [
+        "▲ best in its column",
         "≡ equal to the best within 0.05 (at 95 %)",
         "≈ not distinguishable from the best (at 95 %, corrected for 12 tests)",
         "? undecided: differs from the best when tested alone, not after the correction for all "
@@ -219,14 +219,14 @@ def of_pair(make, **test):
 def test_tables_and_verdicts_say_which_are_equal(make):
     data = of_pair(make, equivalence=0.01)
     text = plain_text(data)
-    assert "0.700≡" in text
+    assert ".700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
     assert verdict(comparison_of(data)).sentences[0].endswith("; a (0.70) is tied with it.")
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
-    assert "0.700?" in plain_text(data)
+    assert ".700?" in plain_text(data)
     found = verdict(comparison_of(data))
     assert found.sentences[0] == "b is closest to human (MAUVE* 0.72)."
     assert found.sentences[1] == "Undecided: whether a (0.70) is tied with it or worse."

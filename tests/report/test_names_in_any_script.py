@@ -64,7 +64,7 @@ def test_values_stand_below_each_other_whatever_the_script(many: Any, width: int
     for text in (plain(many, width=width), screen(many, width)):
         lines = text.split("\n")
         assert all(cell_len(line) <= width for line in lines)
-        values = [re.split(r"(?=0\.\d\d\d)", line) for line in lines if "0.5" in line]
+        values = [re.split(r"(?= \.\d\d\d)", line) for line in lines if " .5" in line]
         assert len(values) >= len(NAMES) - 2
         places = {cell_len(line[0]) for line in values if len(line) == 4}
         assert len(places) <= 1

@@ -42,7 +42,7 @@ def test_every_system_stands_somewhere(comparison: Comparison) -> None:
 
 def test_the_marks_and_the_verdict_agree(comparison: Comparison) -> None:
     (marks,) = all_marks(comparison, comparison.shown)
-    assert marks == ("*", "≈", "?", "", "#")
+    assert marks == ("▲", "≈", "?", "", "#")
     said = verdict(comparison)
     assert said.closest == ("a", "b")
     assert said.undecided == ("c",)

@@ -119,15 +119,15 @@ def test_notes_are_found_by_their_kind():
 
 
 def test_spare_intervals_go_before_names_are_cut():
-    score = ScoreCell("0.94", "[.89,.97]", mark="*")
+    score = ScoreCell(".94", "[.89,.97]", mark="▲")
     columns = [Column(f"Score {n}", (score, score), align="inline", key=str(n)) for n in range(3)]
     columns.append(replace(columns[0], head="Spare", spare=True))
     lead = Column("", (Text(Name("markov_chain")), Text(Name("near_copies"))), align="left")
     table = Table((lead,), (tuple(columns),), ("system", "system"))
     document = Document("", (table,))
     wide, closer, bare, cut = (plain(document, width=width) for width in (90, 75, 64, 60))
-    assert wide.count("0.94 [.89,.97] *") == 8
-    assert closer.count(" .94 [.89,.97]*") == 8
+    assert wide.count(".94 [.89,.97] ▲") == 8
+    assert closer.count(".94 [.89,.97]▲") == 8
     assert bare.count(".94 [.89,.97]") == 6
     assert "markov_chain" in bare
     assert "mark" in cut

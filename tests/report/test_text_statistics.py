@@ -68,8 +68,8 @@ def row(text, label):
 
 def test_reference_value_and_gap_side_by_side():
     text = text_table(made())
-    assert row(text, "Length") == ["100", "101", "+1*", "105", "+5"]
-    assert row(text, "Distinct-2") == ["0.500", "0.510", "+0.010*", "0.550", "+0.050"]
+    assert row(text, "Length") == ["100", "101", "+1▲", "105", "+5"]
+    assert row(text, "Distinct-2") == ["0.500", "0.510", "+0.010▲", "0.550", "+0.050"]
     assert row(text, "Novelty-4") == ["0.890", "0.850"]
     lines = text.splitlines()
     assert lines.index("diversity") < lines.index("copies")
@@ -367,7 +367,7 @@ def test_a_row_has_whole_numbers_only_where_all_are():
         row_["scores"]["mean_length"]["value"] = value
     for system in data["systems"]:
         system["scores"]["mean_length"]["reference"] = 160.0
-    assert row(text_table(data), "Length") == ["160.0", "161.5", "+1.5*", "178.0", "+18.0"]
+    assert row(text_table(data), "Length") == ["160.0", "161.5", "+1.5▲", "178.0", "+18.0"]
 
 
 def test_medians_are_written_as_warnings_write_them():

@@ -18,12 +18,10 @@ from calipers.wording.names import clean
 from calipers.wording.numbers import (
     APPROXIMATE,
     MISSING,
-    PLUS_MINUS,
     bounds_of,
     defined,
     floor_of,
     half_text,
-    is_asymmetric,
     percent,
 )
 from calipers.wording.words import Words, listed, named
@@ -62,23 +60,15 @@ def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) 
     yield from (Note("mark", text, mark) for mark, text in meanings.items() if mark in marks)
 
 
-def interval_notes(
-    comparison: Comparison, metrics: Sequence[ShownScore], *, brackets: bool = False
-) -> Iterator[Note]:
-    """Say what ± and the brackets hold, where there are any; `brackets` if nothing stands as ±."""
-    columns = [
-        [score for score in scores_of(comparison, metric) if score and bounds_of(score)]
-        for metric in metrics
-    ]
-    known = [score for column in columns for score in column]
+def interval_notes(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[Note]:
+    """Say what the brackets hold, where there are any."""
+    scores = [score for metric in metrics for score in scores_of(comparison, metric)]
+    known = [score for score in scores if score and bounds_of(score)]
     if not known:
         return
     levels = sorted({score.level for score in known if score.level})
     level = f"{' and '.join(map(percent, levels))} " if levels else ""
-    bounds = [brackets or any(map(is_asymmetric, column)) for column in columns if column]
-    sign = BOUNDS if all(bounds) else PLUS_MINUS
-    odd = f", {BOUNDS} where asymmetric," if any(bounds) and not all(bounds) else ""
-    yield Note("interval", f"{level}interval{odd} {COVERS}", sign)
+    yield Note("interval", f"{level}interval {COVERS}", BOUNDS)
     if any(score.approximate for score in known):
         approximate = "approximate: found on smaller sets, or a share close to 0 or 1"
         yield Note("interval", approximate, APPROXIMATE)

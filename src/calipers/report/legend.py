@@ -26,9 +26,9 @@ Settings = Mapping[str, Any]
 """The choices of a run, as plain data."""
 
 DIRECTIONS = {
-    "↑": "higher is better",
-    "↓": "lower is better",
-    "→": "closer to the reference's own value is better",
+    "↑": "higher",
+    "↓": "lower",
+    "→": "closer to the reference's own value",
 }
 USUAL = {"k": 4, "ties": "closed", "distance": "euclidean", "projection": "none"}
 """The choices that a title names only where they are others."""
@@ -117,39 +117,32 @@ def are_given(settings: Settings) -> bool:
 
 
 def foot(comparison: Comparison) -> str:
-    """Say what was compared, in a line below the tables."""
+    """Say in words what is particular to a comparison and its signature does not tell."""
     settings, sets = comparison.settings, sets_of(comparison)
-    sizes = sorted({row.n for row in sets})
-    if len(sizes) == 1:
-        size = f"n = {sizes[0]:,} each"
-        cut = sorted({row.n_given for row in sets if row.n_given > sizes[0]})
-        if cut:
-            most = f"{cut[0]:,}" if len(cut) == 1 else f"{cut[0]:,} to {cut[-1]:,}"
-            size += f" (cut from {most})"
-    else:
-        generated = sorted({row.n for row in sets[1:]})
-        most = f"{generated[0]:,}"
-        most += f" to {generated[-1]:,}" if len(generated) > 1 else ""
-        size = f"n = {size_of(comparison.reference)} (reference), {most}"
-    embedder = with_reason(settings)
-    tokenizer = f"tokenizer {clean(settings['tokenizer'])}" if settings.get("tokenizer") else ""
-    changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
-    seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(settings) else prepared(settings)
-    named = "" if rows and embedder == GIVEN else embedder
+    chosen = with_reason(settings)
     parts = [
         *_written(settings),
-        size,
+        *_cut(sets),
         *_within_prompts(comparison.systems),
         *_treated(settings, comparison.reference.word_unit),
         *(f"{way} (--shared-prompts)" for way in _given_prompts(comparison)),
-        named,
-        tokenizer,
+        chosen if ": " in chosen else "",
         rows,
-        seed,
-        *changed,
+        *(f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)),
     ]
     return " · ".join(filter(None, parts))
+
+
+def _cut(sets: Sequence[SetSummary]) -> Iterator[str]:
+    """Say from how many samples sets were cut, where all have one size."""
+    sizes = {row.n for row in sets}
+    cut = sorted({row.n_given for row in sets if _is_cut(row)})
+    if len(sizes) == 1 and cut:
+        most = f"{cut[0]:,}" if len(cut) == 1 else f"{cut[0]:,} to {cut[-1]:,}"
+        yield f"n = {sizes.pop():,} each (cut from {most})"
+    elif _is_cut(sets[0]):
+        yield f"reference cut from {sets[0].n_given:,}"
 
 
 def with_reason(settings: Settings) -> str:
@@ -215,11 +208,6 @@ def _treated(settings: Settings, unit: str) -> Iterator[str]:
         yield f"clusters by {clean(settings['cluster'])}"
     if settings.get("shared"):
         yield "one space for all systems"
-
-
-def size_of(row: SetSummary) -> str:
-    """Write the size of a set with its thousands apart, and of how many it was cut."""
-    return f"{row.n:,} of {row.n_given:,}" if _is_cut(row) else f"{row.n:,}"
 
 
 def is_changed(settings: Settings, key: str) -> bool:
@@ -379,10 +367,13 @@ def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[
             yield view, f"scores by {VIEWS[view]}"
 
 
-def arrows(metrics: Sequence[ShownScore]) -> Iterator[Note]:
-    """Explain the arrows."""
+def directions(metrics: Sequence[ShownScore]) -> Iterator[Note]:
+    """Explain the arrows in one note."""
     shown = {metric.arrow for metric in metrics}
-    yield from (Note("mark", text, sign) for sign, text in DIRECTIONS.items() if sign in shown)
+    (first, *others) = [sign for sign in DIRECTIONS if sign in shown] or [""]
+    if first:
+        more = "".join(f", {sign} {DIRECTIONS[sign]}" for sign in others)
+        yield Note("sign", f"{DIRECTIONS[first]}{more} is better", first)
 
 
 def more(metrics: Sequence[ShownScore]) -> Note:

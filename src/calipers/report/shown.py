@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from calipers.catalogue.shown import views_of
-from calipers.report.table import BEST_STYLE, Align, Cell, Column, ScoreCell, Text, texts
+from calipers.report.table import Align, Cell, Column, Text, texts
 from calipers.results.comparison import Comparison
-from calipers.results.ranking import scores_of
 from calipers.results.sets import SetSummary
 from calipers.results.shown import ShownScore
 from calipers.score import Better, Score
-from calipers.wording.marks import BEST
 from calipers.wording.names import (
     clean,
 )
@@ -20,14 +17,10 @@ from calipers.wording.numbers import (
     below_value,
     beside_value,
     defined,
-    gap_of,
-    interval_text,
-    is_asymmetric,
     is_share,
     length_head,
     number,
     size_text,
-    value_of,
     words_text,
 )
 
@@ -45,31 +38,6 @@ def metric_of(comparison: Comparison, key: str) -> ShownScore:
     if better is not None and not known:
         return ShownScore(main, key, key, better)
     return ShownScore(view if known else main, rest if known else key, key, better or "higher")
-
-
-def score_cells(
-    comparison: Comparison, metric: ShownScore, marks: Sequence[str]
-) -> list[ScoreCell]:
-    """Give the cells of all systems by one metric, their intervals in one style.
-
-    As ±, or as bounds where one of them is asymmetric.
-    """
-    scores = scores_of(comparison, metric)
-    bounds = any(is_asymmetric(score) for score in scores if score is not None)
-    return [
-        _score_cell(metric, score, mark, row, bounds=bounds)
-        for row, (score, mark) in enumerate(zip(scores, marks, strict=True))
-    ]
-
-
-def reference_cell(comparison: Comparison, metric: ShownScore) -> Cell:
-    """Give what the reference itself scores, where the metric is a property of one set."""
-    values = {
-        metric.write(replace(score, value=score.reference))
-        for score in scores_of(comparison, metric)
-        if score is not None and score.reference is not None
-    }
-    return ScoreCell(values.pop(), style="dim") if len(values) == 1 else Text()
 
 
 def interval_of(score: Score | None, value: str) -> str:
@@ -141,25 +109,6 @@ def _is_share(comparison: Comparison, key: str) -> bool:
 def _first_faint(values: Sequence[str]) -> tuple[Text, ...]:
     """Make cells, the reference's first."""
     return (Text(values[0], "dim"), *texts(values[1:]))
-
-
-def _score_cell(
-    metric: ShownScore, score: Score | None, mark: str, row: int, *, bounds: bool
-) -> ScoreCell:
-    text = metric.write(score)
-    style = BEST_STYLE if mark == BEST else ""
-    if score is None:
-        return ScoreCell(text, mark=mark, style=style)
-    spread = interval_text(score) if bounds else interval_of(score, text)
-    return ScoreCell(
-        text,
-        spread,
-        approximate=bool(spread and score.approximate),
-        mark=mark,
-        style=style,
-        number=gap_of(score) if metric.direction == "closest" else value_of(score),
-        source=(row, metric.key),
-    )
 
 
 def _better(comparison: Comparison, key: str) -> Better | None:

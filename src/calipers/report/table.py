@@ -41,6 +41,7 @@ Kind = Literal[
     "verdict",
     "caution",
     "sign",
+    "signature",
     "where",
 ]
 """What a note is.
@@ -48,8 +49,8 @@ Kind = Literal[
 A remark; what stands behind a score; why a value is missing; what to beware of; what an interval
 holds; what a mark means; how to read the table; what a name means; the head of the notes below it;
 what was found; the same of the things that it is about; a point of a list, and one below it; what
-a table holds; a sentence of the verdict; what could change it; a mark in a word or two; where more
-is to be found.
+a table holds; a sentence of the verdict; what could change it; a mark in a word or two; what was
+measured, on one line; where more is to be found.
 """
 
 
@@ -76,6 +77,10 @@ class ScoreCell:
         Whether that interval is approximate.
     mark
         How it compares with the best in its column.
+    floor
+        The sign of one that is within the noise floor, or nothing.
+    beyond
+        ``"worse"`` or ``"better"`` than the noise floor, or nothing.
     aside
         What else is said of it, such as a p-value.
     style
@@ -90,6 +95,8 @@ class ScoreCell:
     spread: str = ""
     approximate: bool = False
     mark: str = ""
+    floor: str = ""
+    beyond: str = ""
     aside: str = ""
     style: str = ""
     number: float | None = None
@@ -99,6 +106,11 @@ class ScoreCell:
     def best(self) -> bool:
         """Whether it is the best of those that it stands beside."""
         return self.mark == BEST
+
+    @property
+    def marks(self) -> str:
+        """All signs behind it: of the noise floor, then of the best."""
+        return self.floor + self.mark
 
     @property
     def missing(self) -> bool:
@@ -374,5 +386,6 @@ def _is_even(column: Column) -> bool:
     values = [
         cell.value if isinstance(cell, ScoreCell) else said(cell.text) for cell in column.cells
     ]
-    places = {tuple(map(len, v.split("."))) for v in values if v and v != MISSING}
+    parts = [v.split(".") for v in values if v and v != MISSING]
+    places = {(max(1, len(whole)), *map(len, rest)) for whole, *rest in parts}  # .98 as 1.00
     return len(places) == 1 and len(places.pop()) == 2

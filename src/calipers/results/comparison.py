@@ -13,6 +13,7 @@ from calipers.progress import Progress, Silent
 from calipers.results.by_name import ByName
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
+from calipers.results.run_signature import RunSignature, signature_of
 from calipers.results.sets import Samples, SetSummary
 from calipers.results.shared_signatures import with_own_signatures, with_shared_signatures
 from calipers.results.shown import ShownScore
@@ -150,6 +151,11 @@ class Comparison(ByName[SystemResult], Result):
         return IndexedTests(self.tests, [system.name for system in self.systems])
 
     @property
+    def signature(self) -> RunSignature:
+        """How it was measured: a short line to quote, and every choice in full."""
+        return signature_of(self)
+
+    @property
     def varied(self) -> Varied | None:
         """What its systems differ in by design; None where that is not known."""
         return None
@@ -189,6 +195,7 @@ class Comparison(ByName[SystemResult], Result):
     def _outline(self) -> Mapping[str, Any]:
         return {
             **self._stamp(),
+            "signature": self.signature,
             "verdict": self.verdict,
             "findings": self.verdict.findings,
             "shown": self.shown,

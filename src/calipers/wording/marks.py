@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-BEST = "*"
+BEST = "▲"
 ALIKE = "≈"
 EQUAL = "≡"
 OPEN = "?"

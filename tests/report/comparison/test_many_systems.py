@@ -36,7 +36,7 @@ def many(make: dict[str, Any]) -> Comparison:
 def rows_of(text: str) -> list[str]:
     """The rows of the table of scores, of which each has its score of closeness."""
     block = next(block for block in text.split("\n\n") if block.startswith("meaning"))
-    return [line for line in block.split("\n") if re.search(r"0\.\d\d|⋮", line)]
+    return [line for line in block.split("\n") if re.search(r"[ \d]\.\d\d|⋮", line)]
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
@@ -45,7 +45,7 @@ def test_the_screen_shows_both_ends_and_says_what_is_left_out(many: Comparison, 
     rows = rows_of(text)
     assert len(rows) == 21
     assert "⋮ 20 more" in rows[10]
-    closeness = [float(re.findall(r"0\.\d+", row)[-1]) for row in rows if "⋮" not in row]
+    closeness = [float(re.findall(r" (\.\d+)", row)[-1]) for row in rows if "⋮" not in row]
     assert closeness == sorted(closeness, reverse=True)
     assert (closeness[0], closeness[-1]) == (0.89, 0.5)
     assert "20 of 40 systems left out: --all-systems" in text
@@ -92,7 +92,7 @@ def test_all_of_them_are_shown_where_that_is_asked_for(
 
 def test_the_rows_are_sorted_by_what_is_asked_for(many: Comparison) -> None:
     first = rows_of(plain(many.document(sort="recall"), width=120))[0]
-    assert "0.90" in first
+    assert " .900" in first
     text = markdown(many.summary(sort="name"))
     assert text.index("v0-00-and") < text.index("v0-04-and") < text.index("v1-01-and")
     assert text.count("Family-Inst") >= COUNT
@@ -145,10 +145,16 @@ def test_the_page_colours_what_is_good_and_marks_it_without_colour(four_sure: An
         for tone in ("good", "open", "bad")
         for cell in ["".join(text for of, text in cells if of == tone)]
     }
-    assert marks["good"] <= {"*", "≈", "≡"}
-    assert marks["good"]
-    assert marks["bad"] == {"▾"}
+    assert {"✓", "▲"} <= marks["good"] <= {"✓", "▴", "▲", "≈", "≡", "?"}
+    assert "▾" in marks["bad"]
+    assert "✓" not in marks["bad"]
+    assert "worse than the noise floor" in page
+    for system in four_sure["systems"]:
+        for score in system["scores"].values():
+            score["floor"] = None
+    page = html_page(comparison_of(four_sure))
     assert "worse than the best" in page
+    assert "worse than the noise floor" not in page
     assert 'id="tools"' not in page
 
 

@@ -64,7 +64,7 @@ def test_the_verdict_comes_first_and_then_a_table_a_view(make: Make) -> None:
         ["form", "quality", "diversity", "closeness"],
     ]
     assert lines[lines.index("") + 2].split() == [
-        *("Precision", "Recall", "Coverage", "MAUVE*", "AUC")
+        *("Precision↑", "Recall↑", "Coverage↑", "MAUVE*↑", "AUC↑")
     ]
 
 
@@ -80,9 +80,9 @@ def test_a_line_holds_value_interval_and_marks_in_places_of_their_own(make: Make
     data["tests"] = [make["significance"]("a", "b", "recall", 0.85, 0.001)]
     lines = screen(data).splitlines()
     rows = [line for line in lines if line.startswith(("a  ", "b  "))]
-    assert rows == ["a        0.90 [.85,.93]  ✓*", "b        0.05 [.01,.10]~"]
+    assert rows == ["a        .90 [.85,.93]  ✓▲", "b        .05 [.01,.10]~"]
     assert (
-        "* best   ✓ within the noise floor (at n = 250)   [95 % interval]   ~ approximate" in lines
+        "▲ best   ✓ within the noise floor (at n = 250)   [95 % interval]   ~ approximate" in lines
     )
 
 
@@ -93,21 +93,22 @@ def test_values_have_a_third_decimal_where_intervals_are_narrow_or_missing(make:
         data = make["comparison"]([make["system"]("a", scores)], views=["meaning"])
         return next(line for line in screen(data).splitlines() if line.startswith("a   "))
 
-    assert shown(0.8, 0.95).split() == ["a", "0.90", "[.80,.95]"]
-    assert shown(0.899, 0.901).split() == ["a", "0.900", "[.899,.901]"]
-    assert shown().split() == ["a", "0.900"]
+    assert shown(0.8, 0.95).split() == ["a", ".90", "[.80,.95]"]
+    assert shown(0.899, 0.901).split() == ["a", ".900", "[.899,.901]"]
+    assert shown().split() == ["a", ".900"]
 
 
 def test_sizes_stand_below_and_beside_the_names_where_they_differ(make: Make) -> None:
     scores = {"recall": make["score"](0.5)}
     systems = [make["system"]("a", scores), make["system"]("b", scores, n=700, n_given=700)]
     alike = make["comparison"](systems[:1], views=["meaning"])
-    assert "n = 500 each · minilm · seed 7" in screen(alike)
+    assert "signature n:500|ref:human0|embedder:minilm|seed:7|" in screen(alike)
+    assert "each" not in screen(alike)
     alike["systems"][0]["n_given"] = alike["reference"]["n_given"] = 1234
-    assert "n = 500 each (cut from 1,234) · minilm" in screen(alike)
+    assert "n = 500 each (cut from 1,234)" in screen(alike)
     differ = make["comparison"](systems, views=["meaning"])
     text = screen(differ)
-    assert "n = 500 (reference), 500 to 700 · minilm" in text
+    assert "signature n:500|m:500-700|ref:human0|" in text
     assert next(line for line in text.splitlines() if line.startswith("b ")).split()[1] == "700"
 
 

@@ -77,21 +77,21 @@ def test_any_name_keeps_within_the_width(make, names):
 def test_intervals_stand_beside_and_lopsided_ones_below(four_sure, width):
     lines = on_terminal(four_sure, width).splitlines()
     row = next(i for i, line in enumerate(lines) if line.startswith("model_a"))
-    assert "0.840±0.011*" in lines[row]
-    assert lines[row + 1].strip() == "[0.955,0.995]"
+    assert ".84✓▲" in lines[row]
+    assert lines[row + 1].split()[:2] == ["[.95,.99]", "[.83,.85]"]
     assert lines[row + 2].startswith("model_b")
 
 
 def test_plain_text_has_bounds_in_the_word_of_the_value(four_sure):
     row = row_of(plain_text(four_sure, width=160).splitlines(), "model_a")
-    assert row.split()[3:6] == ["0.985[0.955,0.995]*", "0.840±0.011*", "0.780±0.011~*"]
+    assert row.split()[3:6] == [".98[.95,.99]✓▲", ".84[.83,.85]✓▲", ".78[.77,.79]~✓▲"]
 
 
 def test_values_of_a_column_stay_in_line(four_sure):
     lines = plain_text(four_sure, width=160).splitlines()
     rows = [row_of(lines, f"model_{letter}") for letter in "bcd"]
     assert len({tuple(i for i, c in enumerate(row) if c in ".±~") for row in rows}) == 1
-    assert row_of(lines, "model_a").index("0.985") == rows[0].index("0.860")
+    assert row_of(lines, "model_a").index(".98[") == rows[0].index(".86[")
     assert len({len(row.split()) for row in rows}) == 1
 
 
@@ -101,11 +101,11 @@ def test_marks_tell_the_best_and_what_cannot_be_told_from_it(four_sure):
         for letter in "abcd"
     ]
     # p = 0.41 in both views: by meaning the intervals have no value in common, by form they have
-    assert [row[4] for row in rows[:3]] == ["0.840±0.011*", "0.800±0.013?", "0.760±0.015"]
-    assert [row[8] for row in rows[:3]] == ["0.840±0.022*", "0.800±0.026≈", "0.760±0.030"]
+    assert [row[4] for row in rows[:3]] == [".84[.83,.85]✓▲", ".80[.79,.81]✓?", ".76[.74,.78]"]
+    assert [row[8] for row in rows[:3]] == [".84[.82,.86]✓▲", ".80[.77,.83]✓≈", ".76[.73,.79]"]
     text = " ".join(plain_text(four_sure, width=120).split())
     assert (
-        "* best in its column; ≈ not distinguishable from the best (at 95 %, corrected for 48 "
+        "▲ best in its column; ≈ not distinguishable from the best (at 95 %, corrected for 48 "
         "tests); ? undecided: differs from the best when tested alone, not after the correction "
         "for all tests" in text
     )
@@ -116,14 +116,14 @@ def test_the_level_of_the_run_decides(four_sure):
     four_sure["settings"]["level"] = 0.99
     text = plain_text(four_sure, width=160)
     assert "(at 99 %, corrected for 48 tests)" in text
-    assert "0.740±0.013~?" in text  # p = 0.031, apart
+    assert ".74[.73,.75]~?" in text  # p = 0.031, apart
     assert "yes: below 0.01" in text
 
 
 def test_what_was_not_tested_is_not_shown_as_different(four_sure):
     four_sure["tests"] = [t for t in four_sure["tests"] if t["score"] != "recall"]
     text = plain_text(four_sure, width=160)
-    assert "0.800±0.013#" in text
+    assert ".80[.79,.81]✓#" in text
     assert "# not tested against the best" in text
 
 
@@ -135,10 +135,10 @@ def test_values_alike_as_shown_are_ranked_once_tests_tell_how_sure(make):
     data = make["comparison"](pair)
     data["tests"] = [make["significance"]("a", "b", "recall", -0.00001, 0.99)]
     text = plain_text(data)
-    assert "0.900≈" in row_of(text.splitlines(), "a ")
-    assert "0.900*" in row_of(text.splitlines(), "b ")
+    assert ".900≈" in row_of(text.splitlines(), "a ")
+    assert ".900▲" in row_of(text.splitlines(), "b ")
     data["systems"][0]["scores"]["recall"]["value"] = 0.90002
-    assert "0.900*" not in plain_text(data)
+    assert ".900▲" not in plain_text(data)
 
 
 def test_systems_that_are_best_alike_are_marked_as_alike(make):
@@ -146,8 +146,8 @@ def test_systems_that_are_best_alike_are_marked_as_alike(make):
     data = make["comparison"](systems)
     data["tests"] = [make["significance"]("a", "b", "recall", 0.0, 1.0)]
     text = plain_text(data)
-    assert "0.900*" not in text
-    assert text.count("0.900≈") == 2
+    assert ".900▲" not in text
+    assert text.count(".900≈") == 2
     assert "p = 1" in text
 
 
@@ -155,14 +155,15 @@ def test_one_system_has_neither_marks_nor_pairs(make):
     text = plain_text(make["sure"](["only"]), width=120)
     assert "best in its column" not in text
     assert "Differences between systems" not in text
-    assert "0.840±0.011 " in text
+    assert " .84" in text
+    assert "▲" not in text
 
 
 def test_without_tests_only_the_best_is_marked_and_explained_below(four_sure):
     four_sure["tests"] = []
     text = plain_text(four_sure, width=160)
-    assert "0.800±0.013 " in text
-    assert "* best in its column" in text
+    assert ".80[.79,.81]✓ " in text
+    assert "▲ best in its column" in text
     assert "↑ higher is better" in text
     assert "Distinguishable from the reference?" not in text
 
@@ -278,7 +279,7 @@ def test_seeds_are_mean_and_standard_deviation(four_sure):
         plain_text(four_sure, width=160), "Over the seed files: mean ± standard deviation"
     )
     assert row_of(lines, "model_d").split()[:4] == ["model_d", "3", "0.780±0.004", "0.720±0.004"]
-    assert "0.780±0.017" in row_of(plain_text(four_sure, width=160).splitlines(), "model_d")
+    assert ".78[.76,.80]" in row_of(plain_text(four_sure, width=160).splitlines(), "model_d")
 
 
 def test_seed_files_that_agree_have_a_spread_of_zero(four_sure):
@@ -307,7 +308,7 @@ def test_nothing_hangs_on_colour(four_sure, monkeypatch):
     terminal = on_terminal(four_sure, 160, force_terminal=True)
     bare = on_terminal(four_sure, 160)
     assert "\x1b[3" not in terminal
-    for word in ("0.840±0.011*", "0.800±0.013?", "0.800±0.026≈", "yes: p < 0.001", "0.951✓"):
+    for word in (".84✓▲", ".80✓?", ".80✓≈", "yes: p < 0.001", "0.951✓"):
         assert word in bare
 
 

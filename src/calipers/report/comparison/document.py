@@ -14,9 +14,13 @@ from calipers.evaluate.standing import all_marks
 from calipers.report import legend
 from calipers.report.comparison.areas import Marked, with_areas
 from calipers.report.comparison.screen import (
-    how_to_read,
+    measured,
+    reference_cell,
+    score_column,
+    signs,
     verdict_notes,
     view_tables,
+    where,
 )
 from calipers.report.comparison.sets import copies_table, groups_table
 from calipers.report.comparison.tests import (
@@ -27,13 +31,7 @@ from calipers.report.comparison.tests import (
     seeds_table,
 )
 from calipers.report.inference import interval_notes, mark_notes
-from calipers.report.shown import (
-    column,
-    lead_columns,
-    reference_cell,
-    score_cells,
-    sets_of,
-)
+from calipers.report.shown import lead_columns, sets_of
 from calipers.report.table import (
     REFERENCE,
     SYSTEM,
@@ -54,6 +52,7 @@ from calipers.results.comparison import Comparison
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, is_tested
 from calipers.wording.marks import BEST
+from calipers.wording.names import clean
 from calipers.wording.short_names import short
 from calipers.wording.words import listed, named, said
 
@@ -99,11 +98,12 @@ def document(
     )
     if not details:
         hidden = _hidden(comparison, metrics)
-        return Document(
-            "",
-            (*first, *how_to_read(comparison, metrics, shown, hidden, rows)),
-            legend.made_by(comparison),
+        below = (
+            *signs(comparison, metrics, shown),
+            *measured(comparison),
+            *where(comparison, hidden, rows),
         )
+        return Document("", (*first, *together(*below)), legend.made_by(comparison))
     further = (
         sets_table(comparison),
         reference_table(comparison),
@@ -111,9 +111,11 @@ def document(
         pairs_table(comparison, metrics),
         seeds_table(comparison, metrics),
     )
-    notes = (*interval_notes(comparison, metrics, brackets=True), *_mark_notes(comparison, shown))
+    notes = (*interval_notes(comparison, metrics), *_mark_notes(comparison, shown))
+    whole = Note("signature", comparison.signature.whole, "whole signature")
     blocks = (
         *first,
+        *together(*signs(comparison, metrics, shown), *measured(comparison), whole),
         *together(*notes),
         *together(*_groups(comparison)),
         *(table for table in further if table is not None),
@@ -137,7 +139,8 @@ def full(comparison: Comparison) -> Document:
     )
     columns = with_areas(comparison, metrics, marks)
     blocks: tuple[Block, ...] = (
-        scores_table(comparison, columns),
+        scores_table(comparison, columns, metrics),
+        *together(*signs(comparison, metrics, shown), *measured(comparison)),
         *together(*interval_notes(comparison, metrics), *_mark_notes(comparison, shown)),
         *(table for table in further if table is not None),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
@@ -162,28 +165,18 @@ def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
     comparison = arranged(comparison, sort)
     metrics, marks, shown = _marked(comparison)
     columns = with_areas(comparison, metrics, marks)
-    signs = (
-        *legend.arrows([metric for metric, _ in columns]),
-        *mark_notes(comparison, shown),
-        *interval_notes(comparison, metrics),
-    )
     meanings = {metric.label: metric.meaning for metric in metrics}
     more = (groups_table(comparison, meanings), copies_table(comparison, meanings))
     blocks: tuple[Block, ...] = (
         *together(*verdict_notes(comparison.verdict)),
-        _without_stated(comparison, scores_table(comparison, columns)),
-        *together(*signs),
+        _without_stated(comparison, scores_table(comparison, columns, metrics)),
+        *together(*signs(comparison, metrics, shown), *measured(comparison)),
         *((floors,) if (floors := floor_table(comparison, metrics)) else ()),
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *(table for table in more if table is not None),
         *together(*glossary(legend.full_names(comparison))),
     )
-    title = [
-        legend.title_of(comparison),
-        legend.sizes(comparison.systems),
-        legend.made_by(comparison),
-    ]
-    return Document(" · ".join(filter(None, title)), blocks, legend.made_by(comparison))
+    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
 
 
 def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, ...]], set[str]]:
@@ -193,14 +186,16 @@ def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, .
     return metrics, marks, {mark for column in marks for mark in column}
 
 
-def scores_table(comparison: Comparison, marked: Sequence[Marked]) -> Table:
-    """Give the main table: the reference and the systems down, the metrics by view across."""
-    columns = [
-        column(
-            metric, (reference_cell(comparison, metric), *score_cells(comparison, metric, marks))
-        )
-        for metric, marks in marked
-    ]
+def scores_table(
+    comparison: Comparison, marked: Sequence[Marked], shown: Sequence[ShownScore]
+) -> Table:
+    """Give the tables of the views as one: the reference and the systems down, the views across."""
+    keys = {metric.key for metric in shown}
+    columns = []
+    for metric, marks in marked:
+        column = score_column(comparison, metric, marks, is_area=metric.key not in keys)
+        cells = (reference_cell(comparison, metric), *column.cells)
+        columns.append(replace(column, cells=cells, group=clean(metric.view), align="value"))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     lead = tuple(lead_columns(sets_of(comparison)))
     return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
@@ -253,7 +248,7 @@ def _mark_notes(comparison: Comparison, shown: set[str]) -> Iterator[Note]:
 
 def _legend(comparison: Comparison, metrics: Sequence[ShownScore]) -> tuple[Notes, ...]:
     meanings = glossary(legend.meanings(comparison, metrics))
-    return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
+    return together(*meanings, legend.more(metrics))
 
 
 def _without_stated(comparison: Comparison, table: Table) -> Table:

@@ -1,7 +1,8 @@
 """The first screen of a comparison: the verdict, a compact table a view, and how to read it.
 
-A line a system: value, interval and marks. What stands behind it (noise floor, tests, differences,
-warnings, legend) is in the further tables of :mod:`calipers.report.comparison.document`.
+A line a system: value, interval and marks, the same in every format. What stands behind it (noise
+floor, tests, differences, warnings, legend) is in the further tables of
+:mod:`calipers.report.comparison.document`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,15 @@ from calipers.evaluate.order import MANY
 from calipers.report import legend
 from calipers.report.comparison.areas import AUC, Marked, with_areas
 from calipers.report.inference import mark_notes
-from calipers.report.shown import lead_columns, metric_of, reference_cell, sets_of
+from calipers.report.shown import lead_columns, metric_of, sets_of
 from calipers.report.table import (
     BEST_STYLE,
     OMITTED,
     REFERENCE,
     SYSTEM,
-    Block,
     Cell,
     Column,
     Note,
-    Notes,
     ScoreCell,
     Table,
     Text,
@@ -37,7 +36,7 @@ from calipers.results.ranking import scores_of
 from calipers.results.shown import ShownScore
 from calipers.results.significance import against_reference, level_of
 from calipers.results.verdict import Verdict
-from calipers.score import Score
+from calipers.score import NoiseFloor, Score
 from calipers.wording.marks import BEST, FLOOR_MARK
 from calipers.wording.names import clean
 from calipers.wording.numbers import (
@@ -104,22 +103,13 @@ def _view_table(
     if len({system.summary.n for system in systems}) > 1:
         sizes = next(column for column in lead_columns(sets_of(comparison)) if column.head == "n")
         lead.append(Column("n", sizes.cells[1:]))
-    columns = [
-        Column(
-            metric.label,
-            tuple(_cells(comparison, metric, marks)),
-            arrow="" if group and metric.direction == "higher" else metric.arrow,
-            group=roles[metric.key] if group else "",
-            align="inline",
-            key=metric.key,
-            meaning=metric.meaning,
-            direction=metric.direction,
-            spare=_spare(len(comparison), roles[metric.key]),
-        )
-        if metric.key in shown
-        else _area_column(comparison, metric, marks)
-        for metric, marks in marked
-    ]
+    columns = []
+    for metric, marks in marked:
+        is_area = metric.key not in shown
+        role = roles.get(metric.key, "closeness")
+        column = score_column(comparison, metric, marks, is_area=is_area)
+        spare = 1 if is_area else _spare(len(comparison), role)
+        columns.append(replace(column, group=role if group else "", spare=spare))
     if with_reference:
         lead = [
             _above(column, Text("reference", "dim") if place == 0 else Text())
@@ -169,10 +159,31 @@ def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
     )
 
 
-def _area_column(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> Column:
-    """Give how well a classifier separates a system from the reference, by the tests."""
-    cells = tuple(_cells(comparison, metric, marks))
-    return Column("AUC", cells, align="inline", key=metric.key, spare=1)
+def reference_cell(comparison: Comparison, metric: ShownScore) -> Cell:
+    """Give what the reference itself scores, where the metric is a property of one set."""
+    scores = scores_of(comparison, metric)
+    decimals = _decimals(scores)
+    values = {
+        _written(metric, score, score.reference, decimals)
+        for score in scores
+        if score is not None and score.reference is not None
+    }
+    return ScoreCell(values.pop(), style="dim") if len(values) == 1 else Text()
+
+
+def score_column(
+    comparison: Comparison, metric: ShownScore, marks: Sequence[str], *, is_area: bool = False
+) -> Column:
+    """Give the column of a score, as every format has it; `is_area` if it is that of the tests."""
+    return Column(
+        "AUC" if is_area else metric.label,
+        tuple(_cells(comparison, metric, marks)),
+        arrow=metric.arrow,
+        align="inline",
+        key=metric.key,
+        meaning=metric.meaning,
+        direction=metric.direction,
+    )
 
 
 def _above(column: Column, cell: Cell) -> Column:
@@ -184,17 +195,27 @@ def _cells(comparison: Comparison, metric: ShownScore, marks: Sequence[str]) -> 
     decimals = _decimals(scores)
     for row, (score, mark) in enumerate(zip(scores, marks, strict=True)):
         floor = floor_of(score)
-        inside = FLOOR_MARK if floor and floor.inside else ""
         spread = _interval(metric, score, decimals)
         yield ScoreCell(
-            metric.brief(score, value_of(score), decimals),
+            _written(metric, score, value_of(score), decimals),
             spread,
             approximate=bool(spread and score and score.approximate),
-            mark=inside + mark,
+            mark=mark,
+            floor=FLOOR_MARK if floor and floor.inside else "",
+            beyond=_beyond(metric, floor) if floor else "",
             style=BEST_STYLE if mark == BEST else "",
             number=gap_of(score) if metric.direction == "closest" else value_of(score),
             source=(row, metric.key) if score else None,
         )
+
+
+def _beyond(metric: ShownScore, floor: NoiseFloor) -> str:
+    """Say on which side of the noise floor a score is; nothing within it, or without a side."""
+    if floor.inside or not metric.direction:
+        return ""
+    above = floor.beside > floor.value
+    better = metric.direction != "closest" and above == (metric.direction == "higher")
+    return "better" if better else "worse"
 
 
 def _decimals(scores: Sequence[Score | None]) -> int:
@@ -203,60 +224,69 @@ def _decimals(scores: Sequence[Score | None]) -> int:
     return 2 if halves and min(halves) >= NARROW else 3
 
 
+def _written(
+    metric: ShownScore, score: Score | None, value: float | None, decimals: int
+) -> str:
+    """Write a value: of shares, which cannot exceed 1, without the zero before the point."""
+    text = metric.brief(score, value, decimals)
+    return text.removeprefix("0") if score and is_share(score) else text
+
+
 def _interval(metric: ShownScore, score: Score | None, decimals: int) -> str:
     """Write the bounds of an interval: of shares as .07, and the ends as 0 and 1."""
     bounds = bounds_of(score)
     if bounds is None:
         return ""
-    low, high = (metric.brief(score, bound, decimals) for bound in bounds)
+    low, high = (_written(metric, score, bound, decimals) for bound in bounds)
     if score and is_share(score):
         low, high = (f"{float(text):g}" if float(text) in (0, 1) else text for text in (low, high))
-        low, high = (text.removeprefix("0") or "0" for text in (low, high))
     return f"[{low},{high}]"
 
 
-def how_to_read(
-    comparison: Comparison,
-    metrics: Sequence[ShownScore],
-    shown: set[str],
-    hidden: Iterable[str],
-    rows: Sequence[int] | None = None,
-) -> tuple[Block, ...]:
-    """Explain the marks, say what was compared, and where the rest is.
+def signs(comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str]) -> Iterator[Note]:
+    """Explain every mark that the tables show, in a word or two each: the same in every format."""
+    scores = [score for metric in metrics for score in scores_of(comparison, metric)]
+    yield from mark_notes(comparison, shown, brief=True)
+    inside = [floor for score in scores if (floor := floor_of(score)) and floor.inside]
+    if inside:
+        sizes = " or ".join(f"{size:,}" for size in sorted({floor.size for floor in inside}))
+        yield Note("sign", f"within the noise floor (at n = {sizes})", FLOOR_MARK)
+    tested = {test.score for test in against_reference(comparison) if test.score.endswith(AUC)}
+    areas = [metric_of(comparison, key) for key in sorted(tested)]
+    scores += [score for metric in areas for score in scores_of(comparison, metric)]
+    if any(bounds_of(score) for score in scores):
+        room = " where there is room" if len(comparison) > SEVERAL else ""
+        yield Note("sign", f"[{percent(level_of(comparison))} interval]{room}")
+    if any(score and score.approximate and bounds_of(score) for score in scores):
+        yield Note("sign", "approximate", APPROXIMATE)
+    yield from legend.directions([*metrics, *areas])
+    if tested:
+        yield Note(
+            "sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC"
+        )
+
+
+def measured(comparison: Comparison) -> Iterator[Note]:
+    """Say what is particular to this comparison, then its signature."""
+    if particular := legend.foot(comparison):
+        yield Note("signature", particular)
+    yield Note("signature", comparison.signature.short, "signature")
+
+
+def where(
+    comparison: Comparison, hidden: Iterable[str], rows: Sequence[int] | None = None
+) -> Iterator[Note]:
+    """Say where a terminal shows the rest.
 
     Parameters
     ----------
-    shown
-        The marks in the tables.
     hidden
         What --details would add, as words.
     rows
         The systems that are shown; None for all.
     """
-    scores = [score for metric in metrics for score in scores_of(comparison, metric)]
-    signs = list(mark_notes(comparison, shown, brief=True))
-    inside = [floor for score in scores if (floor := floor_of(score)) and floor.inside]
-    if inside:
-        sizes = " or ".join(f"{size:,}" for size in sorted({floor.size for floor in inside}))
-        signs.append(Note("sign", f"within the noise floor (at n = {sizes})", FLOOR_MARK))
-    tested = {test.score for test in against_reference(comparison) if test.score.endswith(AUC)}
-    scores += [
-        score
-        for key in sorted(tested)
-        for score in scores_of(comparison, metric_of(comparison, key))
-    ]
-    if any(bounds_of(score) for score in scores):
-        room = " where there is room" if len(comparison) > SEVERAL else ""
-        signs.append(Note("sign", f"[{percent(level_of(comparison))} interval]{room}"))
-    if any(score and score.approximate and bounds_of(score) for score in scores):
-        signs.append(Note("sign", "approximate", APPROXIMATE))
-    if tested:
-        signs.append(
-            Note("sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC")
-        )
     left_out = 0 if rows is None else len(comparison) - len(rows)
-    where = [Note("where", f"{left_out} of {len(comparison)} systems left out: --all-systems")]
-    where = where if left_out else []
-    where += [Note("where", f"{', '.join(hidden)}: --details")]
-    where.append(Note("where", "which topics? --explain, --html FILE"))
-    return (Notes((*signs, Note("how", legend.foot(comparison)), *where)),)
+    if left_out:
+        yield Note("where", f"{left_out} of {len(comparison)} systems left out: --all-systems")
+    yield Note("where", f"{', '.join(hidden)}: --details")
+    yield Note("where", "which topics? --explain, --html FILE")

@@ -243,7 +243,7 @@ def _beside_floor(score: Score | None, metric: ShownScore) -> ScoreCell:
     if score is None or floor is None:
         return ScoreCell(MISSING)
     text = metric.write(replace(score, value=floor.beside))
-    return ScoreCell(text, mark=FLOOR_MARK if floor.inside else "")
+    return ScoreCell(text, floor=FLOOR_MARK if floor.inside else "")
 
 
 def _floor_size(comparison: Comparison, metrics: Sequence[ShownScore], row: int) -> object:

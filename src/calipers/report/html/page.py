@@ -217,7 +217,7 @@ def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
         "scores": scores_of(document, comparison, given),
         "views": defaultdict(str, VIEWS),
         "places": places(comparison),
-        "legend": document.of_kind("legend"),
+        "legend": document.of_kind("interval", "mark", "legend"),
         "warnings": document.warnings,
         "remarks": document.of_kind("note", "detail"),
         "checks": checks(comparison),

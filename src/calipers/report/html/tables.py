@@ -25,7 +25,7 @@ from calipers.results.comparison import Comparison
 from calipers.results.sets import SetSummary
 from calipers.results.significance import is_tested
 from calipers.score import Score
-from calipers.wording.marks import ALIKE, BEST, EQUAL, OPEN, SAME, UNTESTED
+from calipers.wording.marks import ALIKE, BEST, EQUAL, FLOOR_MARK, OPEN, SAME, UNTESTED
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, share, size_text, value_of, words_text
 from calipers.wording.short_names import short
@@ -42,9 +42,12 @@ MARKS = {
     OPEN: "undecided: differs from the best only without the correction for several tests",
     UNTESTED: "not tested against the best",
     SAME: "only samples of the reference: not ranked",
+    FLOOR_MARK: "within the noise floor",
 }
 TONES = {BEST: "good", ALIKE: "good", EQUAL: "good", OPEN: "open"}
 """What the mark of a value says of it, as the page colours it."""
+SIDES = {"worse": "▾", "better": "▴"}
+"""On which side of the noise floor a value is, or of the best, as a sign beside it."""
 FILTERS = {
     "closest": "closest, or tied with it",
     "undecided": "undecided whether as close",
@@ -132,14 +135,34 @@ class MainTable:
         marks = {_mark(cell) for column in self.table.scores for cell in column.cells}
         return "".join(mark for mark, tone in TONES.items() if tone == "good" and mark in marks)
 
+    @property
+    def has_floors(self) -> bool:
+        """Whether values are coloured by the noise floor, which comes before the best."""
+        cells = [cell for column in self.table.scores for cell in column.cells]
+        return any(isinstance(cell, ScoreCell) and (cell.floor or cell.beyond) for cell in cells)
+
     def tone(self, column: Column, place: int) -> str:
-        """Say how a value compares with the best: ``good``, ``open``, ``bad`` or nothing."""
+        """Say how good a value is: ``good``, ``open``, ``bad`` or nothing.
+
+        By the noise floor where there is one, else beside the best.
+        """
         cell = column.cells[place]
         if not isinstance(cell, ScoreCell) or cell.number is None or not place:
+            return ""
+        if cell.floor or cell.beyond:
+            return "bad" if cell.beyond == "worse" else "good"
+        if self.has_floors:
             return ""
         if cell.mark:
             return TONES.get(cell.mark, "")
         return "bad" if self.tested and any(map(_mark, column.cells)) else ""
+
+    def sign(self, column: Column, place: int) -> tuple[str, str]:
+        """Give what says the same without a colour, and in words."""
+        cell, tone = column.cells[place], self.tone(column, place)
+        if isinstance(cell, ScoreCell) and cell.beyond and tone:
+            return SIDES[cell.beyond], f"{cell.beyond} than the noise floor"
+        return (SIDES["worse"], "worse than the best") if tone == "bad" else ("", "")
 
 
 def scores_of(
@@ -158,7 +181,7 @@ def scores_of(
         table,
         tuple(short(samples.name) for samples in sets),
         "floor" in tables,
-        tuple(f"{n.sign} {n}" if n.sign else str(n) for n in document.of_kind("interval", "mark")),
+        tuple(f"{n.sign} {n}".strip() for n in document.of_kind("sign", "signature")),
         document.of_kind("missing"),
         (0, *(places[system.name] for system in comparison)),
         tuple(short(samples.name, LONGEST_NAME) for samples in sets),
@@ -241,7 +264,7 @@ def parts(
 def written(cell: Cell) -> str:
     """Write all that a cell holds."""
     if isinstance(cell, ScoreCell):
-        return f"{cell.value}{cell.interval}{cell.mark} {cell.aside}".strip()
+        return f"{cell.value}{cell.interval}{cell.marks} {cell.aside}".strip()
     return f"{said(cell.text)}{cell.arrow}".strip()
 
 

@@ -184,5 +184,5 @@ def _text(shown: Cell) -> str:
 def _parts(shown: Cell) -> tuple[str, ...]:
     """Take a cell apart: its text, its interval, its mark, and what else is said."""
     if isinstance(shown, ScoreCell):
-        return shown.value, shown.interval, shown.mark, shown.aside
+        return shown.value, shown.interval, shown.marks, shown.aside
     return said(shown.text), "", "", ""

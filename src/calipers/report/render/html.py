@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from html import escape as html_escape
 
 from calipers.report.render.printed import (
-    DAGGERS,
     REMARKS,
     SIGNS,
     aside_of,
-    dagger_of,
     head_of,
     is_approximate,
     is_best,
+    marks_of,
     spread_of,
     value_of,
 )
@@ -34,7 +33,6 @@ from calipers.report.table import (
     Text,
 )
 from calipers.wording.cells import pieces
-from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
 from calipers.wording.short_names import among, peers
@@ -91,13 +89,16 @@ def _parts(document: Document, figure: bytes) -> Iterator[str]:
     yield from map(_faint, main.notes)
     marks = " · ".join(map(_explained, document.of_kind(*SIGNS)))
     yield f'<div style="{FAINT}; font-size: .85em; max-width: 70em">{marks}</div>'
+    for note in document.of_kind("signature"):
+        line = f"{_text(note.sign)} <code>{_text(note)}</code>" if note.sign else _text(note)
+        yield f'<div style="{FAINT}; font-size: .85em; overflow-wrap: anywhere">{line}</div>'
     yield from _folded("note", document.of_kind(*REMARKS))
     seen = document.of_kind("verdict", "caution")  # say what matters of the warnings already
     yield from _folded("warning", document.of_kind("warning"), opened=not seen)
     for table in more:
         body = (_table(table) if table.columns else "") + "".join(map(_faint, table.notes))
         yield f"<details><summary>{_text(table.heading)}</summary>{body}</details>"
-    shown = (*SIGNS, *REMARKS, "warning", "legend", "how", "verdict", "caution")
+    shown = (*SIGNS, *REMARKS, "warning", "legend", "how", "verdict", "caution", "signature")
     yield from (_paragraph(note) for note in document.notes if note.kind not in shown)
     yield from _folded("name", document.of_kind("legend"))
 
@@ -126,8 +127,7 @@ def _named(note: Note) -> str:
 
 
 def _explained(note: Note) -> str:
-    shown = "<b>bold</b>" if note.sign == BEST else _text(DAGGERS.get(note.sign, note.sign))
-    return f"{shown} {_text(note)}"
+    return f"{_text(note.sign)} {_text(note)}".strip()
 
 
 def _table(table: Table) -> str:
@@ -178,7 +178,7 @@ def _cell(column: Column, cell: Cell, kind: str, table: Table) -> str:
     spread = spread_of(cell) + APPROXIMATE * is_approximate(cell)
     small = f' <small style="{FAINT}">{_text(spread)}</small>' if spread else ""
     aside = f" {_text(aside_of(cell))}" if aside_of(cell) else ""
-    return f"<td {style}>{value}{small}{_text(dagger_of(cell))}{aside}</td>"
+    return f"<td {style}>{value}{small}{_text(marks_of(cell))}{aside}</td>"
 
 
 def _name(cell: Cell, kind: str) -> str:

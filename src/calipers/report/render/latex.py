@@ -1,8 +1,8 @@
 r"""A document ──► LaTeX tables for a paper: booktabs, and no other package.
 
 Best values are bold, intervals small beside them, and what is not distinguishable from the best
-carries a dagger. The caption says how it was measured and what the marks mean; warnings are
-comments, for the author.
+carries a sign. The caption says how it was measured and what the marks mean; the verdict and the
+warnings are comments, for the author.
 """
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ from dataclasses import replace
 
 from calipers.report.render.layout import Strip, Written
 from calipers.report.render.printed import (
-    DAGGERS,
     REMARKS,
     SIGNS,
     aside_of,
-    dagger_of,
     head_of,
     is_approximate,
     is_best,
+    marks_of,
     pieces,
     spread_of,
     value_of,
     written,
 )
 from calipers.report.scored import document_of
-from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Table, Text
+from calipers.report.table import FAMILY, FLOOR, Cell, Column, Document, Note, Table, Text
 from calipers.results.result import Result
 from calipers.unicode.composition import composed
 from calipers.wording.cells import cell_len
-from calipers.wording.marks import BEST, FLOOR_MARK
+from calipers.wording.marks import ALIKE, BEST, EQUAL, FLOOR_MARK, UNTESTED
 from calipers.wording.names import clean
 from calipers.wording.numbers import APPROXIMATE, MISSING
 from calipers.wording.short_names import among
@@ -51,14 +50,14 @@ ROW = "      "
 SMALL, BOLD = 2 / 3, 1.15
 """How wide a small or a bold character is, of one of the usual size."""
 
-_DAGGERS = {
-    "†": r"\dagger",
-    "‡": r"\ddagger",
-    "§": r"\mathsection",
-    "¶": r"\mathparagraph",
+_MARKS = {
+    BEST: "",
+    ALIKE: r"\approx",
+    EQUAL: r"\equiv",
+    UNTESTED: r"\#",
     FLOOR_MARK: r"\surd",
 }
-
+"""A mark as mathematics; the best is bold in place of one."""
 
 _ASCII = {
     "\\": r"\textbackslash{}",
@@ -88,13 +87,13 @@ _SYMBOLS = {
     "≈": r"$\approx$",
     "→": r"$\rightarrow$",
     "✓": r"$\surd$",
+    "▲": r"$\triangle$",
+    "≡": r"$\equiv$",
     "±": r"$\pm$",
     "×": r"$\times$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "·": r"$\cdot$",
-    "†": r"$\dagger$",
-    "‡": r"$\ddagger$",
     "χ": r"$\chi$",
     "α": r"$\alpha$",
     "β": r"$\beta$",
@@ -169,13 +168,13 @@ def cell_text(cell: Cell) -> str:
     --------
     >>> from calipers.report.table import ScoreCell
     >>> cell_text(ScoreCell("0.878", "±0.050", mark="≈"))
-    '0.878$^{\\\\dagger}{}_{\\\\pm 0.050}$'
-    >>> cell_text(ScoreCell("0.930", "[0.878,0.961]", approximate=True, mark="*"))
+    '0.878$^{\\\\approx}{}_{\\\\pm 0.050}$'
+    >>> cell_text(ScoreCell("0.930", "[0.878,0.961]", approximate=True, mark="▲"))
     '\\\\textbf{0.930}$_{[0.878, 0.961]\\\\sim}$'
     """
     value = _number(value_of(cell))
     value = rf"\textbf{{{value}}}" if is_best(cell) and value else value
-    above = _DAGGERS.get(dagger_of(cell), dagger_of(cell))
+    above = "".join(_MARKS.get(mark, mark) for mark in marks_of(cell))
     below = spread_of(cell).replace("±", r"\pm ") + r"\sim" * is_approximate(cell)
     behind = f"^{{{above}}}{{}}" * bool(above) + f"_{{{below}}}" * bool(below)
     aside = escape(aside_of(cell))
@@ -200,6 +199,8 @@ def _comments(document: Document, body: str) -> Iterator[str]:
         yield "% Holds letters beyond Latin: use LuaLaTeX or XeLaTeX and a font that has them"
         yield r"% (\usepackage{fontspec} \setmainfont{...})."
         yield f"% Scripts: {', '.join(_scripts(body))}."
+    yield from (f"% Verdict: {clean(str(note))}" for note in document.of_kind("verdict"))
+    yield from (f"% Caution: {clean(str(note))}" for note in document.of_kind("caution"))
     yield from (f"% Warning: {clean(warning)}" for warning in document.warnings)
 
 
@@ -217,12 +218,21 @@ def _said(document: Document) -> str:
     words = [_sentence(document.title.replace(" · ", "; "))]
     words += [_sign(note.sign) + _sentence(str(note)) for note in signs if note.sign]
     words += [_sentence(str(note)) for note in signs if not note.sign]
+    words += [_signature(note) for note in document.of_kind("signature")]
     return " ".join([*words, *(_sentence(str(note)) for note in document.of_kind(*REMARKS))])
+
+
+def _signature(note: Note) -> str:
+    """Write what was measured; a line of pins may be broken behind each."""
+    if not note.sign:
+        return _sentence(str(note).replace(" · ", "; "))
+    pins = escape(note).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+    return rf"{escape(note.sign)}: \texttt{{{pins}}}."
 
 
 def _paragraphs(document: Document) -> Iterator[str]:
     """Write what else is said: findings, points and names."""
-    shown = (*SIGNS, *REMARKS, "warning", "how", "verdict", "caution")
+    shown = (*SIGNS, *REMARKS, "warning", "how", "verdict", "caution", "signature")
     apart = [note for table in document.tables if not table.columns for note in table.notes]
     for note in (*apart, *document.notes):
         if note.kind not in shown:
@@ -233,7 +243,7 @@ def _paragraphs(document: Document) -> Iterator[str]:
 
 def _sign(sign: str) -> str:
     known = {BEST: r"\textbf{Bold}", APPROXIMATE: r"$\sim$"}
-    return f"{known.get(sign) or escape(DAGGERS.get(sign, sign))}: "
+    return f"{known.get(sign) or escape(sign)}: "
 
 
 def _sentence(text: str) -> str:
@@ -344,7 +354,7 @@ def _as_printed(column: Column, kinds: Sequence[str]) -> Strip:
 def _width_of(cell: Cell) -> Written:
     text = value_of(cell)
     value = (cell_len(text) + text.count("-")) * (BOLD if is_best(cell) else 1)
-    behind = spread_of(cell) + dagger_of(cell) + aside_of(cell)
+    behind = spread_of(cell) + marks_of(cell) + aside_of(cell)
     small = SMALL * (len(behind) + behind.count("±") + is_approximate(cell))
     return Written("0" * round(1 + value + small))
 

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from calipers.report.render.printed import (
-    DAGGERS,
     REMARKS,
     SIGNS,
     aside_of,
-    dagger_of,
     head_of,
     is_approximate,
     is_best,
+    marks_of,
     pieces,
     spread_of,
     value_of,
@@ -38,7 +37,6 @@ from calipers.report.table import (
 )
 from calipers.results.result import Result
 from calipers.wording.cells import cell_len, padded
-from calipers.wording.marks import BEST
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import APPROXIMATE
 from calipers.wording.short_names import among
@@ -60,8 +58,8 @@ def markdown(shown: Document | Result) -> str:
     """Write a document, or the summary of a result, as Markdown, ready for an issue or a README.
 
     A table that would be too wide stands in one for each view (system, for text statistics); the
-    best of a column is bold. What the marks mean, why values are missing, and all warnings stand
-    where the document has them.
+    best of a column is bold, too. What the marks mean, why values are missing, and all warnings
+    stand where the document has them.
     """
     document = document_of(shown)
     blocks = [escape(document.title)]
@@ -116,13 +114,18 @@ def _listed(note: Note) -> str:
 def _paragraph(note: Note) -> str:
     if note.kind == "heading":
         return f"**{escape(note).strip()}**"
+    if note.kind == "signature":
+        return f"{escape(note.sign)} {_code(str(note)) if note.sign else escape(note)}".strip()
     return f"**Caution**: {escape(note)}" if note.kind == "caution" else escape(note)
 
 
+def _code(line: str) -> str:
+    """Write a signature as code, but one that would end the code."""
+    return escape(line) if "`" in line else f"`{clean(line)}`"
+
+
 def _explained(note: Note) -> str:
-    shown = {BEST: "**bold**", APPROXIMATE: escape(APPROXIMATE)}.get(note.sign)
-    shown = escape(DAGGERS.get(note.sign, note.sign)) if shown is None else shown
-    return f"{shown} {escape(note)}".strip()
+    return f"{escape(note.sign)} {escape(note)}".strip()
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -174,7 +177,7 @@ def _cell(cell: Cell) -> str:
     value = escape(value_of(cell))
     value = f"**{value}**" if is_best(cell) and value else value
     spread = escape(spread_of(cell) + APPROXIMATE * is_approximate(cell))
-    shown = " ".join(filter(None, (value, spread))) + escape(dagger_of(cell))
+    shown = " ".join(filter(None, (value, spread))) + escape(marks_of(cell))
     return " ".join(filter(None, (shown, escape(aside_of(cell)))))
 
 

@@ -1,4 +1,4 @@
-"""What the formats of documents share: signs in place of marks, and pieces no wider than a page."""
+"""What the formats of documents share: what stands in a cell, and pieces no wider than a page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from dataclasses import replace
 from calipers.report.render.layout import Strip, packed
 from calipers.report.render.text import strip
 from calipers.report.table import METRIC, Cell, Column, Kind, Note, Run, ScoreCell, Table
-from calipers.wording.marks import ALIKE, EQUAL, OPEN, UNTESTED
 from calipers.wording.words import said
 
-DAGGERS = {ALIKE: "†", OPEN: "‡", EQUAL: "§", UNTESTED: "¶"}
-"""A mark of the terminal to what a document shows in its place; the best stands in bold."""
-
-SIGNS: tuple[Kind, ...] = ("interval", "mark")
+SIGNS: tuple[Kind, ...] = ("interval", "mark", "sign")
 REMARKS: tuple[Kind, ...] = ("note", "detail", "missing")
 
 Measure = Callable[[Column, Sequence[str]], Strip]
@@ -46,10 +42,9 @@ def is_best(cell: Cell) -> bool:
     return isinstance(cell, ScoreCell) and cell.best
 
 
-def dagger_of(cell: Cell) -> str:
-    """Write the mark that stands behind the value; nothing behind the best."""
-    mark = cell.mark if isinstance(cell, ScoreCell) else ""
-    return DAGGERS.get(mark, "" if is_best(cell) else mark)
+def marks_of(cell: Cell) -> str:
+    """Write the marks that stand behind the value."""
+    return cell.marks if isinstance(cell, ScoreCell) else ""
 
 
 def head_of(column: Column) -> str:
@@ -59,7 +54,7 @@ def head_of(column: Column) -> str:
 
 def signed(note: Note) -> str:
     """Write a note behind the sign that it explains."""
-    return f"{DAGGERS.get(note.sign, note.sign)} {note}".strip()
+    return f"{note.sign} {note}".strip()
 
 
 def written(column: Column, kinds: Sequence[str]) -> Strip:

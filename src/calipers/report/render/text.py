@@ -8,7 +8,6 @@ table is broken.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -48,7 +47,15 @@ from calipers.report.table import (
     Text,
 )
 from calipers.results.result import Result
-from calipers.wording.cells import cell_len, clusters, has_rtl, isolated, padded, runs_isolated
+from calipers.wording.cells import (
+    cell_len,
+    clusters,
+    has_rtl,
+    head_of,
+    isolated,
+    padded,
+    runs_isolated,
+)
 from calipers.wording.names import (
     WIDEST_NAME,
 )
@@ -62,7 +69,6 @@ NARROWEST = 40
 Strips = tuple[Strip, ...]
 
 GAP = 2
-ZERO = re.compile(r"^0(?=\.\d)")
 INDENT = "  "
 LONGEST_NAME = 200
 """Cells that a name in full may take; a longer one is none that a person reads."""
@@ -74,6 +80,7 @@ STYLES = {
     "verdict": "bold",
     "caution": "yellow",
     "sign": "dim",
+    "signature": "dim",
     "where": "dim",
     "warning": "yellow",
     "interval": "dim",
@@ -198,10 +205,9 @@ def strip(
     room
         Characters behind each value; by default what the longest takes.
     tight
-        Whether columns of values, intervals and marks save what space they can: .88 for 0.88.
+        Whether columns of values, intervals and marks save the space before a mark.
     """
     room = _room([column], kinds, inline=inline) if room is None else room
-    column = _closer(column) if tight else column
     written = _in_places(column, tight=tight) if column.align == "inline" else None
     cells = written or tuple(
         _written(cell, column, 0 if kind == FLOOR else room, inline=inline)
@@ -264,6 +270,9 @@ def _notes(notes: Sequence[Note], width: int) -> Iterator[Line]:
                 before = (
                     f"{note.sign} " if kind == "missing" and note.sign else BEFORE.get(kind, "")
                 )
+                if kind == "signature" and note.sign:
+                    yield from _pinned(note, width)
+                    continue
                 if kind in ("interval", "how"):
                     text = _signed(note)
                 yield from wrapped(text, width, style, first=before)
@@ -280,6 +289,21 @@ def _packed(texts: Sequence[str], width: int, style: str) -> Iterator[Line]:
         line = longer
     if line:
         yield from wrapped(line.replace(BETWEEN, FIXED * len(BETWEEN)), width, style, hang=GAP)
+
+
+def _pinned(note: Note, width: int) -> Iterator[Line]:
+    """Write a signature, broken behind a pin, or anywhere within one that no line has room for."""
+    line = f"{note.sign} "
+    for pin in str(note).replace("|", "|\n").split("\n"):
+        if cell_len(line + pin) > width and line.strip():
+            yield ((line.rstrip(), STYLES[note.kind]),)
+            line = ""
+        rest = pin
+        while cell_len(line + rest) > width and (part := head_of(rest, width)):
+            yield ((part, STYLES[note.kind]),)
+            rest = rest[len(part) :]
+        line += rest
+    yield ((line, STYLES[note.kind]),)
 
 
 def _signed(note: Note) -> str:
@@ -317,7 +341,7 @@ def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
         return Written(f"{said(cell.text)}{cell.arrow}", cell.style)
     inline = inline or column.align != "value"
     beside = cell.interval if inline or not cell.bounds else ""
-    mark = cell.mark or (" " if column.marked else "")
+    mark = cell.marks or (" " if column.marked else "")
     text = cell.value + padded(beside + mark, room)
     under = "" if inline else cell.interval if cell.bounds else ""
     return Written(text, cell.style, under)
@@ -326,7 +350,7 @@ def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
 def _in_places(column: Column, *, tight: bool) -> tuple[Written, ...]:
     """Write value, interval and mark, each in a place of its own within the column."""
     parts = [
-        (cell.value, cell.interval, cell.mark)
+        (cell.value, cell.interval, cell.marks)
         if isinstance(cell, ScoreCell)
         else (f"{said(cell.text)}{cell.arrow}", "", "")
         for cell in column.cells
@@ -344,21 +368,10 @@ def _in_places(column: Column, *, tight: bool) -> tuple[Written, ...]:
     )
 
 
-def _closer(column: Column) -> Column:
-    """Write shares without the zero before their point."""
-    return replace(column, cells=tuple(map(_pointed, column.cells)))
-
-
-def _pointed(cell: Cell) -> Cell:
-    if isinstance(cell, ScoreCell):
-        return replace(cell, value=ZERO.sub("", cell.value))
-    return replace(cell, text=ZERO.sub("", cell.text)) if isinstance(cell.text, str) else cell
-
-
 def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> int:
     """Give the characters that stand behind the values of columns, one at least."""
     behind = [
-        (cell.interval if inline or not cell.bounds else "") + (cell.mark or " " * column.marked)
+        (cell.interval if inline or not cell.bounds else "") + (cell.marks or " " * column.marked)
         for column in columns
         if column.align == "value"
         for cell, kind in zip(column.cells, kinds, strict=True)
@@ -454,7 +467,8 @@ def _runs(table: Table, width: int) -> list[Grid]:
         return min(ways, key=lambda layout: (_widest(layout) > width, len(layout)))
     lead, runs = _strips(table, width)
     grids = packed(lead, runs, width=width)
-    if len(grids) > 1 and any(column.align == "inline" for column in table.scores):
+    close = len(grids) > 1 or grids[0].gap < GAP
+    if close and any(column.align == "inline" for column in table.scores):
         grids = _on_one_line(table, lead, width) or grids
     if len(grids) == 1:
         return grids
@@ -476,15 +490,18 @@ def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
     rooms = []
     for level in sorted(levels):
         source = _without_spare(table, level)
+        whole: list[Grid] = []
         for tight in (False, True):
             columns = _strips(source, width, tight=tight)[1]
-            whole = packed(lead, columns, width=width)
-            if len(whole) == 1:
-                return _with_wider_names(whole[0], width) if level > 1 else whole
+            fitted = packed(lead, columns, width=width)
+            if len(fitted) == 1 and (not whole or fitted[0].gap > whole[0].gap):
+                whole = fitted
             cut = packed(named_within(lead, TINY_NAME), columns, width=width)
             if len(cut) == 1:
                 left = width - total_width((*cut[0].columns[1:],), cut[0].gap) - GAP
                 rooms.append((max(TINY_NAME, left), columns))
+        if whole:
+            return _with_wider_names(whole[0], width) if level > 1 else whole
     if not rooms:
         return []
     room, columns = max(rooms, key=lambda candidate: candidate[0])
