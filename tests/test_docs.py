@@ -250,3 +250,14 @@ def test_the_tests_of_a_room_are_in_the_folder_of_its_name():
     assert [room for room in without - {"demo"} if f'"{Path(room).name}"' not in in_cli] == []
     own = {path.name for path in tests.iterdir() if any(path.glob("**/test_*.py"))}
     assert own - {room.as_posix() for room in rooms} == {"browser", "research"}
+
+
+def test_figures_show_the_numbers_of_their_pages():
+    figures, page = program("figures"), (DOCS / "scores.md").read_text("utf-8")
+    (axes,) = figures.views().axes
+    falls = {text.get_text() for text in axes.texts}
+    assert {"0.52", "0.95", "0.04", "0.91"} <= falls  # words shuffled; cut at half
+    assert "(MAUVE\\* by meaning falls by 0.04)" in page
+    shown = [text.get_text() for text in figures.mauve_star().axes[1].texts]
+    assert "MAUVE* = 0.72" in shown
+    assert "MAUVE 0.59 and MAUVE\\* 0.72" in " ".join(page.split())
