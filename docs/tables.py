@@ -41,16 +41,18 @@ def of_headline() -> str:
 
 
 def of_page(families: Iterable[Family], metrics: Iterable[Metric]) -> str:
-    """All metrics, family by family."""
-    listed = list(metrics)
-    return "\n".join(
-        f"### {family.name}: {family.question}\n\n"
-        + _table(
-            ("key", "what it tells", "range", "what it does not detect"),
-            [_row(metric) for metric in listed if metric.family == family.name],
-        )
-        for family in families
-    )
+    """All metrics, family by family; what several in a row do not detect is said of the first."""
+    listed, tables = list(metrics), []
+    for family in families:
+        rows = [_row(metric) for metric in listed if metric.family == family.name]
+        blind = [row[-1] for row in rows]
+        rows = [
+            (*row[:-1], "the same" if place and blind[place - 1] == row[-1] else row[-1])
+            for place, row in enumerate(rows)
+        ]
+        heads = ("key", "what it tells", "range", "what it does not detect")
+        tables.append(f"### {family.name}: {family.question}\n\n{_table(heads, rows)}")
+    return "\n".join(tables)
 
 
 ROLE = re.compile(r":\w+:`~?([\w.]+)`")
