@@ -81,16 +81,6 @@ def test_items_say_what_their_status_asks_for(reproduction):
             assert item.differs, item.key
 
 
-def test_the_table_of_before_and_after_has_every_item(reproduction):
-    page = reproduction.pages.before_and_after()
-    before = reproduction.kept.before()
-    for source in reproduction.catalogue.SOURCES:
-        for item in source.items:
-            (row,) = (line for line in page.splitlines() if f".md#{item.key})" in line)
-            was = before.get(item.key)
-            assert ("(new)" in row) if was is None else (was["status"] in row)
-
-
 def test_commands_and_links_exist_and_parse(reproduction):
     faults = [
         fault
@@ -130,8 +120,26 @@ def test_a_page_that_was_edited_is_named(reproduction, tmp_path, monkeypatch):
         path.write_text(text, "utf-8")
     assert reproduction.pages.outdated() == []
     edited = tmp_path / "reproduction_prd.md"
-    edited.write_text(edited.read_text("utf-8").replace("own experiment", "made up", 1), "utf-8")
+    edited.write_text(edited.read_text("utf-8").replace("Own experiment", "Made up", 1), "utf-8")
     assert reproduction.pages.outdated() == ["reproduction_prd.md"]
+
+
+def test_a_page_shows_every_line_with_a_verdict_and_what_is_missing(reproduction):
+    for source in reproduction.catalogue.SOURCES:
+        found = reproduction.kept.read(source)
+        page = reproduction.pages.page(source, found)
+        for key, each in found.items():
+            section = page.partition(f"\n({key})=\n")[2].partition("\n(")[0]
+            judged = {line.verdict for line in each.lines} - {None}
+            for line in each.lines:
+                row = f"\n| {reproduction.pages.cell(line.what)} | "
+                assert line.verdict is None or row in section, (key, line.what)
+            for verdict in judged:
+                assert verdict.removesuffix(" beyond noise") in section, (key, verdict)
+            assert reproduction.catalogue.ITEMS[key].command in section
+        for item in source.items:
+            for need in item.needs:
+                assert f"\n- {reproduction.pages.prose(need)}: " in page
 
 
 def test_what_is_opposite_or_not_reproduced_is_what_the_item_names(reproduction):

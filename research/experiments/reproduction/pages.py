@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from reproduction import kept
@@ -22,10 +23,7 @@ STRONG = ("opposite", "not reproduced")
 
 def pages() -> dict[Path, str]:
     """Write every page as it should be."""
-    written = {
-        DOCS / "reproduction.md": overview(),
-        DOCS / "reproduction_verdicts.md": before_and_after(),
-    }
+    written = {DOCS / "reproduction.md": overview()}
     for source in SOURCES:
         written[DOCS / f"reproduction_{source.page}.md"] = page(source, kept.read(source))
     return written
@@ -36,10 +34,9 @@ def overview() -> str:
     lines = [MARK, "", "# Tables and figures of the papers, reproduced", ""]
     lines += [
         "Calipers implements five papers and posts. For each of their tables and figures these "
-        "pages give what it",
-        "shows, the command that reproduces it, what the paper says beside what the command "
-        "printed, and, where data",
-        "or models are missing, which.",
+        "pages give the claim,",
+        "the command that measures it, the paper's number beside ours, a verdict, and what is "
+        "missing for the paper's own.",
         "",
         "```sh",
         f"{COMMAND} --list            # every item with its status",
@@ -48,37 +45,35 @@ def overview() -> str:
         f"{COMMAND} --check           # are these pages current?",
         "```",
         "",
-        "Items that use real texts look for them in the folder that `CALIPERS_DATA` names: "
-        "`ag_news/test.csv`",
-        "(the test set of AG News), `writing_prompts/*.jsonl` (stories by people, GPT-2 XL and "
-        "GPT-NeoX) and",
-        "`alpaca_eval/*/model_outputs.json` (answers of chat models). No model is downloaded.",
-        "",
-        "What an item runs on:",
+        "Running an item also prints values that the paper does not give, and the command for the "
+        "paper's own data.",
+        "Real texts are read from the folder in `CALIPERS_DATA`: `ag_news/test.csv`, "
+        "`writing_prompts/*.jsonl` (people, GPT-2 XL,",
+        "GPT-NeoX) and `alpaca_eval/*/model_outputs.json` (chat models). No model is downloaded.",
         "",
         "| runs on | what it means |",
         "| --- | --- |",
         *(f"| *{status}* | {told} |" for status, told in STATUSES.items()),
         "",
-        "How a line comes out is decided by 95 % intervals, never by a sign or by a threshold of "
-        "our own; an item",
-        "is as good as its worst line. Orders and trends are judged by the differences of all "
-        "pairs, by Holm over",
-        "the pairs of the line.",
+        "95 % intervals decide the verdict of each line; an item has that of its worst line. "
+        "Orders and trends are judged",
+        "by all pairs of the line with Holm's correction; *2 of 3 pairs* counts those beyond "
+        "noise. A table without",
+        "verdicts has that of its item on every line; *same direction* there is always beyond "
+        "noise.",
         "",
         "| verdict | what it means |",
         "| --- | --- |",
         *(f"| *{verdict}* | {told} |" for verdict, told in VERDICTS.items()),
         "",
-        "[All items with their words before and after](reproduction_verdicts.md) lines were judged "
-        "so.",
+        "Items by what they run on:",
         "",
         "| source | " + " | ".join(STATUSES) + " |",
         "| --- |" + " ---: |" * len(STATUSES),
     ]
     for source in SOURCES:
         counts = [sum(item.status == status for item in source.items) for status in STATUSES]
-        lines.append(f"| {link(source)} | {' | '.join(map(str, counts))} |")
+        lines.append(f"| {link(source)}, {source.venue} | {' | '.join(map(str, counts))} |")
     lines += ["", "Lines by verdict:", "", "| source | " + " | ".join(VERDICTS) + " |"]
     lines += ["| --- |" + " ---: |" * len(VERDICTS)]
     for source in SOURCES:
@@ -86,124 +81,142 @@ def overview() -> str:
         verdicts = Counter(line.verdict for each in found for line in each.lines)
         told = " | ".join(str(verdicts[verdict]) for verdict in VERDICTS)
         lines.append(f"| {link(source)} | {told} |")
-    lines += ["", "## What is not reproduced, or opposite", ""]
+    lines += ["", "Items with a line that is not reproduced, or opposite, and why:", ""]
     for source in SOURCES:
-        for item in source.items:
-            for told in item.exceptions.values():
-                if told != THE_SAME:
-                    lines.append(f"- {source.venue}, {item.number}: {prose(told)}")
-    lines += ["", "```{toctree}", ":hidden:", "", "reproduction_verdicts"]
+        amiss = [item for item in source.items if item.exceptions]
+        if amiss:
+            links = ", ".join(
+                f"[{item.number}](reproduction_{source.page}.md#{item.key})" for item in amiss
+            )
+            lines.append(f"- {source.title}: {prose(links)}")
+    lines += ["", "```{toctree}", ":hidden:", ""]
     lines += [*(f"reproduction_{source.page}" for source in SOURCES), "```"]
     return "\n".join(lines) + "\n"
 
 
 def link(source: Source) -> str:
     """Name a source, with the page that it has."""
-    return f"[{source.title}](reproduction_{source.page}.md), {source.venue}"
-
-
-def before_and_after() -> str:
-    """List all items: what they were called, and what they are called now."""
-    lines = [MARK, "", "# Items before and after", ""]
-    lines += [
-        "Before, an item had one of four words, and a line of it held or did not, by signs, orders "
-        "of values and",
-        "thresholds of our own. Now a line has a verdict by 95 % intervals, and an item that of "
-        "its worst line;",
-        "[what the words mean](reproduction.md). The numbers of lines with each verdict follow in "
-        "brackets where",
-        "they differ.",
-    ]
-    old = kept.before()
-    for source in SOURCES:
-        found = kept.read(source)
-        lines += ["", f"## {source.title}", ""]
-        lines += ["| item | before | now |", "| --- | --- | --- |"]
-        for item in source.items:
-            told = f"[{item.number}](reproduction_{source.page}.md#{item.key})"
-            was = old.get(item.key)
-            before = "(new)" if was is None else was["status"]
-            if was is not None and was["held"] + was["failed"]:
-                before += f", {was['held']} of {was['held'] + was['failed']} lines held"
-            lines.append(f"| {told} | {before} | {verdicts_of(item, found.get(item.key))} |")
-    return "\n".join(lines) + "\n"
+    return f"[{source.title}](reproduction_{source.page}.md)"
 
 
 def verdicts_of(item: Item, found: Found | None) -> str:
-    """The verdict of an item with the numbers of its lines; its status where it has none."""
+    """The verdict of an item, and how many lines have it; its status where it has none."""
     if found is None or found.verdict is None:
         return item.status
     counts = Counter(line.verdict for line in found.lines if line.verdict is not None)
     told = f"*{found.verdict}*"
     if len(counts) > 1:
-        told += " (" + ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v]) + ")"
+        told += f", {counts[found.verdict]} of {counts.total()} lines"
     bare = sum(line.basis == NO_INTERVAL for line in found.lines)
     return f"{told}; {bare} without an interval" if bare else told
 
 
 def page(source: Source, found: dict[str, Found]) -> str:
-    """One source: a list of its items, then each of them."""
+    """One source: a list of its items, each of them, and what is missing for its own numbers."""
     lines = [MARK, "", f"# {source.title}", "", f"*{source.venue}.*", "", source.intro, ""]
-    lines += ["| item | runs on | verdict | shows |", "| --- | --- | --- | --- |"]
+    lines += ["| item | verdict |", "| --- | --- |"]
+    measured: dict[str, Item] = {}
     for item in source.items:
-        each = found.get(item.key)
-        verdict = f"*{each.verdict}*" if each is not None and each.verdict is not None else ""
-        told = f"[{item.number}](#{item.key}) | {item.status} | {verdict} | {cell(item.shows)}"
-        lines.append(f"| {told} |")
+        verdict = verdicts_of(item, found.get(item.key))
+        lines.append(f"| [{prose(item.number)}](#{item.key}) | {verdict} |")
     for item in source.items:
-        lines += section(item, found.get(item.key, Found(())))
-    return "\n".join(lines) + "\n"
+        lines += section(item, found.get(item.key, Found(())), measured)
+    return "\n".join([*lines, *missing(source)]) + "\n"
 
 
-def section(item: Item, found: Found) -> Iterator[str]:
-    """One item: what it is, the command, both numbers, and what is missing."""
-    yield from ("", f"({item.key})=", f"## {item.number}", "")
-    told = f"{prose(item.shows)} *{item.status[0].upper()}{item.status[1:]}.*"
-    yield told if found.verdict is None else f"{told} Verdict: *{found.verdict}*."
+def section(item: Item, found: Found, measured: dict[str, Item]) -> Iterator[str]:
+    """One item: what it is, how it differs, both numbers and the command.
+
+    `measured` holds the settings and models named so far, with the item that each stands in.
+    """
+    yield from ("", f"({item.key})=", f"## {prose(item.number)}", "")
+    told = f"{prose(item.shows)} *{item.status[0].upper()}{item.status[1:]}*"
+    yield f"{told}." if found.verdict is None else f"{told}: *{found.verdict}*."
     if item.differs:
         yield from ("", prose(item.differs))
-    if item.command:
-        yield from ("", "```sh", item.command, "```")
-    if found.lines:
-        yield from ("", "| | paper, or its equation | ours | verdict |", "| --- " * 4 + "|")
-        for line in found.lines:
-            cells = (line.what, line.paper, line.ours, judged(line))
-            yield "| " + " | ".join(map(cell, cells)) + " |"
+    yield from table(found)
     if found.setting is not None:
-        yield from ("", settled(found.setting))
+        told = settled(found.setting, set(measured))
+        first = measured.setdefault(settled(found.setting), item)
+        measured.update(dict.fromkeys(found.setting.models, item))
+        yield ""
+        yield told if first is item else f"Measured as [{prose(first.number)}](#{first.key})."
     for told in item.exceptions.values():
         if told != THE_SAME:
-            yield from ("", f"What does not come out: {prose(told)}")
-    if item.needs:
-        yield from ("", f"Missing for the paper's own numbers: {prose('; '.join(item.needs))}.")
-    if item.would:
-        yield from ("", "With that:", "", "```sh", *item.would.split("\n"), "```")
+            yield from ("", f"Not as in the paper: {prose(told)}")
+    if item.command:
+        yield from ("", f"`{item.command}`")
+    elif item.would:
+        yield from ("", "```sh", *item.would.split("\n"), "```")
     if item.see:
         links = ", ".join(f"[{name}]({name})" for name in item.see)
         yield from ("", f"More: {links}.")
+
+
+def table(found: Found) -> Iterator[str]:
+    """The lines with a verdict; its column is left out where all have that of the item."""
+    lines = [line for line in found.lines if line.verdict is not None] or list(found.lines)
+    if not lines:
+        return
+    alike = len({line.verdict for line in lines}) == 1
+    ends = [grounds(line) if alike else judged(line) for line in lines]
+    head = ("", "paper", "ours", "" if alike else "verdict")
+    columns = slice(None if any(ends) else 3)
+    yield from ("", row(head[columns]), "| --- " * len(head[columns]) + "|")
+    for line, end in zip(lines, ends, strict=True):
+        ours = "equal" if line.ours == line.paper else line.ours
+        yield row((line.what, line.paper, ours, end)[columns])
+
+
+def row(cells: Sequence[str]) -> str:
+    """One row of a table."""
+    return "| " + " | ".join(map(cell, cells)) + " |"
+
+
+def missing(source: Source) -> Iterator[str]:
+    """What the source's own numbers would need, each once, with the items that lack it."""
+    lacking: dict[str, list[Item]] = {}
+    for item in source.items:
+        for need in item.needs:
+            lacking.setdefault(need, []).append(item)
+    if not lacking:
+        return
+    yield from ("", "## Missing for the paper's own numbers", "")
+    for need, items in lacking.items():
+        named = ", ".join(f"[{prose(item.number)}](#{item.key})" for item in items[:3])
+        others = f" and {len(items) - 3} more" if len(items) > 3 else ""
+        yield f"- {prose(need)}: {named}{others}"
+
+
+SAID = (
+    re.compile(r"^against 0(: (above|below|the interval holds it))?$"),
+    re.compile(r"^at least 0\.95$"),
+    re.compile(r"^[01] of 1 pairs beyond noise(, 1 against it)?$"),
+)
+"""What a verdict rests on where its word and the numbers beside it say as much."""
+
+
+def grounds(line: Line) -> str:
+    """What a verdict rests on, unless that is clear from the numbers."""
+    clear = any(pattern.match(line.basis) for pattern in SAID)
+    return "" if clear else line.basis.replace(" pairs beyond noise", " pairs")
 
 
 def judged(line: Line) -> str:
     """The verdict of a line and what it rests on."""
     if line.verdict is None:
         return line.basis
-    told = f"**{line.verdict}**" if line.verdict in STRONG else f"*{line.verdict}*"
-    return f"{told}: {line.basis}" if line.basis else told
+    word = line.verdict.removesuffix(" beyond noise")
+    told = f"**{word}**" if word in STRONG else f"*{word}*"
+    return f"{told}: {grounds(line)}" if grounds(line) else told
 
 
-def settled(setting: Setting) -> str:
-    """What an item was measured on, in a line."""
-    parts = []
-    if setting.models:
-        parts.append("models: " + "; ".join(setting.models))
-    if setting.embedder:
-        parts.append(f"embedder: {setting.embedder}")
-    if setting.n:
-        parts.append(f"n: {setting.n}")
-    if setting.seed is not None:
-        parts.append(f"seed: {setting.seed}")
-    if setting.more:
-        parts.append(setting.more)
+def settled(setting: Setting, named: Collection[str] = ()) -> str:
+    """What an item was measured on, in a line; models that were named in full are named briefly."""
+    models = [each.partition(",")[0] if each in named else each for each in setting.models]
+    seed = "" if setting.seed is None else f"seed {setting.seed}"
+    size = f"n: {setting.n}" if setting.n else ""
+    parts = filter(None, [*models, setting.embedder, size, seed, setting.more])
     return f"Measured on: {prose('; '.join(parts))}."
 
 
