@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import MISSING
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tables
 from failures import BlindSpot, blind_spots
-from sphinx.application import Sphinx
+from worked_examples import WORKED, Worked
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import Option
 from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Metric, MetricKind
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.command import commands
+from calipers.options.option import Group, options_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 FOLDER = "metrics"
 
@@ -70,6 +80,55 @@ COMMANDS = {
 }
 """What a metric looks at to how it is run, in a shell and in Python."""
 
+NEAREST = ("k", "ties", "distance", "normalise")
+CELLS = ("buckets", "projection", "normalise", "seed")
+SETTINGS: dict[MetricKind, dict[str, tuple[str, ...]]] = {
+    "embeddings": {
+        "support": NEAREST,
+        "copying": ("distance", "normalise"),
+        "entropy": ("k", "distance", "projection", "normalise"),
+        "frontier": CELLS,
+        "prd": ("projection", "normalise", "seed"),
+        "classifier": ("projection", "normalise", "seed"),
+        "ot": CELLS,
+        "mmd": ("projection", "normalise", "seed"),
+        "variety": ("normalise", "seed"),
+    },
+    "texts": dict.fromkeys(TEXT_FAMILIES, ("tokenizer", "keep_sizes")) | {"aligned": ("aligned",)},
+    "likelihoods": {
+        "predictability": ("model", "fit_on"),
+        "variety": ("model", "tokenizer"),
+        "decoder": ("model", "decoding"),
+        "models": ("model", "generator"),
+    },
+}
+"""Kind of metric and family to the options of the command that its value depends on most."""
+
+COMMAND_OF: dict[MetricKind, str] = {
+    "embeddings": "compare",
+    "texts": "text",
+    "likelihoods": "likelihood",
+}
+
+GUIDES: dict[tuple[MetricKind, str], tuple[str, ...]] = {
+    ("embeddings", "support"): ("experiments.md",),
+    ("embeddings", "frontier"): ("divergences.md", "smoothing.md", "estimators.md"),
+    ("embeddings", "prd"): ("divergences.md",),
+    ("embeddings", "classifier"): ("two_sample.md",),
+    ("likelihoods", "models"): ("estimators.md",),
+}
+"""Guides that tell more of a family; those of every page are in `related`."""
+
+SECTIONS = (
+    "Formula",
+    "Worked example",
+    "How to run it",
+    "Parameters",
+    "What it does not see",
+    "Related",
+)
+"""What every page has, in this order, below what the metric tells."""
+
 
 def page(kind: MetricKind, metric: Metric, spot: BlindSpot) -> str:
     """Write the page of one metric."""
@@ -81,7 +140,6 @@ def page(kind: MetricKind, metric: Metric, spot: BlindSpot) -> str:
         ("family", f"{metric.family}: {CATALOGUES[kind][2][metric.family].question}"),
         ("range", tables._range(metric)),
         ("better", better),
-        ("source", metric.source),
     ]
     if metric.parity:
         facts.append(("equal to", metric.parity))
@@ -91,27 +149,105 @@ def page(kind: MetricKind, metric: Metric, spot: BlindSpot) -> str:
         facts.append(("needs", f"`pip install 'calipers[{metric.extra}]'`"))
     if kind == "embeddings":
         facts.append(("measured", "on request" if metric.on_request else "by default"))
-    options = [
-        f"| {option.name} | {option.tells} | {_choices(option)} |" for option in metric.options
-    ]
+    worked = WORKED[kind][metric.name]
     told = [
         f"# {_title(metric, key)}",
         f"{_sentence(metric.tells)}",
         "```{list-table}\n:widths: 25 75\n\n"
         + "\n".join(f"* - {name}\n  - {value}" for name, value in facts)
         + "\n```",
+        "## Formula",
+        f"$$\n{worked.formula}\n$$",
+        f"Source: {metric.source}. [Symbols and definitions](../maths.md).",
+        "## Worked example",
+        f"```python\n{worked.doctest}```",
+        worked.by_hand,
         "## How to run it",
         _run(kind, metric, key),
+        "## Parameters",
+        _parameters(kind, metric, key),
+        "## What it does not see",
+        _sentence(metric.blind),
+        _shown(key, metric, spot),
+        "## Related",
+        related(kind, metric, spot, worked),
     ]
-    if options:
-        head = ["| option | what it changes | choices |", "| --- | --- | --- |"]
-        told += [
-            "## Options",
-            f"Written behind the key: `{key}:CHOICE`.",
-            "\n".join([*head, *options]),
-        ]
-    told += ["## What it does not see", _sentence(metric.blind), _shown(key, metric, spot)]
     return "\n\n".join(told) + "\n"
+
+
+def _parameters(kind: MetricKind, metric: Metric, key: str) -> str:
+    """List the options of the key, and the settings that move the value most."""
+    rows = [
+        (f"{option.name}, in `{key}:…`", option.tells, _choices(option).replace("|", "\\|"))
+        for option in metric.options
+        if key.partition(":")[2] not in option.words
+    ]
+    settings = [*SETTINGS[kind][metric.family], *(["c"] if metric.scaled else [])]
+    rows += [_setting(COMMAND_OF[kind], name) for name in settings]
+    return tables._table(("parameter", "what it changes", "choices, default"), rows)
+
+
+def _setting(command: str, name: str) -> tuple[str, str, str]:
+    """One option of a command: its flag, the first sentence of its text, its default."""
+    (field, about), *_ = (pair for pair in options_of(_options(command)) if pair[0].name == name)
+    told = tables.ROLE.sub(r"`\1`", about.text).replace("|", "\\|")
+    first = re.split(r"(?<!et al)\. (?=[A-Z])", told)[0]
+    flags = about.flags(name)
+    default = "" if field.default in (None, MISSING) else f"`{field.default}`"
+    return f"`{flags[0] if flags else name}`", first.removesuffix("."), default
+
+
+@cache
+def _options(command: str) -> type[Group]:
+    record = commands()[command]
+    group: type[Group] = record.load(record.options)
+    return group
+
+
+def related(kind: MetricKind, metric: Metric, spot: BlindSpot, worked: Worked) -> str:
+    """Link the metrics of the family, the one that sees the fault, the function and the guides."""
+    prefix, _, _, metrics = CATALOGUES[kind]
+    family = [each.name for each in metrics.values() if each.family == metric.family]
+    place = family.index(metric.name)
+    near = [name for name in family[max(0, place - 4) : place + 5] if name != metric.name]
+    lines = []
+    if near:
+        links = ", ".join(f"[`{name}`]({prefix}{name}.md)" for name in near)
+        lines.append(f"- Of the same family: {links}")
+    seen_by = spot.fault.seen_by
+    if seen_by and seen_by != metric.name and seen_by in metrics:
+        lines.append(f"- Sees the fault above: [`{seen_by}`]({prefix}{seen_by}.md)")
+    if functions := _functions(worked.code):
+        links = ", ".join(f"{{doc}}`{name} <../api/{name.lower()}>`" for name in functions)
+        lines.append(f"- On arrays, texts or counts of your own: {links}")
+    guides = {"embeddings": "scores.md", "texts": "text.md", "likelihoods": "likelihood.md"}
+    pages = [guides[kind], *GUIDES.get((kind, metric.family), ()), "which_metric.md"]
+    links = ", ".join(
+        f"[{page.removesuffix('.md').replace('_', ' ')}](../{page})" for page in pages
+    )
+    lines.append(f"- Guides: {links}")
+    return "\n".join(lines)
+
+
+IMPORT = re.compile(r"^>>> from (calipers[\w.]*) import (.+)$", re.MULTILINE)
+
+
+def _functions(code: str) -> list[str]:
+    """Name the public functions that an example imports, as the API reference has them."""
+    found = []
+    for module, names in IMPORT.findall(code):
+        if module in ("calipers", "calipers.metrics", "calipers.text"):
+            owners = {id(getattr(import_module("calipers"), name)) for name in _public("calipers")}
+            for name in names.split(", "):
+                value = getattr(import_module(module), name)
+                owner = "calipers" if id(value) in owners else module
+                found.append(f"{owner}.{name}")
+    return found
+
+
+@cache
+def _public(module: str) -> tuple[str, ...]:
+    return tuple(import_module(module).__all__)
 
 
 def _title(metric: Metric, key: str) -> str:
@@ -200,10 +336,10 @@ def index() -> str:
     """Write the page that lists all metrics."""
     parts = [
         "# Metrics",
-        "A page each: what it tells, its range and source, how to run it, and a fault that it "
-        "does not see, "
-        "with the numbers. [Which metric for which question](../which_metric.md) helps to choose; "
-        "[one table](../metrics.md) shows them all.",
+        "The page of a metric has its formula, an example by hand, how to run it, its "
+        "parameters, and a "
+        "fault that it does not see, with the numbers. [Which metric for which question]"
+        "(../which_metric.md) helps to choose; [one table](../metrics.md) shows them all.",
         "```{toctree}\n:maxdepth: 1\n\nAll metrics in one table <../metrics>\n```",
     ]
     for prefix, heading, families, metrics in CATALOGUES.values():
