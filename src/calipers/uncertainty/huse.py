@@ -11,8 +11,9 @@ Both numbers are divided by their standard deviation over all texts. Votes and e
 that both sets count alike, a split vote is half an error, and all texts at the distance of the k-th
 vote, so that the order of the texts changes nothing.
 
-Intervals are by the jackknife over blocks, which says too much of what neighbours do together: they
-are rather too wide (docs/judgements.md).
+Intervals are by random halves of both sets: a quarter of the squared difference of their scores is
+the variance. The jackknife does not serve: where few votes are far from split, leaving out a block
+turns some of them at random, which it counts as many times as there are blocks (docs/huse.md).
 
 What it does not detect: what neither judgements nor likelihoods show. Left-out errors of texts that
 cannot be told apart are a little above a half, so HUSE may pass 1. Likelihoods are of the model
@@ -29,13 +30,12 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InputError
 from calipers.numeric.arrays import Floats, Vector
-from calipers.numeric.blocks import Blocks
 from calipers.numeric.validation import as_array, check_whole
 from calipers.score import Score, signature
 from calipers.uncertainty.spread import Component, Spread, check_level, confidence_interval
 
 K = 16
-BLOCKS = 20
+HALVINGS = 40
 RANGE = (0.0, 2.0)
 
 
@@ -80,10 +80,9 @@ def huse(
     k
         Neighbours that vote, from 1 to n + m − 1.
     level
-        Of the intervals, in (0, 1): by the jackknife over 20 blocks of either set, or as many as
-        the smaller set has texts, if fewer.
+        Of the intervals, in (0, 1): by 40 random halvings of both sets.
     seed
-        Of the blocks.
+        Of the halves.
 
     Returns
     -------
@@ -112,22 +111,11 @@ def huse(
     if check_whole("k", k, 1) > n + m - 1:
         raise InputError(f"k must be at most {n + m - 1}, the other texts of both sets; found {k}")
     values = _all_three(ours, theirs, k)
-    count = min(BLOCKS, n, m)
-    labels = [Blocks.balanced(size, seed=seed, count=count).labels for size in (n, m)]
-    replicates = (
-        [_all_three(ours[labels[0] != block], theirs, k) for block in range(count)],
-        [_all_three(ours, theirs[labels[1] != block], k) for block in range(count)],
-    )
+    moved = _half_differences(ours, theirs, k, seed)
     pins = {"k": k, "scaled": "deviation", "n": n, "m": m, "seed": seed}
     scores = []
     for place, part in enumerate(("huse", "huse_q", "huse_d")):
-        sources = ("reference", "generated")
-        spread = Spread(
-            tuple(
-                Component.jackknife(source, [values[place] for values in side])  # type: ignore[arg-type]
-                for source, side in zip(sources, replicates, strict=True)
-            )
-        )
+        spread = Spread((Component("both", moved[:, place]),))
         bounds = RANGE if part != "huse_d" else (-1.0, 3.0)
         value = values[place]
         scores.append(
@@ -173,6 +161,17 @@ def _all_three(ours: Floats, theirs: Floats, k: int) -> tuple[float, float, floa
     """HUSE, HUSE-Q and HUSE-D."""
     both, quality = twice_the_error(ours, theirs, k), twice_the_error(ours[:, :1], theirs[:, :1], k)
     return both, quality, 1 + both - quality
+
+
+def _half_differences(ours: Floats, theirs: Floats, k: int, seed: int) -> Floats:
+    """Half the differences of the scores of two halves over the root of their number, (r, 3)."""
+    rng = np.random.default_rng(seed)
+    gaps = np.empty((HALVINGS, 3))
+    for halving in range(HALVINGS):
+        parts = [np.array_split(rng.permutation(side), 2) for side in (ours, theirs)]
+        one, other = (_all_three(*half, k) for half in zip(*parts, strict=True))
+        gaps[halving] = np.subtract(one, other) / 2
+    return gaps / np.sqrt(HALVINGS)
 
 
 def _features(side: str, judgements: ArrayLike, likelihoods: ArrayLike) -> Floats:

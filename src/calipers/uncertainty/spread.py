@@ -175,7 +175,7 @@ class Component:
         What was drawn: the reference sample, the generated sample, both at once, or the starts of
         k-means (``"seed"``).
     deviations
-        Shape ``(replicates,)``, summing to 0; the sum of their squares is the variance.
+        Shape ``(replicates,)``; the sum of their squares is the variance.
     """
 
     source: Source

@@ -47,9 +47,8 @@ def document(result: HuseResult) -> Document:
                 *glossary((LABELS[name], text) for name, text in MEANINGS.items()),
                 Note(
                     "how",
-                    f"Intervals of {percent(result.settings['level'])} by the jackknife over "
-                    "blocks of texts; they are rather too wide. Full precision and signatures: "
-                    "--json FILE, or .to_dict() in Python.",
+                    f"Intervals of {percent(result.settings['level'])} by random halves of both "
+                    "sets. Full precision and signatures: --json FILE, or .to_dict() in Python.",
                 ),
             )
         ),
