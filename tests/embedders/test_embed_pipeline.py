@@ -150,7 +150,7 @@ def test_words_that_are_unknown_are_told(stub):
 
     samples = SampleSet.from_texts(["a", "b", "c", "d"], name="x")
     notes = embed(samples, Glove()).notes
-    assert notes == ("stub does not know 50 % of the words; 1 text has no word that it knows",)
+    assert notes == ("stub does not know 50 % of the words; 1 text has no known word",)
 
 
 def test_what_is_as_cheap_to_make_is_not_kept(stub, samples, tmp_path):

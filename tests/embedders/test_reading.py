@@ -105,7 +105,7 @@ def test_texts_of_which_nothing_was_read():
     assert reading.nothing.tolist() == [True, False, False, False]
     assert reading.little.tolist() == [True, True, False, False]
     assert unread_note("minilm", reading) == (
-        "minilm does not know 60 % of the words; 1 text has no word that it knows"
+        "minilm does not know 60 % of the words; 1 text has no known word"
     )
 
 
@@ -199,7 +199,7 @@ def test_texts_that_minilm_drops_have_one_vector_and_no_score(minilm):
     assert all(np.isnan(score.value) for score in system.scores.values())
     assert system.summary.reading.unread_texts == 30
     (caution,) = [each for each in system.cautions if each.kind == "unread"]
-    assert "30 texts have no word that it knows" in caution.text
+    assert "30 texts have no known word" in caution.text
 
 
 @pytest.mark.parametrize("text", UNREADABLE)
@@ -228,7 +228,7 @@ def test_counts_come_back_from_the_cache(minilm, tmp_path):
     for found in (cold, warm):
         assert found.reading.nothing.tolist() == [True] * 6 + [False, False]
         assert found.reading.unread.tolist()[-2:] == [0, 1]
-        assert any("6 texts have no word that it knows" in note for note in found.notes)
+        assert any("6 texts have no known word" in note for note in found.notes)
     assert cold.reading.words.tolist() == warm.reading.words.tolist()
 
 

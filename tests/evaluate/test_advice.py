@@ -166,7 +166,7 @@ def test_small_sets_are_named_with_their_sizes(rng):
     assert warning.startswith("fewer than 1,000 samples in a (999): ")
     assert "section 8" in warning
     assert "where both sets are small" in warning
-    assert "where the generated set alone is, coverage falls" in warning
+    assert "where only the generated set is small, coverage falls" in warning
     assert few_samples(prepared(rows, {"b": rows[:1_000]})[0]) == ()
 
 

@@ -110,8 +110,7 @@ def test_marks_are_kept_with_a_warning_and_cut_with_a_note():
     assert "--end-of-text cut ends texts there" in warning
     assert not any("mark" in text for text in cut.warnings)
     assert cut.summary.warnings == (
-        "2 texts end before an end-of-text mark: what stands behind is left out (--end-of-text "
-        "cut)",
+        "2 texts end before an end-of-text mark: what follows is left out (--end-of-text cut)",
     )
     assert "left out, and the mark counts as one token (--end-of-text count)" in " ".join(
         counted.summary.warnings
@@ -119,7 +118,7 @@ def test_marks_are_kept_with_a_warning_and_cut_with_a_note():
     both = run(reference=TEXTS, level=None)
     assert any(text.startswith("the reference has 2 texts with a mark") for text in both.warnings)
     empty = run([f"{END}", "c d", f"{END} {END}", f"a{END}"], end_of_text="cut")["m"]
-    assert "2 texts of these are empty: the mark stands at once" in empty.summary.warnings[0]
+    assert "2 texts of these are empty: the mark comes first" in empty.summary.warnings[0]
     begun = run([f"{END}a b", "c d"], end_of_text="cut")["m"]
     assert begun.summary.warnings == ("1 text begins with an end-of-text mark, which is left out",)
 

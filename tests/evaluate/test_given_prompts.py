@@ -98,7 +98,7 @@ def test_answers_to_other_prompts_are_told():
     # A caution says so, since how much a score shows depends on what prompts explain
     [caution] = [each for each in found["permuted"].cautions if each.kind == "prompts"]
     assert "50 % is chance" in caution.text
-    assert "rows stand in another order" in caution.text
+    assert "rows are in a different order" in caution.text
     assert not [each for each in found["good"].cautions if each.kind == "prompts"]
 
 

@@ -227,5 +227,5 @@ def test_statistics_of_texts_mark_no_copy():
     assert calipers.TextComparison.from_dict(found.to_dict())["copy"].is_reference
     text = " ".join(str(found).split())
     assert "copy holds only texts of the reference and is not ranked" in text
-    statistics = text.partition("statistics beyond chance from the reference: ")[2]
+    statistics = text.partition("statistics that differ from the reference beyond chance: ")[2]
     assert "copy" not in statistics.partition("system ")[0]

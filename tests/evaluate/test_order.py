@@ -134,8 +134,9 @@ def test_the_verdict_names_groups_by_their_first() -> None:
     verdict = decided(with_tests(comparison(values), *apart)).verdict
     (groups,) = [finding for finding in verdict.findings if finding.kind == "groups"]
     assert said(groups.words) == (
-        "By MAUVE*, the systems fall into 2 groups within which no two can be distinguished: 12 from "
-        "1.00 to 0.89 (s00, s01, s02 and 9 more); 18 from 0.88 to 0.71 (s12, s13, s14 and 15 more)."
+        "By MAUVE*, the systems fall into 2 groups within which no two can be distinguished: 12 "
+        "from 1.00 to 0.89 (s00, s01, s02 and 9 more); 18 from 0.88 to 0.71 (s12, s13, s14 and 15 "
+        "more)."
     )
     assert len(groups.systems) == 30
 

@@ -193,9 +193,7 @@ def test_prompts_of_one_length_are_not_cut_further_where_words_agree_by_chance(r
     assert agreeing > 3
     assert both(*sides) == [one, other]
     note = strip_prompts(*[held(sides[0]), [held(sides[1])]]).reference.notes[0]
-    assert note == (
-        "the opening in common with the other side was left out of every text: 24 words"
-    )
+    assert note == ("the opening shared with the other side was left out of every text: 24 words")
 
 
 def test_rows_in_another_order_are_matched_by_their_openings(rng):
@@ -345,11 +343,11 @@ def test_shared_openings_name_the_remedy_that_works(rng):
     (told,) = confounders(held(human), [held(model)]).cautions
     assert (told.kind, told.remedy) == ("openings", "--strip-prompt")
     assert told.brief == "all share an opening with the reference"
-    assert "if it is a prompt, --strip-prompt takes it off both sides; if not" in told.text
+    assert "if it is a prompt, --strip-prompt removes it from both sides; if not" in told.text
     # Half of the reference's prompts: nothing to pair the others with, but 9 words are shared
     (told,) = confounders(held(human), [held(model[:30])]).cautions
     assert told.remedy == "--skip-words 9"
-    assert "--skip-words 9 takes that many words off every text" in told.text
+    assert "--skip-words 9 removes that many words from every text" in told.text
     (told,) = confounders(held(human, prompts), [held(model, prompts)]).cautions
     assert (told.kind, told.remedy) == ("prompts", "--strip-prompt")
     assert told.brief == "all begin with their prompt"
@@ -370,4 +368,4 @@ def test_stories_with_the_prompts_of_people_lose_them(data_folder):
         words = human.word_counts() - found.reference.word_counts()
         assert 24 <= np.median(words) <= 25
     together = strip_prompts(human, models)
-    assert together.reference.notes[0].startswith("the opening in common with the other side was")
+    assert together.reference.notes[0].startswith("the opening shared with the other side was")

@@ -197,7 +197,7 @@ def test_every_mark_is_explained():
         "▲ best in its column",
         "≡ equal to the best within 0.05 (at 95 %)",
         "≈ not distinguishable from the best (at 95 %, corrected for 12 tests)",
-        "? undecided: differs from the best when tested alone, not after the correction for all "
+        "? undecided: differs from the best when tested alone, but not after correction for all "
         "tests",
         "# not tested against the best",
     ]
@@ -234,7 +234,7 @@ def test_tables_and_verdicts_say_what_is_undecided(make):
 
 
 def test_how_large_a_difference_could_have_been_missed(make):
-    said = "differences from these on would have been found in four of five runs: MAUVE* 0.081"
+    said = "difference at least this large would have been found in four of five runs: MAUVE* 0.081"
     assert said in " ".join(plain_text(of_pair(make, detectable=0.0812), width=300).split())
     found = of_pair(make, detectable=0.0812, adjusted_p_value=0.01)
     for data in (found, of_pair(make, detectable=None), of_pair(make)):

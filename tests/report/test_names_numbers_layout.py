@@ -220,7 +220,7 @@ def test_a_row_for_each_group_and_the_lowest_marked(make, grouped):
     assert lines[3].split() == ["World", "600", "0.900", "0.500", "0.500"]
     assert lines[4].split() == ["Sports", "400", "0.250!", "0.500", "0.500"]
     assert lines[5].split() == ["tiny", "3", "0.125", "0.500", "0.500"]
-    assert "! lowest of its column, among groups of at least 10" in " ".join(lines)
+    assert "! lowest in its column, among groups of at least 10" in " ".join(lines)
 
 
 def test_scores_by_group_are_no_columns_of_the_table(make, grouped):
@@ -271,7 +271,7 @@ def test_groups_of_the_generated_set_have_a_column_and_rows(make, grouped):
     assert lines[2].split()[-1] == "Own"
     assert lines[3].split()[-1] == "0.750"
     assert lines[4].split() == ["world", "0", "–", "–", "–", "0.750"]
-    assert "Own: precision of the generated samples of the group" in " ".join(lines)
+    assert "Own: precision of the generated samples in the group" in " ".join(lines)
 
 
 def test_of_many_groups_the_worst_are_shown(make, grouped):
@@ -281,7 +281,9 @@ def test_of_many_groups_the_worst_are_shown(make, grouped):
     )
     rows = [line for line in text.split("\n") if line.startswith("g") and "0.5" in line]
     assert [row.split()[0] for row in rows] == [f"g{place}" for place in range(20)]
-    assert "The 20 groups of the lowest recall; 40 more are in the JSON" in " ".join(text.split())
+    assert "Shown are the 20 groups with the lowest recall; 40 more are in" in " ".join(
+        text.split()
+    )
     fifty = {label: values[label] for label in list(values)[:50]}
     text = plain_text(
         grouped(dict.fromkeys(fifty, 30), make["system"]("a", group_scores(make, fifty)))

@@ -545,7 +545,7 @@ def test_text_statistics_have_a_row_each_under_their_family():
     ]  # fmt: skip
     assert texts(rows[3]) == ["Self-BLEU-4", "0.250", "–", "–", "–", "–"]
     text = markdown_table(made_text("near", "far"))
-    assert "gap: value less that of the reference" in text
+    assert "gap: value minus that of the reference" in text
     assert "near, far, Self-BLEU-4: a single text has no others" in text
     assert "More:" not in text
 

@@ -159,9 +159,9 @@ def test_heads_of_two_lines_keep_many_systems_within_the_screen(count):
 def test_the_verdict_comes_first_and_says_who_lies_on_which_side():
     text = " ".join(text_table(many(), width=80).split())
     verdict = text.partition(" system ")[0]
-    assert "beyond chance from the reference: model-0 0 of 1, model-1 1 of 1" in verdict
-    assert "farthest from it: model-8 1 of 1, model-7 1 of 1, model-6 1 of 1" in verdict
-    assert "systems beyond chance: Length 4 above, 4 below" in verdict
+    assert "differ from the reference beyond chance: model-0 0 of 1, model-1 1 of 1" in verdict
+    assert "farthest from the reference: model-8 1 of 1, model-7 1 of 1, model-6 1 of 1" in verdict
+    assert "systems that differ beyond chance: Length 4 above, 4 below" in verdict
 
 
 def test_a_page_has_a_table_for_each_statistic_of_many_systems():
@@ -242,7 +242,7 @@ def test_cuts_seeds_and_warnings_are_told():
         each["n"], each["n_given"] = 300, 500
     data["systems"][1].update(n=300, n_given=300, warnings=["is short"], seeds=["a", "b"])
     text = text_table(data)
-    assert "note: all sets cut to 300, the smallest (far); --keep-sizes leaves them" in text
+    assert "note: all sets cut to 300, the smallest (far); --keep-sizes keeps them whole" in text
     assert "note: far: mean over 2 seed files" in text
     assert "warning: far: is short" in text
     assert "warning: all of it is odd" in text
@@ -348,7 +348,7 @@ def test_rows_of_one_metric_share_a_line_only_where_it_is_true_of_both():
     assert "within each text" in apart["Distinct-2 in a text"]
     assert "reference" in apart["Novelty-4"]
     assert "training set" in apart["Novelty-4 to training"]
-    assert apart["words"] == "median number of words, split at spaces"
+    assert apart["words"] == "median number of words, separated by spaces"
 
 
 def test_neither_end_of_novelty_is_good():

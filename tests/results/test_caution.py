@@ -168,4 +168,4 @@ def test_shared_data_keep_the_sentences_and_not_what_they_quote():
     (shared,) = bare.systems[0].cautions
     assert "[text left out]" in shared.text
     assert example not in json.dumps(bare.to_dict())
-    assert shared.brief == "50 % in another language, or no prose"
+    assert shared.brief == "50 % in another language, or not prose"

@@ -83,7 +83,7 @@ def check_made_alike(sets: Sequence[SampleSet]) -> None:
             pairs = ((key, first.get(key), made.get(key)) for key in {**first, **made})
             key, left, right = next(pair for pair in pairs if pair[1] != pair[2])
             raise InputError(
-                f"{samples.name}: was embedded otherwise than {sets[0].name}: {key} "
+                f"{samples.name}: was embedded differently from {sets[0].name}: {key} "
                 f"{right or 'unknown'}, not {left or 'unknown'}; both sides must come from the "
                 "same embedder"
             )
@@ -204,8 +204,9 @@ def _of_texts(
         yield Caution(
             "embedder",
             "compared by characters, not by meaning",
-            f"{chosen.reason}: texts are compared by their characters, so that scores say how they "
-            "are written; for what they say, name a model that reads them with --embedder",
+            f"{chosen.reason}: texts are compared by their characters, so scores describe how they "
+            "are written, not what they say; for that, name a model that reads them with "
+            "--embedder",
             "--embedder",
         )
     lost = unread_languages(embedder, sets)
@@ -216,9 +217,9 @@ def _of_texts(
     others = f" (and of {len(lost) - 1} other sets)" if len(lost) > 1 else ""
     yield Caution(
         "embedder",
-        fitting(f"{share} of a set {names}, not read", "a set in languages not read"),
+        fitting(f"{share} of a set {names}, not read", "a set in unread languages"),
         f"{embedder} does not read {names}, in which {share} of the texts of {worst} are{others}: "
-        "scores see little of what these say; leave --embedder out, or name one that reads them",
+        "scores reflect little of what they say; omit --embedder, or name one that reads them",
         "--embedder auto",
     )
 

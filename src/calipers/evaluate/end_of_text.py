@@ -127,8 +127,8 @@ def _note(cut: int, changed: int, empty: int, *, count: bool) -> str:
         scored = ", and the mark counts as one token" if count else ""
         ends = "ends" if cut == 1 else "end"
         parts.append(
-            f"{counted(cut, 'text')} {ends} before an end-of-text mark: what stands behind is "
-            f"left out{scored} ({option})"
+            f"{counted(cut, 'text')} {ends} before an end-of-text mark: what follows is left "
+            f"out{scored} ({option})"
         )
     if changed > cut:
         begins = "begins" if changed - cut == 1 else "begin"
@@ -138,6 +138,6 @@ def _note(cut: int, changed: int, empty: int, *, count: bool) -> str:
     if empty:
         parts.append(
             f"{counted(empty, 'text')} of these {'is' if empty == 1 else 'are'} empty: the mark "
-            "stands at once"
+            "comes first"
         )
     return "; ".join(parts)

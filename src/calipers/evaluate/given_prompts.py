@@ -46,7 +46,7 @@ FEWEST = 20
 """Shared prompts below which all answers are compared, and prompts of known text below which
 nothing is predicted from them."""
 
-NOT_HELD = "what these bring counts as closeness here"
+NOT_HELD = "similarity due to the prompts counts as closeness here"
 """Of scores that compare answers as they are, whatever they answer."""
 
 LOOKED_AT = 2_000
@@ -284,9 +284,10 @@ def unaddressed(given: Sequence[GivenPrompts | None]) -> Iterator[Caution]:
         yield Caution(
             "prompts",
             "hardly answers the prompts of its rows",
-            "its answers lie hardly closer to the reference's answers to the same prompts than to "
-            f"those to others (closer than {100 * lowest:.0f} % of them; 50 % is chance): either "
-            "it does not answer its prompts, or its rows stand in another order than their prompts",
+            "its answers are hardly closer to the reference's answers to the same prompts than to "
+            f"those to other prompts (closer than {100 * lowest:.0f} % of them; 50 % is chance): "
+            "either "
+            "it does not answer its prompts, or its rows are in a different order from its prompts",
         )
 
 

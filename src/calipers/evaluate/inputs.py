@@ -451,7 +451,7 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
         return ()
     unit = units[0] if units[0] == units[1] else BOTH
     text = (
-        f"its texts have {ours:g} {unit} in the median, those of the reference {theirs:g}; "
+        f"its texts have a median of {ours:g} {unit}, those of the reference {theirs:g}; "
         "a difference in length alone changes the scores"
     )
     brief, moved = brief_lengths(theirs, ours, unit), by_ratio("lengths", theirs, ours)
@@ -462,7 +462,7 @@ def same_samples(reference: SetSummary, generated: SetSummary, *, unit: str) -> 
     """Say that a system holds only samples of the reference, and whether it holds all of them."""
     whole = generated.content_hash == reference.content_hash
     text = f"has {'exactly' if whole else 'only'} {unit} of the reference"
-    brief = "is the reference itself" if whole else "has only samples of the reference"
+    brief = "is the reference itself" if whole else "holds only reference samples"
     return Caution("same_file", brief, text)
 
 
@@ -503,7 +503,7 @@ def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[
 def quotes_cautions(samples: SampleSet, whose: str = "") -> Iterator[Caution]:
     """Point to the note on a file of which quotation marks may have swallowed rows."""
     for note in swallowed(samples.notes):
-        yield Caution("quotes", f"{whose}quotation marks swallow rows", note, "--no-quotes")
+        yield Caution("quotes", f"{whose}quotation marks may merge rows", note, "--no-quotes")
         return
 
 
@@ -517,8 +517,8 @@ def few_samples(inputs: ComparisonInputs) -> tuple[Caution, ...]:
     text = (
         f"fewer than {RECOMMENDED:,} samples in {first_names(small, NAMED)}: scores of so few "
         "are biased and vary more (Pillutla et al., JMLR 2023, section 8): where both sets are "
-        "small, wide balls of neighbours can raise precision, recall and coverage; where the "
-        "generated set alone is, coverage falls"
+        "small, wide nearest-neighbour balls can raise precision, recall and coverage; where only "
+        "the generated set is small, coverage falls"
     )
     moved = by_size(min(size for _, size in sizes))
     return (Caution("few_samples", f"fewer than {RECOMMENDED:,} samples", text, movement=moved),)

@@ -113,7 +113,7 @@ def read_judged_samples(generated: Any, reference: Any, field: str | None) -> Ju
         tuple(sets if real is None else [real, *sets]),
         None if real is None else real.name,
         tuple(
-            f"{system.name}: of its {len(system.sets)} files the first is judged"
+            f"{system.name}: only the first of its {len(system.sets)} files is judged"
             for system in systems
             if len(system.sets) > 1
         ),

@@ -228,8 +228,8 @@ def cluster_warnings(inputs: ComparisonInputs) -> Iterator[str]:
     ]
     if lacking:
         yield (
-            f"no field {inputs.cluster!r} in {first_names(lacking, NAMED)}: every sample of "
-            "these counts as independent"
+            f"no field {inputs.cluster!r} in {first_names(lacking, NAMED)}: every sample counts as "
+            "independent there"
         )
     for name, _, clusters in clustered:
         if clusters.blocks == 0:

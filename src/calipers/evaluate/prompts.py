@@ -432,14 +432,14 @@ def _check_shared(samples: SampleSet, texts: Sequence[str], openings: Openings) 
     filled = max(1, sum(map(bool, texts)))
     if openings.copies.sum() > filled / 2:
         raise InputError(
-            f"{samples.place}: most of its texts stand in the reference to the end, so that "
-            f"{OPTION} cannot tell prompts from what follows"
+            f"{samples.place}: most of its texts occur whole in the reference, so {OPTION} cannot "
+            "tell prompts from continuations"
         )
     share = float(openings.sharing.sum() / (filled - openings.copies.sum()))
     if share < NEARLY_ALL:
         raise InputError(
             f"{samples.place}: {OPTION} sees no prompts: its rows have no field 'prompt', and "
-            f"{percent(share)} of its texts begin as a text of the reference does, where "
+            f"{percent(share)} of its texts begin as a reference text does, but "
             f"{percent(NEARLY_ALL)} must share {SHORTEST_PROMPT} words with the same row or "
             f"{SHARED_WORDS} with any; {_skip(openings.words)}"
         )
@@ -457,7 +457,7 @@ def _check_alike(samples: SampleSet, texts: Sequence[str], done: NDArray[np.bool
     if done[filled].mean() < NEARLY_ALL:
         raise InputError(
             f"{samples.place}: shares shorter openings with the reference than another set does, "
-            f"so that {OPTION} cannot cut both where the reference is cut: compare it apart, or "
+            f"so {OPTION} cannot cut both where the reference is cut: compare it separately, or "
             f"{SKIP}"
         )
 
@@ -537,9 +537,9 @@ def _opening_cut(samples: SampleSet, words: NDArray[np.int64]) -> Cut:
     if len(lost):
         low, high, median = int(lost.min()), int(lost.max()), float(np.median(lost))
         unit = samples.word_unit
-        size = f": {median:g} {unit} in the median, {low} to {high}"
+        size = f": median {median:g} {unit}, {low} to {high}"
         size = f": {counted_words(low, unit)}" if low == high else size
-    what = "the opening in common with the other side"
+    what = "the opening shared with the other side"
     return Cut(samples, np.array(starts, np.int64), what, size)
 
 
@@ -548,4 +548,4 @@ def _skip(words: NDArray[np.int64]) -> str:
     shared = words[words > 0]
     if 2 * len(shared) < len(words) or not (count := words_to_skip(shared)):
         return SKIP
-    return f"--skip-words {count} (skip_words={count}) takes that many words off every text"
+    return f"--skip-words {count} (skip_words={count}) removes that many words from every text"

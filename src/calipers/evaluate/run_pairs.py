@@ -60,7 +60,7 @@ def score_estimate(score: Score, system: System, run: Run) -> tuple[LimitEstimat
             f"{smallest} samples are too few; run it again with at least {needed} in every set"
         )
     estimate = LimitEstimate.of(score, blocks=blocks)
-    why = "its metric has none, or nothing moves it; choose another score of the run"
+    why = "its metric has none, or does not vary; choose another score of the run"
     return estimate, "" if estimate is not None else why
 
 

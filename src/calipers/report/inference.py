@@ -36,7 +36,7 @@ BRIEF = {
 }
 """What the marks mean, in a word or two."""
 BOUNDS = "[low,high]"
-COVERS = "of the score's average at these sizes; bias comes on top"
+COVERS = "for the average score at these sizes; does not include bias"
 
 
 def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) -> Iterator[Note]:
@@ -51,11 +51,11 @@ def mark_notes(comparison: Comparison, marks: set[str], *, brief: bool = False) 
         EQUAL: f"equal to the best within {within} (at {percent(level_of(comparison))})",
         ALIKE: f"not distinguishable from the best ({_how(comparison)})",
         OPEN: (
-            "undecided: differs from the best when tested alone, not after the correction for all "
+            "undecided: differs from the best when tested alone, but not after correction for all "
             "tests"
         ),
         UNTESTED: "not tested against the best",
-        SAME: "only samples of the reference: not ranked",
+        SAME: "reference samples only: not ranked",
     }
     yield from (Note("mark", text, mark) for mark, text in meanings.items() if mark in marks)
 
@@ -70,7 +70,7 @@ def interval_notes(comparison: Comparison, metrics: Sequence[ShownScore]) -> Ite
     level = f"{' and '.join(map(percent, levels))} " if levels else ""
     yield Note("interval", f"{level}interval {COVERS}", BOUNDS)
     if any(score.approximate for score in known):
-        approximate = "approximate: found on smaller sets, or a share close to 0 or 1"
+        approximate = "approximate: from smaller sets, or for a share close to 0 or 1"
         yield Note("interval", approximate, APPROXIMATE)
 
 
@@ -86,7 +86,7 @@ def untested(comparison: Comparison, tests: Sequence[SignificanceTest]) -> Itera
     for test in tests:
         if defined(test.p_value) is None:
             name = spoken(comparison, metric_of(comparison, test.score))
-            reason = clean(test.reason or "no p-value, and no reason was kept")
+            reason = clean(test.reason or "no p-value; no reason was recorded")
             about.setdefault(reason, []).append((*_sides(comparison, test), f", {name}"))
     for reason, tested in about.items():
         more = f" and {len(tested) - 3} more" if tested[3:] else ""

@@ -236,7 +236,7 @@ def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
     if cut:
         smallest = [row for row in generated if row.n_given == row.n]
         reason = f", the smallest ({_names(smallest)})" if smallest else ""
-        yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes leaves them"
+        yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes keeps them whole"
 
 
 def full_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -271,7 +271,7 @@ def cluster_note(comparison: Comparison) -> Iterator[str]:
     sets = [("the reference", comparison.reference)]
     sets += [(short(system.name), system.summary) for system in comparison.systems]
     counts = [f"{row.clusters} of {row.n} samples in {name}" for name, row in sets]
-    tests = "; tests against the reference take one sample of each"
+    tests = "; tests against the reference use one sample of each"
     yield (
         f"clusters by {clean(field)!r} (--cluster), which count as drawn together: "
         f"{', '.join(counts)}{tests if settings.get('level') is not None else ''}"
@@ -399,7 +399,7 @@ def reason_of(score: Score | None) -> str:
     """Say why a score has no value."""
     if score is None:
         return "not computed"
-    return clean(score.reason or "no value, and no reason was kept")
+    return clean(score.reason or "no value; no reason was recorded")
 
 
 def _reasons_of(

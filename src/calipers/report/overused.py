@@ -182,7 +182,7 @@ def verdict(result: TextComparison) -> Iterator[Words]:
         if not surest:
             known = any(value_of(s.scores.get(key)) is not None for s in result.systems)
             if known:
-                yield (f"{text_label(key).lower()} phrases: none of any system",)
+                yield (f"{text_label(key).lower()} phrases: none in any system",)
             continue
         surest.sort(key=lambda row: (row[0], row[1]))
         parts = [
@@ -193,5 +193,5 @@ def verdict(result: TextComparison) -> Iterator[Words]:
             )
             for _, _, system, first in surest[:NAMED]
         ]
-        rest = f"; {len(surest) - NAMED} more systems overdo others" if surest[NAMED:] else ""
+        rest = f"; {len(surest) - NAMED} more systems over-use others" if surest[NAMED:] else ""
         yield joined((f"{text_label(key).lower()}: ",), listed(parts, "; "), (rest,))

@@ -392,7 +392,8 @@ def _cuts(result: TextComparison) -> Iterator[str]:
         if limit == size or not smallest:
             yield f"larger sets cut to {limit or size}" + (" (--max-samples)" if limit else "")
         else:
-            yield f"all sets cut to {size}, the smallest ({smallest[0]}); --keep-sizes leaves them"
+            smallest_set = f"the smallest ({smallest[0]})"
+            yield f"all sets cut to {size}, {smallest_set}; --keep-sizes keeps them whole"
     yield from legend.seed_notes(result.systems)
 
 
@@ -416,13 +417,13 @@ def _meanings(result: TextComparison) -> Iterator[tuple[str, str]]:
     """
     if not _has_many(result):
         head = length_head(row for _, row, _ in _sets(result))
-        about = "median number of words, split at spaces"
+        about = "median number of words, separated by spaces"
         yield head, about if head == "words" else length_meaning(head)
     if str(result.settings.get("tokenizer", "")).startswith("unicode-"):
         yield (
             "tokens",
-            "words and marks of any script; where one has no spaces, characters or clusters of "
-            "them (the default unless all are English)",
+            "words and punctuation of any script; in scripts without spaces, characters or "
+            "clusters of them (the default unless all texts are English)",
         )
     lines: dict[str, dict[str, list[str]]] = {}
     for key in result.settings["metrics"]:
@@ -458,11 +459,11 @@ def _signs(result: TextComparison, *, brief: bool = False) -> Iterator[Note]:
     if result.reference is None:
         yield Note(
             "interval",
-            "A statistic of one set is hard to interpret: --reference FILE, with texts that "
-            "people wrote, shows whether it is high or low.",
+            "A statistic of one set is hard to interpret: compare with human texts (--reference "
+            "FILE) to see whether it is high or low.",
         )
     elif _has_gaps(result):
-        text = "gap: value less that of the reference; closer to 0 is more similar."
+        text = "gap: value minus that of the reference; closer to 0 is more similar."
         yield Note("interval", text)
     if not brief:
         yield from _intervals(result)
@@ -472,9 +473,9 @@ def _signs(result: TextComparison, *, brief: bool = False) -> Iterator[Note]:
     yield from (Note("mark", text, sign) for sign, text in arrows.items() if sign in shown)
     if _has_many(result):
         if _has_gaps(result):
-            yield Note("mark", "the intervals of both overlap: the gap may be chance", ALIKE)
+            yield Note("mark", "the two intervals overlap: the gap may be chance", ALIKE)
             if brief:
-                text = "statistics by which a system lies beyond chance, of those that can tell"
+                text = "statistics that differ from the reference beyond chance, of those tested"
                 yield Note("mark", text, "differs")
     elif any(_best_of(result, key) is not None for key in keys):
         yield Note("mark", "closest to the reference, or best, in its row", BEST)
@@ -493,11 +494,11 @@ def _intervals(result: TextComparison) -> Iterator[Note]:
     level = percent(max(score.level or 0.0 for score in scores))
     brackets = ", [low,high] below where asymmetric" if any(map(is_asymmetric, scores)) else ""
     apart = (
-        "; a gap is more than chance where the intervals of both sets lie apart"
+        "; a gap is more than chance where the two intervals do not overlap"
         if _has_gaps(result)
         else ""
     )
-    text = f"{level} interval of the average at this size{brackets}{apart}."
+    text = f"{level} interval for the average at this size{brackets}{apart}."
     yield Note("interval", text, PLUS_MINUS)
     if any(score.approximate for score in scores):
         text = "approximate interval: from smaller sets, or for a share close to 0 or 1."

@@ -65,7 +65,7 @@ def overview(result: TextComparison) -> Table:
     keys = [key for key in result.settings["metrics"] if key.partition(":")[0] != OVERUSED]
     columns += [_gaps(result, key, order, judged=judged) for key in keys]
     kinds = (*[REFERENCE] * judged, *[SYSTEM] * len(order))
-    heading = "Values of the reference, and gaps to them: value less that of the reference"
+    heading = "Reference values, and gaps: value minus that of the reference"
     return Table(
         tuple(lead),
         singles(columns),
@@ -184,13 +184,14 @@ def verdict(result: TextComparison) -> Iterator[Words]:
         ends = told[:CLOSEST], told[-CLOSEST:][::-1]
         if len(told) <= 2 * CLOSEST:
             ends = told, []
-        yield joined(("statistics beyond chance from the reference: ",), _counts(result, ends[0]))
+        head = "statistics that differ from the reference beyond chance: "
+        yield joined((head,), _counts(result, ends[0]))
         if ends[1]:
-            yield joined(("farthest from it: ",), _counts(result, ends[1]))
+            yield joined(("farthest from the reference: ",), _counts(result, ends[1]))
     elif told:
         place, count, of = told[0]
         name = named(result.systems[place].name, 2)
-        yield (name, f" lies beyond chance from the reference by {count} of {of} statistics")
+        yield (name, f" differs from the reference beyond chance in {count} of {of} statistics")
     if len(result) > MANY:
         listed_sides = [
             f"{text_label(side.key)} {side.above} above, {side.below} below"
@@ -198,7 +199,7 @@ def verdict(result: TextComparison) -> Iterator[Words]:
             if side.above or side.below
         ]
         if listed_sides:
-            yield (f"systems beyond chance: {'; '.join(listed_sides)}",)
+            yield (f"systems that differ beyond chance: {'; '.join(listed_sides)}",)
 
 
 def _counts(result: TextComparison, rows: Sequence[tuple[int, int, int]]) -> Words:

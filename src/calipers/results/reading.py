@@ -24,7 +24,7 @@ REMEDY = (
     "(calipers text)"
 )
 REMEDY_OF_CHARACTERS = (
-    "the reference holds none of their characters: compare texts of one script, or name a model "
+    "the reference holds none of their characters: compare texts in one script, or name a model "
     "that reads both sides (--embedder)"
 )
 
@@ -123,7 +123,7 @@ def unread_note(embedder: str, name: str, reading: SetReading | None) -> str | N
     """Say of a single set what an embedder did not read, where it is enough to say."""
     if reading is None or reading.lost < WORTH_SAYING:
         return None
-    what = "nothing is measured of it" if reading.too_little else "what these say is not seen"
+    what = "nothing is measured of it" if reading.too_little else "their content is not seen"
     return f"{name}: {unread_text(embedder, [('its', reading)])}; {what}: {remedy_of(embedder)}"
 
 
@@ -133,7 +133,7 @@ def unread_text(embedder: str, sides: SideReadings) -> str:
     Examples
     --------
     >>> unread_text("minilm", [("its", SetReading(2, 9, 3, 1)), ("the reference's", None)])
-    'minilm does not know 33 % of its words; 1 text has no word that it knows'
+    'minilm does not know 33 % of its words; 1 text has no known word'
     """
     known = [(whose, reading) for whose, reading in sides if reading is not None]
     shares = [_percent(reading.unread) for _, reading in known]
@@ -145,7 +145,7 @@ def unread_text(embedder: str, sides: SideReadings) -> str:
         text = " and ".join([f"{first} of {owners[0]} words", *(f"{s} of {o}" for s, o in others)])
     count = sum(reading.unread_texts or 0 for _, reading in known)
     have = "text has" if count == 1 else "texts have"
-    none = f"; {count:,} {have} no word that it knows" if count else ""
+    none = f"; {count:,} {have} no known word" if count else ""
     return f"{embedder} does not know {text}{none}"
 
 
@@ -159,7 +159,7 @@ def unread_cautions(
     if not lost:
         return
     reason = too_little(embedder, sides)
-    what = "no score is given" if reason else "what these say is not compared"
+    what = "no score is given" if reason else "their content is not compared"
     text = f"{reason or unread_text(embedder, lost)}; {what}: {remedy or remedy_of(embedder)}"
     whose, most = max(lost, key=lambda side: side[1].lost)
     unit = "words" if most.lost == most.unread else "texts"

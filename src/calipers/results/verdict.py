@@ -38,7 +38,7 @@ class Finding(Plain):
         many systems are alike, what a single system scores (``"score"``), who has
         ``"collapsed"`` or lies ``"distant"`` from the reference, what is ``"lost"`` beyond the
         noise floor, where such a loss is ``"unconfirmed"`` since no test distinguishes the system
-        from the reference, who is ``"distinguishable"`` from the reference, that this is ``"untested"``,
+        from the reference, who is ``"distinguishable"`` from it, that this is ``"untested"``,
         of whom no verdict is given (``"withheld"``), since too little of the texts was read, who
         holds only samples of the ``"reference"`` and is not ranked, or who holds the ``"same"``
         samples as another system.

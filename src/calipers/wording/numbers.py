@@ -157,7 +157,7 @@ def length_head(sets: Iterable[SetSize]) -> str:
 def length_meaning(head: str) -> str:
     """Say what such a column holds."""
     if head == "length":
-        return "median length of a sample in words, of scripts without spaces in characters"
+        return "median length of a sample in words; in characters for scripts without spaces"
     return "median length of a sample"
 
 

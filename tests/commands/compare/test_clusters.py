@@ -93,7 +93,7 @@ def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
     own = reference.with_clusters([f"row {row}" for row in range(300)])
     bare, given = (compare(each, sides[1], cluster="prompt") for each in (reference, own))
     assert ends(bare) == ends(given)
-    note = "no field 'prompt' in the reference: every sample of these counts as independent"
+    note = "no field 'prompt' in the reference: every sample counts as independent there"
     assert any(each.startswith(note) for each in bare.warnings)
     assert not any(each.startswith("no field") for each in given.warnings)
 

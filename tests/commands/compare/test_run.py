@@ -236,7 +236,7 @@ def test_good_rows_that_repeat_are_as_good_as_before(rng, projection):
         assert after < before - 0.2
     assert found.settings["projection"] == projection
     (warning,) = (each for each in found["repeated"].warnings if "repeat" in each)
-    assert warning.startswith("95 % of its rows repeat an earlier one of the set, 0 % of as many")
+    assert warning.startswith("95 % of its rows duplicate an earlier one, as do 0 % of as many")
     assert "lower coverage, recall, MAUVE" in warning
     assert "with --projection union precision" in warning
     assert not any("repeat" in each for each in found["held"].warnings)
@@ -267,7 +267,7 @@ def test_paths_and_saved_results(tmp_path, reference, generated):
 @pytest.mark.slow
 def test_a_difference_in_length_is_said(rng, reference):
     found = compare(reference, {"long": texts(rng, 100, words=30)})
-    assert "30 words in the median, those of the reference 12" in found["long"].warnings[0]
+    assert "a median of 30 words, those of the reference 12" in found["long"].warnings[0]
     assert compare(reference, {"alike": texts(rng, 100)})["alike"].warnings == ()
 
 

@@ -272,8 +272,8 @@ THAI = ["วันนี้อากาศดีมากเราไปสว�
 @pytest.mark.parametrize(
     ("texts", "tokenizer", "end"),
     [
-        (CHINESE, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer unicode, zh"),
-        (THAI, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer unicode"),
+        (CHINESE, "whitespace", "into one piece (1.0 tokens per text); use --tokenizer unicode"),
+        (THAI, "whitespace", "into one piece (1.0 tokens per text); use --tokenizer unicode"),
         (["，".join(CHINESE)], "intl", "into long pieces (23.0 tokens a text)"),
         (CHINESE, "characters", None),
         (CHINESE, "zh", None),
@@ -599,7 +599,7 @@ def test_the_table_shows_intervals(found, width):
     for each in (score, own):
         half = (each.interval[1] - each.interval[0]) / 2
         assert f"{each.value:.3f}±{half:.3f}" in line
-    assert "± 95 % interval of the average at this size" in " ".join(text.split())
+    assert "± 95 % interval for the average at this size" in " ".join(text.split())
     assert "lie apart" in " ".join(text.split())
 
 

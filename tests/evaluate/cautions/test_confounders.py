@@ -106,7 +106,7 @@ def test_rows_that_repeat_are_told_beside_those_of_the_reference(rng):
     found = confounders(sets[0], sets[1:])
     assert (found.duplicates.generated, found.duplicates.reference) == (0.5, 0.0)
     (warning,) = found.warnings
-    assert warning.startswith("50 % of its rows repeat an earlier one of the set, 0 % of as many")
+    assert warning.startswith("50 % of its rows duplicate an earlier one, as do 0 % of as many")
     assert "coverage, recall, MAUVE" in warning
     assert "precision" in warning
     assert confounders(sets[1], sets[1:]).warnings == ()
@@ -196,11 +196,11 @@ def test_longer_texts_are_warned_of_with_a_length_to_cut_at(rng):
     (warning,) = confounders(reference, [longer]).warnings
     median, known = np.median(longer.word_counts()), np.median(reference.word_counts())
     assert warning.startswith(
-        f"its texts have {median:g} words in the median, those of the reference {known:g};"
+        f"its texts have a median of {median:g} words, those of the reference {known:g};"
     )
     cut = lengths_of(reference, longer)[0].cut
     assert cut == int(np.quantile(reference.word_counts(), 0.05))
-    assert f"--match-length {cut} cuts both sides alike" in warning
+    assert f"--match-length {cut} cuts both sides equally" in warning
     assert confounders(match_length(reference, cut), [match_length(longer, cut)]).warnings == ()
 
 
@@ -215,7 +215,7 @@ def test_a_cut_that_leaves_next_to_nothing_of_the_texts_is_not_advised(rng):
     (caution,) = confounders(side(150), [side(300)]).cautions
     assert caution.kind == "lengths"
     assert caution.remedy == ""
-    assert "compare texts of like length" in caution.text
+    assert "compare texts of similar length" in caution.text
     few = [of_lengths(rng, rng.integers(size, size + 50, 200)) for size in (150, 300)]
     (caution,) = confounders(few[0], [few[1]]).cautions
     assert caution.remedy.startswith("--match-length 1")
@@ -294,10 +294,10 @@ def alike(rng):
     [
         (0.0, 0.04, None),
         (0.20, 0.22, None),
-        (0.30, 0.32, "of these the scores see beginnings only"),
-        (0.0, 0.5, "beginnings stand against whole texts"),
-        (0.6, 0.2, "beginnings stand against whole texts"),
-        (0.9, 0.91, "of these the scores see beginnings only"),
+        (0.30, 0.32, "of these the scores see only their beginnings"),
+        (0.0, 0.5, "beginnings are compared with whole texts"),
+        (0.6, 0.2, "beginnings are compared with whole texts"),
+        (0.9, 0.91, "of these the scores see only their beginnings"),
     ],
 )
 def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
@@ -402,7 +402,7 @@ def test_repeats_are_told_beside_the_reference_at_the_same_size(rng):
     # 200 pairs, of which 100 texts are drawn: the chance of the other half is 99 of 399
     assert found.duplicates.reference == pytest.approx(99 / 399 / 2, abs=1e-9)
     (warning,) = found.warnings
-    assert warning.startswith("40 % of its texts repeat an earlier one of the set, 12 % of as many")
+    assert warning.startswith("40 % of its texts duplicate an earlier one, as do 12 % of as many")
 
 
 def test_what_people_repeat_as_often_is_no_warning(rng):
@@ -428,7 +428,7 @@ def test_copies_of_the_reference_are_found_whatever_their_case_and_spacing(rng):
     found = check(reference, generated)
     assert (found.copies.generated, found.copies.expected) == (0.15, 0)
     (warning,) = found.warnings
-    assert warning.startswith("15 % of its texts stand in the reference word for word (0 % of")
+    assert warning.startswith("15 % of its texts occur word for word in the reference (0 % of")
 
 
 def test_the_reference_itself_is_said_elsewhere(rng):
@@ -454,7 +454,7 @@ def test_prompts_on_both_sides_are_told_once(rng):
     assert (unknown.beginnings.generated, unknown.beginnings.words) == (1, 12)
     (warning,) = unknown.warnings
     assert warning.startswith("100 % of its texts begin as a reference text does, with 12 words in")
-    assert "if it is a prompt, --strip-prompt takes it off both sides" in warning
+    assert "if it is a prompt, --strip-prompt removes it from both sides" in warning
 
 
 def test_a_prompt_on_one_side_sets_the_sides_apart(rng):
@@ -464,7 +464,7 @@ def test_a_prompt_on_one_side_sets_the_sides_apart(rng):
     found = check(reference, generated, prompts=(prompts, prompts))
     assert (found.prompts.reference, found.prompts.generated) == (0, 1)
     (warning,) = found.warnings
-    assert "this alone sets the two sides apart" in warning
+    assert "this alone separates the two sides" in warning
 
 
 def test_a_reference_that_keeps_the_prompts_which_generated_rows_name_is_seen(rng):
@@ -505,7 +505,7 @@ def test_a_side_that_names_no_prompts_may_begin_with_others(rng):
     assert "0 % of the reference's texts with one of these; the reference's rows name none" in (
         warning
     )
-    assert "unless the reference's texts begin with others, this alone sets the two" in warning
+    assert "unless the reference's texts begin with other prompts, this alone separates" in warning
     warning = check(kept, without, prompts=(prompts, None)).warnings[-1]
     assert "and 0 % of its texts with one of these; its rows name none; unless its texts" in warning
 
@@ -531,7 +531,7 @@ def test_answers_that_restate_a_prompt_of_its_own_field_lose_no_words(rng):
         (caution,) = check(*sides, prompts=known).cautions
         assert caution.kind == "openings"
         assert caution.remedy == ""
-        assert "the prompts that rows name do not begin them" in caution.text
+        assert "they do not begin with the prompts in their rows" in caution.text
         assert "--" not in caution.text
     (caution,) = check(*sides).cautions
     assert caution.remedy.startswith("--skip-words")
@@ -543,7 +543,7 @@ def test_what_nearly_all_texts_begin_with_is_a_prompt_though_rows_name_others(rn
     names = [story(rng, 4) for _ in prompts]
     (caution,) = check(*sides, prompts=(names, names)).cautions
     assert caution.remedy == "--skip-words 10"
-    assert "if it is another prompt than rows name" in caution.text
+    assert "if it is a prompt that the rows do not name" in caution.text
 
 
 def test_a_form_that_people_share_is_no_prompt(rng):
@@ -797,7 +797,7 @@ def test_another_script_is_told_once_with_its_share(rng):
     said = about_scripts(found)
     assert len(said) == 1
     # One cause is named once, by the languages
-    (warning,) = [text for text in found.warnings if "sets the sides apart" in text]
+    (warning,) = [text for text in found.warnings if "separates the sides" in text]
     assert warning.startswith("20 % of its texts are in Cyrillic script, 0 % of the reference's")
     assert f"{100 * share:.0f} % Cyrillic" in said[0]
     assert said[0].index("Latin") < said[0].index("Cyrillic"), "the largest share first"
@@ -814,7 +814,7 @@ def test_two_scripts_on_both_sides_are_no_warning(rng):
     found = check_language(side(), side())
     assert 0 < found.scripts.halves < 0.5
     assert about_scripts(found) == []
-    assert [text for text in found.warnings if "sets the sides apart" in text] == []
+    assert [text for text in found.warnings if "separates the sides" in text] == []
 
 
 def test_texts_without_letters_have_no_script(rng):
@@ -834,7 +834,7 @@ def test_sides_in_other_unicode_forms_are_told_and_their_copies_found():
         assert found.copies.generated == 1
         assert found.language is None or found.language.generated_foreign == 0
         (caution,) = [each for each in found.cautions if each.kind == "forms"]
-        assert caution.brief == "all in another Unicode form"
+        assert caution.brief == "all in a different Unicode form"
         assert caution.text.startswith(
             "100 % of its texts and 0 % of the reference's are in decomp"
         )
@@ -843,5 +843,5 @@ def test_sides_in_other_unicode_forms_are_told_and_their_copies_found():
             for each in confounders(sample_set(other), [sample_set(plain)]).cautions
             if each.kind == "forms"
         ]
-        assert caution.brief == "reference: all in another Unicode form"
+        assert caution.brief == "reference: all in a different Unicode form"
     assert not confounders(sample_set(apart), [sample_set(hidden)]).forms.caution()

@@ -174,7 +174,7 @@ def test_what_is_missing_is_said(data, make):
         "model_a by meaning",
         "note: no topics: why",
         "",
-        "note: b cannot be explained: its samples are not known",
+        "note: b cannot be explained: its samples are not available",
     ]
 
 

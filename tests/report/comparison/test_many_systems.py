@@ -73,7 +73,7 @@ def test_several_systems_with_long_names_keep_the_intervals_of_closeness(
     heads = [line for line in text.split("\n") if line.strip().startswith("Precision")]
     assert len(heads) == 2  # a table for each view
     assert all("MAUVE*" in head for head in heads)
-    assert "[95 % interval] where there is room" in " ".join(text.split())
+    assert "[95 % interval] where space permits" in " ".join(text.split())
     rows = rows_of(text)
     assert len(rows) == count
     assert {row.count("[") for row in rows} == {1}

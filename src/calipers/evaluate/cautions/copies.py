@@ -68,7 +68,7 @@ SAME_LENGTH, FEWEST_ALIKE = 0.5, 30
 five stories GPT-2 XL goes on with a word or more of the person's; fewer openings than 30 may agree
 in length by chance."""
 
-MOVES = "this moves precision, recall, MAUVE and BLEU"
+MOVES = "this changes precision, recall, MAUVE and BLEU"
 """Upwards where answers are compared as they are; where shared prompts are held constant, words of
 the prompt on both sides lower precision and recall."""
 
@@ -100,11 +100,11 @@ class Duplicates:
         if not beyond_chance(*shares, *sizes, least=MORE_REPEATS):
             return None
         text = (
-            f"{percent(self.generated)} of its {self.unit} repeat an earlier one of the set, "
-            f"{percent(self.reference)} of as many reference {self.unit} do; repeats lower "
-            "coverage, recall, MAUVE and every measure of variety, and with --projection union "
-            "precision and density too: where they come from sampling the same prompt, keep one "
-            "of each"
+            f"{percent(self.generated)} of its {self.unit} duplicate an earlier one, as do "
+            f"{percent(self.reference)} of as many reference {self.unit}; duplicates lower "
+            "coverage, recall, MAUVE and every measure of diversity, and with --projection union "
+            "precision and density too: if they come from sampling the same prompt, keep one of "
+            "each"
         )
         brief, more = f"{brief_share(self.generated)} duplicates", self.generated - self.reference
         return Caution("duplicates", brief, text, movement=movement("duplicates", more))
@@ -134,8 +134,8 @@ class Copies:
         if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_COPIES):
             return None
         text = (
-            f"{percent(self.generated)} of its texts stand in the reference word for word "
-            f"({percent(self.expected)} of the reference's texts stand there twice); copies raise "
+            f"{percent(self.generated)} of its texts occur word for word in the reference "
+            f"({percent(self.expected)} of the reference's texts occur there twice); copies raise "
             "every score: compare with texts that the model cannot have seen"
         )
         brief = f"{brief_share(self.generated)} copied from the reference"
@@ -211,7 +211,7 @@ class Prompts:
         brief = f"{whose}{share} begin with {'their' if self._own else 'a'} prompt"
         if self.reference is None and not self._in_generated:
             brief = "the reference keeps its prompts"
-        text = f"{self._shares}; {self._effect}: --strip-prompt takes it off, on both sides"
+        text = f"{self._shares}; {self._effect}: --strip-prompt removes it from both sides"
         return Caution("prompts", brief, text, "--strip-prompt", self._movement)
 
     @property
@@ -259,12 +259,16 @@ class Prompts:
     def _effect(self) -> str:
         if self._in_generated and self._in_reference:
             return MOVES
-        apart = "this alone sets the two sides apart"
+        apart = "this alone separates the two sides"
         other, whose = self.reference, "the reference's"
         if self._in_reference:
             other, whose = self.generated, "its"
         # What a side begins with whose rows name no prompts, nobody knows
-        return apart if other is not None else f"unless {whose} texts begin with others, {apart}"
+        return (
+            apart
+            if other is not None
+            else f"unless {whose} texts begin with other prompts, {apart}"
+        )
 
 
 @dataclass(frozen=True)
@@ -309,7 +313,7 @@ class Beginnings:
         """Say how many there are, how long they are, and what to do."""
         if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_BEGINNINGS):
             return None
-        many = f"{self.words:g}" if self.words < BEGINNING else f"{BEGINNING} and more"
+        many = f"{self.words:g}" if self.words < BEGINNING else f"{BEGINNING} or more"
         text = (
             f"{percent(self.generated)} of its texts begin as a reference text does, with {many} "
             f"{self.unit} in common ({percent(self.expected)} of the reference's texts among "
@@ -336,16 +340,16 @@ class Beginnings:
     def _advice(self) -> str:
         if self._answers:
             return (
-                f"the prompts that rows name do not begin them, so that these {self.unit} belong "
-                "to the answers, such as a question that is restated; look for copies"
+                f"they do not begin with the prompts in their rows, so these {self.unit} belong to "
+                "the answers, as when a question is restated; look for copies"
             )
         if self.both and not self.apart:
-            remedy = "--strip-prompt takes it off both sides"
+            remedy = "--strip-prompt removes it from both sides"
         elif not self.skip:
             remedy = "compare the continuations only"
         else:
-            remedy = f"{self._remedy} takes that many {self.unit} off every text"
-        what = "if it is another prompt than rows name" if self.apart else "if it is a prompt"
+            remedy = f"{self._remedy} removes that many {self.unit} from every text"
+        what = "if it is a prompt that the rows do not name" if self.apart else "if it is a prompt"
         return f"{MOVES}: {what}, {remedy}; if not, look for copies"
 
 

@@ -41,17 +41,19 @@ class Outliers:
         sides = [("the reference", self.reference), ("the generated set", self.generated)]
         named = " and ".join(f"{_rows(rows)} of {side}" for side, rows in sides if rows)
         many = len(self.reference) + len(self.generated) > 1
-        lie, hold, them = ("lie", "hold", "them") if many else ("lies", "holds", "it")
+        lie, hold, they, rule, them = "lies", "holds", "it", "dominates", "it"
+        if many:
+            lie, hold, they, rule, them = "lie", "hold", "they", "dominate", "them"
         upto = "up to " if many else ""
         text = (
             f"{named} {lie} {upto}{self.distance:,.0f} times as far from the mean as the median "
-            f"row and {hold} {percent(self.share)} of the variance of both sets: means and "
-            f"covariances (the Fréchet distance) and KID follow {them}, and a ball of neighbours "
-            f"around {them} covers the other side; principal axes and the classifier are fitted to "
-            f"the others: check {them}, or leave {them} out"
+            f"row and {hold} {percent(self.share)} of the variance of both sets: {they} {rule} "
+            "means and covariances (the Fréchet distance) and KID, and a nearest-neighbour ball "
+            f"around {them} covers the other side; principal axes and the classifier are fitted "
+            f"without {them}: check {them}, or leave {them} out"
         )
         share = brief_share(self.share)
-        brief = fitting(f"{named}: {share} of variance", f"few rows hold {share} of the variance")
+        brief = fitting(f"{named}: {share} of variance", f"a few rows hold {share} of the variance")
         return Caution("outlier", brief, text)
 
 

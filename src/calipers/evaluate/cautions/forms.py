@@ -51,11 +51,11 @@ class Forms:
         text = (
             f"{percent(self.generated)} of its texts and {percent(self.reference)} of the "
             f"{other}'s are in decomposed Unicode form or hold invisible characters, such as "
-            "zero-width spaces; copies and tokens are found as if they were not, but ROUGE, BLEU, "
-            "chrF, TER and most embedders see other words: normalise both sides to NFC"
+            "zero-width spaces; copies and tokens are found regardless, but ROUGE, BLEU, chrF, TER "
+            "and most embedders see different words: normalise both sides to NFC"
         )
         whose = "" if self.generated > self.reference else f"{other}: "
-        return Caution("forms", f"{whose}{brief_share(more)} in another Unicode form", text)
+        return Caution("forms", f"{whose}{brief_share(more)} in a different Unicode form", text)
 
 
 def measure_forms(reference: TextFacts, generated: Sequence[TextFacts]) -> Forms | None:

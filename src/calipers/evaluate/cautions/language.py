@@ -99,8 +99,8 @@ class Languages:
         text = (
             f"{percent(ours)} of its texts are {_within(name)}, {percent(theirs)} of the "
             f"reference's (its texts are {of_ours}, those of the reference {of_theirs}); a "
-            "language sets the sides apart whatever the texts say, and a translation can lie "
-            "beside its original: compare texts of one language"
+            "difference in language alone separates the sides, yet a translation can lie close to "
+            "its original: compare texts in one language"
         )
         shares = brief_share(ours), brief_share(theirs)
         brief = fitting(f"{shares[0]} {_within(name)}, reference {shares[1]}", "another language")
@@ -183,8 +183,8 @@ class Scripts:
             return None
         text = (
             f"its letters are {_listed(self.generated)}, those of the reference "
-            f"{_listed(self.reference)}; a script sets the sides apart whatever the texts are "
-            "like: compare texts of one script"
+            f"{_listed(self.reference)}; a difference in script alone separates the sides: compare "
+            "texts in one script"
         )
         moved = movement("scripts", self.distance)
         return Caution("scripts", self._brief, text, movement=moved)
@@ -306,19 +306,19 @@ class Language:
                 f"in {percent(self.generated_foreign)} of its texts of {FEWEST_WORDS} words or "
                 "more the reference's most frequent words hardly occur "
                 f"({percent(self.expected)} of the reference's), such as "
-                f"{self.example!r}: they are in another language, or no prose; leave them out or "
-                "compare them apart"
+                f"{self.example!r}: they are in another language or are not prose; leave them out "
+                "or compare them separately"
             )
             share = brief_share(self.generated_foreign)
-            brief = f"{share} in another language, or no prose"
+            brief = f"{share} in another language, or not prose"
             moved = movement("language", self.generated_foreign - self.expected)
             return Caution("language", brief, text, movement=moved)
         if beyond_chance(self.reference_foreign, self.reference_expected, n, m, least=MORE_TEXTS):
             text = (
                 f"in {percent(self.reference_foreign)} of the reference's texts of {FEWEST_WORDS} "
                 "words or more its most frequent words hardly occur "
-                f"({percent(self.reference_expected)} of its own): they are in another language, "
-                "or no prose; leave them out or compare them apart"
+                f"({percent(self.reference_expected)} of its own): they are in another language or "
+                "are not prose; leave them out or compare them separately"
             )
             share = brief_share(self.reference_foreign)
             moved = movement("language", self.reference_foreign - self.reference_expected)

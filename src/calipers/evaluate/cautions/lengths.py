@@ -8,7 +8,7 @@ tokens. How many tokens an embedder makes of a text is
 not known here: embeddings keep only which texts were cut, and characters stand for them.
 
 How many texts of a set were cut, embeddings note for each. What that note cannot say is said here:
-that one side was cut much more than the other, so that beginnings stand against whole texts, and
+that one side was cut much more than the other, so beginnings are compared with whole texts, and
 that many texts of both were cut, so that of these the scores see beginnings only.
 """
 
@@ -124,7 +124,7 @@ class Lengths:
         if high > LENGTH_RATIO * low:
             brief = brief_lengths(self.reference, self.generated, self._called)
             difference = (
-                f"its texts have {self.generated:,g} {self._called} in the median, those of the "
+                f"its texts have a median of {self.generated:,g} {self._called}, those of the "
                 f"reference {self.reference:,g}"
             )
         else:
@@ -132,7 +132,7 @@ class Lengths:
                 f"{percent(self.generated_short)} of its texts have at most {self.place:,} "
                 f"{self._called}, {percent(self.reference_short)} of the reference's"
             )
-        text = f"{difference}; a difference in length alone moves the scores: {self._advice}"
+        text = f"{difference}; a difference in length alone changes the scores: {self._advice}"
         return Caution("lengths", brief, text, self._remedy, movement("lengths", self.shift))
 
     @property
@@ -148,10 +148,10 @@ class Lengths:
     @property
     def _advice(self) -> str:
         if self.cut is None:
-            return "compare texts of like length"
+            return "compare texts of similar length"
         if not self._remedy:
-            return "compare texts of like length, or cut both sides with --match-length WORDS"
-        return f"{self._remedy} cuts both sides alike"
+            return "compare texts of similar length, or cut both sides with --match-length WORDS"
+        return f"{self._remedy} cuts both sides equally"
 
 
 @dataclass(frozen=True)
@@ -181,14 +181,14 @@ class Truncation:
         low, high = sorted((self.reference, self.generated))
         if beyond_chance(high, low, self.n, self.m, least=UNLIKE):
             text = (
-                f"{shares}reference's are longer than the embedder reads, so that beginnings stand "
-                f"against whole texts: {self._advice}"
+                f"{shares}reference's are longer than the embedder reads, so beginnings are "
+                f"compared with whole texts: {self._advice}"
             )
             return self._caution(text)
         if low >= MANY:
             text = (
-                f"{shares}reference's are longer than the embedder reads, so that of these the "
-                f"scores see beginnings only: take an embedder that reads more, or {self._advice}"
+                f"{shares}reference's are longer than the embedder reads, so the scores see only "
+                f"their beginnings: use an embedder that reads more, or {self._advice}"
             )
             return self._caution(text)
         return None
@@ -207,7 +207,7 @@ class Truncation:
 
     @property
     def _advice(self) -> str:
-        return f"{self._remedy or '--match-length WORDS'} cuts both sides alike"
+        return f"{self._remedy or '--match-length WORDS'} cuts both sides equally"
 
 
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:

@@ -35,7 +35,7 @@ OTHERS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese and Khmer, with their vowel signs."""
 
 LONG_HAN, LONG_OTHER = 4, 12
-"""Signs a token from which on tokens are no words: words have about 2, and about 5."""
+"""Signs a token from which on tokens are not words: words have about 2, and about 5."""
 
 
 def system_cautions(
@@ -110,7 +110,7 @@ def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
     missing = {key: _undefined(score) for key, score in scores.items()}
     counts = [f"{key} {count:,}" for key, count in missing.items() if count]
     if counts:
-        text = f"texts that are too short for a value are left out: {', '.join(counts)}"
+        text = f"texts too short for a value are left out: {', '.join(counts)}"
         yield Caution("undefined", "some texts are too short", text)
 
 
@@ -174,7 +174,7 @@ def _undefined(score: Score) -> int:
 
 
 def script_cautions(corpus: Corpus) -> Iterator[Caution]:
-    """Say that a set is in such a script, and that its tokens are no words.
+    """Say that a set is in such a script, and that its tokens are not words.
 
     The sizes of its tokens tell, not the name of the tokenizer: texts in which spaces were put
     between words need no other one.
@@ -193,9 +193,9 @@ def script_cautions(corpus: Corpus) -> Iterator[Caution]:
     fit = "unicode, zh or ja-mecab" if han > other else "unicode or characters"
     text = (
         f"its texts are in a script without spaces, which the tokenizer {name!r} splits into "
-        f"{pieces} ({mean:.1f} tokens a text); use --tokenizer {fit}"
+        f"{pieces} ({mean:.1f} tokens per text); use --tokenizer {fit}"
     )
-    yield Caution("tokens", "tokens are no words", text)
+    yield Caution("tokens", "tokens are not words", text)
 
 
 def _count(texts: list[str], script: re.Pattern[str]) -> int:

@@ -215,7 +215,7 @@ def _groups(comparison: Comparison) -> Iterator[Note]:
         return
     metric, groups = found
     by = metric.named(several=len(views_of(comparison.settings)) > 1)
-    yield Note("heading", f"Groups by {by}, within which no two systems are distinguishable")
+    yield Note("heading", f"Groups by {by}, within which no two systems can be distinguished")
     for number, group in enumerate(groups, start=1):
         names = [named(comparison.systems[row].name) for row in group]
         yield Note("point", (f"{number}: ", *listed(names)), about=tuple(map(str, names)))

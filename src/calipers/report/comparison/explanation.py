@@ -50,7 +50,7 @@ def _document(comparison: Comparison) -> Document:
     for system in comparison.systems:
         views = [view for view in views_of(comparison.settings) if view in system.explained]
         if not views:
-            missing = "cannot be explained: its samples are not known"
+            missing = "cannot be explained: its samples are not available"
             blocks.append(Notes((Note("note", f"{short(system.name)} {missing}"),)))
         for place, view in enumerate(views):
             blocks += _blocks(system, system.explained[view], place)

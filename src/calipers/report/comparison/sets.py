@@ -98,9 +98,9 @@ def copies_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
     ]
     caption = (
         "Near copies: share of samples as close to a training sample as the closest 1 % of the "
-        "training samples are to each other. Authentic: share that is further from its nearest "
-        "training sample than that one is from its own nearest. The reference, which no model "
-        "wrote, tells what is normal."
+        "training samples are to each other. Authentic: share of samples farther from their "
+        "nearest training sample than that one is from its own nearest. The reference shows what "
+        "is normal."
     )
     runs = tuple(run for run in columns if run)
     return Table(
@@ -116,19 +116,19 @@ def copies_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
 def _groups_caption(comparison: Comparison) -> str:
     """Say what the columns hold, and what is left out."""
     generated = (
-        "; Own: precision of the generated samples of the group" if _has_own(comparison) else ""
+        "; Own: precision of the generated samples in the group" if _has_own(comparison) else ""
     )
     labels = _labels(comparison, comparison.reference.groups or {})
     left_out = (
-        f" The {WORST} groups of the lowest recall; {len(labels) - WORST} more are in the JSON "
-        "(--json FILE)."
+        f" Shown are the {WORST} groups with the lowest recall; {len(labels) - WORST} more are in "
+        "the JSON (--json FILE)."
         if len(labels) > MOST
         else ""
     )
     return (
-        "n: reference samples of the group, of which recall and coverage tell a share. Precision: "
-        f"of the generated samples whose nearest reference sample is of the group{generated}. "
-        f"{LOWEST} lowest of its column, among groups of at least {FEW}; {MISSING} no sample to "
+        "n: reference samples in the group; recall and coverage are shares of these. Precision: of "
+        f"the generated samples whose nearest reference sample is in the group{generated}. "
+        f"{LOWEST} lowest in its column, among groups of at least {FEW}; {MISSING} no sample to "
         f"score.{left_out}"
     )
 

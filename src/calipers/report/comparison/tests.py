@@ -168,9 +168,9 @@ def advice_table(comparison: Comparison) -> Table | None:
         for advised in shown
     )
     caption = (
-        "limit: where the scores of smaller samples lead with ever more of them, settings held; "
-        f"{MISSING} they do not settle. bias: now less limit. spread: standard error now. plateau: "
-        "whether the score moves little from half of the samples to all."
+        f"limit: the score extrapolated to unlimited samples, with the same settings; {MISSING} no "
+        "limit found. bias: now minus limit. spread: standard error now. plateau: whether the "
+        "score changes little from half of the samples to all."
     )
     return Table(
         (Column("system", systems, align="left"), Column("score", scores, align="left")),
@@ -285,7 +285,7 @@ def _floor_caption(comparison: Comparison, metrics: Sequence[ShownScore]) -> str
 def _reach(floors: Sequence[NoiseFloor]) -> str:
     """Say how near the floor a system must be."""
     if any(floor.margin is not None for floor in floors):
-        return "as near to the floor as equal distributions are in 19 of 20 runs"
+        return "as close to the floor as equal distributions are in 19 of 20 runs"
     return f"within {WIDTH:g} standard deviations of the floor"
 
 
@@ -324,7 +324,7 @@ def _separating(
         closest = "closest: " if pairs[1:] else ""
         more = (
             f"; {about(n)} samples in every set would be needed to distinguish them by "
-            f"{spoken(comparison, metric)}, the score that needs fewest"
+            f"{spoken(comparison, metric)}, the score that needs the fewest"
         )
         yield Note("finding", (closest, named(a), " and ", named(b), more), about=(a, b))
 
@@ -346,8 +346,8 @@ def _missed(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[N
     if sizes:
         yield Note(
             "finding",
-            "not distinguishable does not mean equal; differences from these on would have been "
-            f"found in four of five runs: {', '.join(sizes)}",
+            "not distinguishable does not mean equal; a difference at least this large would have "
+            f"been found in four of five runs: {', '.join(sizes)}",
         )
 
 

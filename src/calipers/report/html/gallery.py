@@ -63,14 +63,14 @@ class Gallery:
         if not self:
             return ""
         size = (
-            "A mode is a topic of images: pictures that lie together. "
-            f"Pictures are at most {SIDE} × {SIDE} pixels here; smaller ones are enlarged"
+            "A mode is a topic of images: a group of similar images. They are shown at up to "
+            f"{SIDE} × {SIDE} pixels; smaller ones are enlarged"
         )
         if self.most >= LADDER[0]:
             return f"{size}."
         return (
-            f"{size}. So that the page stays small, only the first {self.most} of each list are "
-            "seen; of the others the files are named."
+            f"{size}. To keep the page small, only the first {self.most} images of each list are "
+            "shown; the others are named by file."
         )
 
     def address(self, place: int, side: Side, row: int) -> str:

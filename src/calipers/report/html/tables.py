@@ -39,7 +39,7 @@ MARKS = {
     BEST: "best in its column",
     ALIKE: "not distinguishable from the best",
     EQUAL: "equal to the best within the margin",
-    OPEN: "undecided: differs from the best only without the correction for several tests",
+    OPEN: "undecided: differs from the best only before correction for multiple tests",
     UNTESTED: "not tested against the best",
     SAME: "only samples of the reference: not ranked",
     FLOOR_MARK: "within the noise floor",
@@ -50,7 +50,7 @@ SIDES = {"worse": "▾", "better": "▴"}
 """On which side of the noise floor a value is, or of the best, as a sign beside it."""
 FILTERS = {
     "closest": "closest, or tied with it",
-    "undecided": "undecided whether as close",
+    "undecided": "undecided whether tied with it",
     "lost": "lost diversity or collapsed",
     "cautioned": "with a caution",
 }
@@ -434,7 +434,10 @@ def _length(unit: str) -> tuple[str, str, Write]:
         distance = f"distance {lengths['distance']:.2f}, chance up to {lengths['chance']:.2f}"
         return f"{medians}; {distance}"
 
-    says = f"median {unit} of a sample, against the reference's; distance of the two distributions"
+    says = (
+        f"median number of {unit} per sample, against the reference's; distance between the two "
+        "distributions"
+    )
     return f"length in {unit}", says, write
 
 
@@ -485,7 +488,7 @@ CHECKS: tuple[tuple[str, str, Write], ...] = (
     ),
     (
         "word-for-word copies",
-        "texts that stand in the reference, against those that stand there twice",
+        "texts that occur in the reference, against reference texts that occur there twice",
         _shares("copies", "expected"),
     ),
     (
@@ -499,8 +502,8 @@ CHECKS: tuple[tuple[str, str, Write], ...] = (
         "among themselves",
         _beginnings,
     ),
-    ("languages", "texts by their language", _by_side("languages")),
-    ("script", "letters by their script", _by_side("scripts")),
+    ("languages", "texts by language", _by_side("languages")),
+    ("script", "letters by script", _by_side("scripts")),
     (
         "frequent words",
         "texts in which the reference's frequent words hardly occur, against the reference's",

@@ -211,8 +211,8 @@ def _missing(pieces: dict[str, str]) -> str:
     rest = f", and {len(words) - MOST_NAMED} more" if words[MOST_NAMED:] else ""
     return (
         f"no font on this machine draws some letters: {', '.join(words[:MOST_NAMED])}{rest}. "
-        "Install a font that has them, such as Noto Sans, or keep the figure as .svg, whose words "
-        "are text"
+        "Install a font that has them, such as Noto Sans, or save the figure as .svg, whose words "
+        "remain text"
         + ("" if SHAPES else "; matplotlib before 3.11 joins no letters and writes none leftwards")
     )
 

@@ -87,7 +87,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     """
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
-        raise InputError(f"{path}: a figure is kept as {', '.join(FORMATS)}; found {suffix!r}")
+        raise InputError(f"{path}: a figure is saved as {', '.join(FORMATS)}; found {suffix!r}")
     write_bytes_atomically(path, figure_bytes(figure, suffix))
 
 

@@ -31,7 +31,7 @@
   }
 
   function note(kind, data) {
-    const better = "Each point weighs quality against diversity in another way; a curve nearer to the upper right corner is better everywhere.";
+    const better = "Each point weighs quality against diversity differently; a curve closer to the upper right corner is better everywhere.";
     return better + kit.bandNote(kind, data);
   }
 })();

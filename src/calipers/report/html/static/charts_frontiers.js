@@ -62,8 +62,8 @@
   function note(kind, data, state) {
     const raw = state.picked[1] === 1;
     const better = raw
-      ? "Each point compares both sets with a mixture R of the two: D(Q‖R), generated, across; D(P‖R), reference, up. A curve nearer to the lower left corner is better."
-      : `Each point compares both sets with a mixture R of the two: closeness is exp(−${kind.c}·D(Q‖R)), generated, across, and exp(−${kind.c}·D(P‖R)), reference, up. A curve nearer to the upper right corner is better; the area below it is MAUVE by this estimate.`;
+      ? "Each point compares both sets with a mixture R of the two: D(Q‖R), generated, across; D(P‖R), reference, up. A curve closer to the lower left corner is better."
+      : `Each point compares both sets with a mixture R of the two: closeness is exp(−${kind.c}·D(Q‖R)), generated, across, and exp(−${kind.c}·D(P‖R)), reference, up. A curve closer to the upper right corner is better; the area below it is MAUVE by this estimate.`;
     return better + kit.bandNote(kind, data);
   }
 })();

@@ -205,12 +205,12 @@
     const round = plane.points.map((point) => around(point, data) !== null);
     const parts = ["Up and to the right is better."];
     const far = state && state.picked[1] === 1 ? [] : plane.points.filter((point) => !isWithin(point, plane));
-    if (far.length && far.length < plane.points.length) parts.push(`Hollow at the border, with the value: ${far.length === 1 ? "a system" : `${far.length} systems`} beyond the scale; From 0 to 1 shows all.`);
+    if (far.length && far.length < plane.points.length) parts.push(`Hollow marks at the border, with their values: ${far.length === 1 ? "a system" : `${far.length} systems`} beyond the scale; From 0 to 1 shows all.`);
     if (round.includes(true)) parts.push(`Ellipses hold ${level} of the error of both scores together.`);
     const barred = (point) => [0, 1].some((axis) => ends(point, data, axis));
     if (plane.points.some((point, i) => !round[i] && barred(point))) parts.push(`Bars are ${level} intervals.`);
     if (plane.floor) {
-      parts.push(`The dotted box is what two halves of the reference (${kit.count(plane.floor.size)} samples each) score against each other. Scores change with the number of samples: compare with the box the hollow marks, which are the systems at that size.`);
+      parts.push(`The dotted box shows how two halves of the reference (${kit.count(plane.floor.size)} samples each) score against each other. Scores depend on the number of samples: compare the hollow marks, the systems at that size, with the box.`);
     }
     return parts.join(" ");
   }

@@ -33,7 +33,7 @@
     };
     const reach = 108 * Math.max(...topics.bars.map((bar) => Math.abs(bar.share)), 0.01);
     const across = {
-      title: kit.narrow(host) ? "← less · share · more →" : "← has less · share of the gap · has more →",
+      title: kit.narrow(host) ? "← under · share · over →" : "← under-produced · share of the gap · over-produced →",
       range: [-reach, reach],
       ticksuffix: " %",
       zeroline: true,
@@ -52,6 +52,6 @@
   }
 
   function note(topics, data) {
-    return `Topics, by their keywords where the samples are texts. Filled bars to the right: ${kit.apart(data.systems[topics.system])} has significantly more of the topic than the reference; pale bars to the left: significantly less; grey bars: no significant difference. Their lengths, regardless of side, add up to the frontier integral.`;
+    return `Topics, named by keywords if the samples are texts. Filled bars to the right: topics that ${kit.apart(data.systems[topics.system])} significantly over-produces; pale bars to the left: topics it significantly under-produces; grey bars: no significant difference. The lengths of all bars add up to the frontier integral.`;
   }
 })();

@@ -7,7 +7,7 @@
   const STEP = 60;
   const FACTOR = 1.5;
 
-  map.help = "Drag to move, wheel or + and − to zoom, double-click or 0 to see all again. Arrow keys go from point to point, with Shift they move the map; Esc lets the point go.";
+  map.help = "Drag to move, wheel or + and − to zoom, double-click or 0 to show all. Arrow keys move between points, with Shift they move the map; Esc clears the selection.";
 
   map.listenToKeys = function (state) {
     state.canvas.addEventListener("keydown", (event) => {
