@@ -237,11 +237,11 @@ def test_intervals_stand_in_the_same_word_as_the_value(two_systems):
     two_systems["systems"][0]["scores"]["precision"].update(interval=[0.87, 0.94], level=0.95)
     text = plain_text(two_systems, width=160)
     assert ".91[.87,.94]▲" in rows(text, "model_a")[0]
-    assert "[low,high] 95 % interval of the score's average" in text
+    assert "[low,high] 95 % interval for the average score" in text
     two_systems["systems"][0]["scores"]["precision"].update(interval=[0.87, 0.92])
     text = plain_text(two_systems, width=160)
     assert ".91[.87,.92]▲" in rows(text, "model_a")[0]
-    assert "[low,high] 95 % interval of the score's average" in text
+    assert "[low,high] 95 % interval for the average score" in text
 
 
 def test_vectors_have_no_column_of_words(two_systems):

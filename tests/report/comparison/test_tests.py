@@ -106,7 +106,7 @@ def test_marks_tell_the_best_and_what_cannot_be_told_from_it(four_sure):
     text = " ".join(plain_text(four_sure, width=120).split())
     assert (
         "▲ best in its column; ≈ not distinguishable from the best (at 95 %, corrected for 48 "
-        "tests); ? undecided: differs from the best when tested alone, not after the correction "
+        "tests); ? undecided: differs from the best when tested alone, but not after correction "
         "for all tests" in text
     )
     assert "not tested" not in text

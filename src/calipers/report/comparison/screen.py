@@ -224,9 +224,7 @@ def _decimals(scores: Sequence[Score | None]) -> int:
     return 2 if halves and min(halves) >= NARROW else 3
 
 
-def _written(
-    metric: ShownScore, score: Score | None, value: float | None, decimals: int
-) -> str:
+def _written(metric: ShownScore, score: Score | None, value: float | None, decimals: int) -> str:
     """Write a value: of shares, which cannot exceed 1, without the zero before the point."""
     text = metric.brief(score, value, decimals)
     return text.removeprefix("0") if score and is_share(score) else text
@@ -255,14 +253,14 @@ def signs(comparison: Comparison, metrics: Sequence[ShownScore], shown: set[str]
     areas = [metric_of(comparison, key) for key in sorted(tested)]
     scores += [score for metric in areas for score in scores_of(comparison, metric)]
     if any(bounds_of(score) for score in scores):
-        room = " where there is room" if len(comparison) > SEVERAL else ""
+        room = " where space permits" if len(comparison) > SEVERAL else ""
         yield Note("sign", f"[{percent(level_of(comparison))} interval]{room}")
     if any(score and score.approximate and bounds_of(score) for score in scores):
         yield Note("sign", "approximate", APPROXIMATE)
     yield from legend.directions([*metrics, *areas])
     if tested:
         yield Note(
-            "sign", "how well a classifier separates the two; 0.5 and below not at all", "AUC"
+            "sign", "how well a classifier separates the two (0.5 or less: not at all)", "AUC"
         )
 
 

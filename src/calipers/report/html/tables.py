@@ -41,7 +41,7 @@ MARKS = {
     EQUAL: "equal to the best within the margin",
     OPEN: "undecided: differs from the best only before correction for multiple tests",
     UNTESTED: "not tested against the best",
-    SAME: "only samples of the reference: not ranked",
+    SAME: "reference samples only: not ranked",
     FLOOR_MARK: "within the noise floor",
 }
 TONES = {BEST: "good", ALIKE: "good", EQUAL: "good", OPEN: "open"}
