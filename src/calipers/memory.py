@@ -146,10 +146,9 @@ class Budget:
             )
 
     def _rule(self) -> str:
-        origin = "as --max-memory says" if self.asked else "(half of what was free)"
+        origin = "as `calipers.memory_limit` says" if self.asked else "(half of what was free)"
         return (
-            f"{origin}; give fewer or shorter samples, or allow more with --max-memory "
-            "(calipers.memory_limit in Python)"
+            f"{origin}; give fewer or shorter samples, or allow more with `calipers.memory_limit`"
         )
 
 
@@ -234,7 +233,7 @@ def json_size(content: bytes | str) -> int:
     return len(content) * (2 if content.isascii() else 5) + 64 * items + 232 * objects
 
 
-def parse_size(text: str, parameter: str = "--max-memory") -> int:
+def parse_size(text: str, parameter: str = "`calipers.memory_limit`") -> int:
     """Read a size: ``8GB``, ``500 MB`` (powers of ten), ``8GiB`` (powers of two), or bytes.
 
     Raises

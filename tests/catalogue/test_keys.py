@@ -104,8 +104,8 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
         ("mauve:knn:own_side:other_side", "names a choice of samples to average over twice"),
         ("precision:5", "metric 'precision' takes no option.* 'precision:5'$"),
         ("precision:knn", "metric 'precision' takes no option.* 'precision:knn'$"),
-        ("near_copies:train", r"takes no option.* a training set \(--train FILE"),
-        ("recall:group=x", r"takes no option.* a field of groups \(--group FIELD"),
+        ("near_copies:train", r"takes no option.* a training set \(`train`\)"),
+        ("recall:group=x", r"takes no option.* a field of groups \(`group`\)"),
         ("mauve:group=x", "takes no option.* 'mauve:group=x'; a field of groups"),
         (
             "mauve:knn:laplace",
@@ -121,7 +121,10 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
         ("mauve:skew_jensen_shannon=nan", "found nan"),
         ("mauve:skew_jensen_shannon=x", "found 'skew_jensen_shannon=x'"),
         ("mauve:chi2=0.3", "takes no weight; found 'chi2=0.3'"),
-        ("mauve:model", "calipers likelihood --reference FILE --model MODEL --generator MODEL"),
+        (
+            "mauve:model",
+            "`calipers.likelihood` measures it, with `reference`, `model` and `generator`",
+        ),
         ("mauve:KL", "option 'KL'.*'kl'"),
         ("mauve::kl", "unknown option ''"),
         ("mauv:knn", "metric 'mauv'.*'mauve'"),
@@ -193,8 +196,8 @@ def test_smoothing_needs_counts_whatever_the_estimator_of_all(asked, plain, coun
     with pytest.raises(InputError) as caught:
         choose(asked, VIEWS, estimator="knn")
     assert str(caught.value) == (
-        f"{asked!r} smooths the counts of cells, but the estimator 'knn' (--estimator knn, "
-        f"estimator='knn') has no counts; ask for {plain!r}, or for {counted!r}"
+        f"{asked!r} smooths the counts of cells, but the estimator 'knn' "
+        f"(`estimator='knn'`) has no counts; ask for {plain!r}, or for {counted!r}"
     )
     assert names([plain], estimator="knn") == [plain]
     assert names([counted], estimator="knn") == [canonical]
@@ -206,7 +209,7 @@ def test_all_takes_no_option(asked):
         choose(asked, VIEWS)
     assert str(caught.value) == (
         f"'all' takes no option; found {asked.rpartition(',')[2]!r}; "
-        "ask for families such as 'frontier:knn,prd:knn', or --estimator knn"
+        "ask for families such as 'frontier:knn,prd:knn', or `estimator='knn'`"
     )
     assert names("form.all:") == names("form")
 
@@ -376,9 +379,9 @@ def test_one_that_is_named_counts_as_named_though_its_family_has_it():
 @pytest.mark.parametrize(
     ("metrics", "options", "message"),
     [
-        ("novelty", {"reference": False}, "'novelty' needs a reference (--reference FILE"),
-        ("novelty:train", {}, "'novelty:train' needs a training set (--train FILE"),
-        ("bleu", {}, "'bleu' needs a reference for each row (--reference FILE --aligned"),
+        ("novelty", {"reference": False}, "'novelty' needs a reference (`reference`)"),
+        ("novelty:train", {}, "'novelty:train' needs a training set (`train`)"),
+        ("bleu", {}, "'bleu' needs a reference for each row (`reference`, `aligned=True`)"),
         ("bleu", {"reference": False, "aligned": True}, "needs a reference for each row"),
         ("aligned", {}, "metrics must name at least one text metric"),
         ("", {}, "metrics must name at least one text metric; found none"),

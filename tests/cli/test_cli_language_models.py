@@ -182,7 +182,7 @@ BAD = [
     (["--prompt-words", "2"], "gpt2", "there is nothing to continue: give --prompts FILE"),
     (["--n", "2"], "unmarked", "so sample 0 needs a prompt; found an empty one"),
     (["--prompts", "human.jsonl", "--chat"], "gpt2", "'gpt2' has no chat template"),
-    (["--chat"], "chat", "--chat (chat) needs something to ask: give --prompts FILE"),
+    (["--chat"], "chat", "--chat needs something to ask: give --prompts FILE"),
     (["--n", "2"], "BertModel", "no causal language model: it is a bert model (BertModel)"),
     (["--n", "2"], "BertForMaskedLM", "it is a bert model (BertForMaskedLM)"),
     (["--n", "2"], "untokenized", "holds a gpt2 model, but no tokenizer"),

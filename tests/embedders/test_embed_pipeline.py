@@ -830,7 +830,7 @@ def test_without_a_home_folder_the_message_says_what_to_do(monkeypatch):
     monkeypatch.delenv("CALIPERS_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    with pytest.raises(InputError, match=r"CALIPERS_CACHE.*--cache-dir.*--no-cache"):
+    with pytest.raises(InputError, match=r"CALIPERS_CACHE.*`cache_dir`.*`cache=False`"):
         Cache()
 
 

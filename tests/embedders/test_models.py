@@ -151,7 +151,7 @@ POOL = "sentence_transformers.models.Pooling"
         (put("config.json", b"{}"), "the model_type, .* None"),
         (drop("tokenizer.json"), "holds a gpt2 model, but no tokenizer"),
         (drop("model.safetensors"), r"holds no weights: .* model\.safetensors"),
-        (pickle_only, r"\(pytorch_model\.bin\) .*--allow-pickle \(allow_pickle=True"),
+        (pickle_only, r"\(pytorch_model\.bin\) .*`allow_pickle=True`"),
         (flax_only, r"no weights: .*; flax_model\.msgpack"),
         (divided, "1 of 2 files .*model-00002-of-00002"),
         (outside, r"incomplete: 1 of 1 files are missing"),
@@ -302,11 +302,11 @@ def test_what_does_not_fit_is_refused_with_both_sizes(weights, monkeypatch):
         memory.check_fits("big", [path, path], device="cpu", dtype="float32", torch=None)
     for words in ("'big' does not fit in memory", "3.8 GB in float32", "4.2 GB", "4.0 GB are free"):
         assert words in str(error.value)
-    assert "--dtype auto" in str(error.value)
+    assert "`dtype='auto'`" in str(error.value)
     with pytest.raises(InputError) as error:
         memory.check_fits("big", [path] * 3, device="cuda:0", dtype="bfloat16", torch=None)
     assert "does not fit on 'cuda:0'" in str(error.value)
-    assert "--dtype auto" not in str(error.value)
+    assert "`dtype='auto'`" not in str(error.value)
 
 
 @pytest.mark.parametrize("size", [int(4_080 * 1.1) + 1, None])
@@ -481,7 +481,7 @@ def test_options_without_a_meaning_are_refused(text_model, image_model):
 
 def test_code_of_a_model_is_not_run_unasked(edited):
     folder = edited(model_type="own", auto_map={"AutoConfig": "own.C", "AutoModel": "own.M"})
-    with pytest.raises(InputError, match=r"auto_map .*--trust-remote-code"):
+    with pytest.raises(InputError, match=r"auto_map .*`trust_remote_code=True`"):
         load_embedder(folder, device="cpu")
 
 
@@ -780,7 +780,7 @@ def test_offline_asks_for_nothing_and_says_where_it_looked(site, tmp_path, monke
         find_model("someone/small", EmbedderOptions(offline=True))
     for words in ("nothing may be downloaded", str(tmp_path / "hub"), "/someone/small, and"):
         assert words in str(error.value)
-    assert "leave out --offline" in str(error.value)
+    assert "download it (`offline=False`)" in str(error.value)
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
@@ -845,7 +845,7 @@ def test_a_revision_that_is_not_there_is_named(site):
 def test_pickled_weights_are_not_even_fetched(site):
     files = {name: PLAIN[name] for name in ("config.json", "tokenizer.json")}
     site.repositories["someone/old"] = files | {"pytorch_model.bin": b"pickled"}
-    with pytest.raises(InputError, match=r"\(pytorch_model.bin\): .*--allow-pic"):
+    with pytest.raises(InputError, match=r"\(pytorch_model.bin\): .*`allow_pic"):
         find_model("someone/old", EmbedderOptions())
     assert fetched(site) == []
     find_model("someone/old", EmbedderOptions(allow_pickle=True))

@@ -345,7 +345,7 @@ def test_a_dense_layer_is_what_the_library_makes_of_its_settings(tmp_path):
             "must be a whole number .*found 'x'",
         ),
         ("2_Dense/config.json", {"out_features": 9}, "out_features x in_features, 9x32.* 16x"),
-        ("modules.json", None, r"\(mine.Special\), .*--trust-remote-code"),
+        ("modules.json", None, r"\(mine.Special\), .*`trust_remote_code=True`"),
     ],
 )
 def test_settings_that_cannot_be_are_named(file, changes, message, base, tmp_path):
@@ -367,7 +367,7 @@ def test_pickled_dense_weights_are_refused_unless_asked_for(base, tmp_path):
     own = tmp_path / "m" / "2_Dense"
     torch.save(load_file(own / "model.safetensors"), own / "pytorch_model.bin")
     (own / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"2_Dense: .*--allow-pickle"):
+    with pytest.raises(InputError, match=r"2_Dense: .*`allow_pickle=True`"):
         load_embedder(str(tmp_path / "m"), device="cpu")
     agree(tmp_path / "m", expected, allow_pickle=True)
 

@@ -317,7 +317,7 @@ def test_a_metric_of_all_pairs_that_was_named_is_refused(rng, metric):
     sets = gaussians(rng, 30, 30)
     expected = (
         f"the metric '{metric}' looks at all pairs of samples, near and far; it needs "
-        r'--neighbours exact \(neighbours="exact" in Python\)'
+        r"`neighbours='exact'`"
     )
     with pytest.raises(InputError, match=expected):
         compare(*sets, metrics=["precision", metric], neighbours="approximate")
@@ -327,7 +327,7 @@ def test_a_metric_of_all_pairs_that_was_named_is_refused(rng, metric):
 
 @pytest.mark.parametrize("where", [{"engine": "ray"}, {"work_dir": "somewhere"}])
 def test_engines_of_other_places_are_refused(rng, where):
-    with pytest.raises(InputError, match=r"--engine ray .*--work-dir"):
+    with pytest.raises(InputError, match=r"`engine='ray'` .*`work_dir`"):
         compare(*gaussians(rng, 30, 30), neighbours="approximate", **where)
 
 
@@ -350,7 +350,7 @@ def test_indices_that_do_not_fit_are_refused(rng):
         memory_limit("200kB"),
         pytest.raises(
             InputError,
-            match=r"--neighbours .*400 and 300 rows .*291\.2 kB .*200\.0 kB .*--max-memory",
+            match=r"`neighbours=.*400 and 300 rows .*291\.2 kB .*200\.0 kB .*memory_limit`",
         ),
     ):
         searched(sets, k=3)

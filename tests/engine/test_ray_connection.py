@@ -61,7 +61,7 @@ def refusal(address, tmp_path):
 
 
 ADVICE = (
-    "; start one with 'ray start --head', name its address with --address (address= in Python), "
+    "; start one with 'ray start --head', name its address with `address`, "
     "or leave the address out for workers on this machine"
 )
 

@@ -306,8 +306,8 @@ def test_what_cannot_be_pickled_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         check_sendable(model)
     assert str(caught.value).startswith(
-        "the embedder 'letters' cannot be sent to the workers of --engine ray, since it cannot be "
-        "pickled (cannot pickle '_thread.lock' object"
+        "the embedder 'letters' cannot be sent to the workers of `engine='ray'`, since it cannot "
+        "be pickled (cannot pickle '_thread.lock' object"
     )
 
 
@@ -346,7 +346,7 @@ def test_processes_and_actors_exclude_each_other():
     need("ray")
     with pytest.raises(InputError) as caught:
         embed(["a"], engine="ray", processes=2)
-    assert str(caught.value).startswith("processes (--processes) divides the work of this machine;")
+    assert str(caught.value).startswith("`processes` divides the work of this machine;")
 
 
 # With one ----------------------------------------------------------------------------------------

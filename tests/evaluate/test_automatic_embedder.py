@@ -185,7 +185,7 @@ def test_a_named_model_is_cautioned_of_what_it_does_not_read(light):
     assert caution.text.startswith(
         "minilm does not read German, in which all of the texts of a are"
     )
-    assert caution.remedy == "--embedder auto"
+    assert caution.remedy == "`embedder='auto'`"
 
 
 def test_a_kept_reference_decides_and_refuses_what_is_not_read(light):

@@ -107,12 +107,12 @@ def test_marks_are_kept_with_a_warning_and_cut_with_a_note():
     kept, cut, counted = (run(end_of_text=way)["m"] for way in (None, "cut", "count"))
     (warning,) = (text for text in kept.warnings if "mark" in text)
     assert warning.startswith("2 texts with a mark that ends texts (<|endoftext|>, </s>, ")
-    assert "--end-of-text cut ends texts there" in warning
+    assert "`end_of_text='cut'` ends texts there" in warning
     assert not any("mark" in text for text in cut.warnings)
     assert cut.summary.warnings == (
         "2 texts end before an end-of-text mark: what follows is left out (--end-of-text cut)",
     )
-    assert "left out, and the mark counts as one token (--end-of-text count)" in " ".join(
+    assert "left out, and the mark counts as one token (`end_of_text='count'`)" in " ".join(
         counted.summary.warnings
     )
     both = run(reference=TEXTS, level=None)
@@ -227,7 +227,7 @@ def test_what_is_kept_is_kept_by_its_convention(tmp_path):
     assert again["m"]["perplexity"].signature == first["m"]["perplexity"].signature
     assert again["m"]["perplexity"].value == first["m"]["perplexity"].value
     for other in ("cut", "keep"):
-        with pytest.raises(InputError, match=r"same prompts.*--end-of-text"):
+        with pytest.raises(InputError, match=r"same prompts.*`end_of_text`"):
             run(end_of_text=other, model=str(path))
 
 
@@ -238,10 +238,10 @@ def test_what_cannot_be_done_is_one_sentence():
     with pytest.raises(InputError) as caught:
         run(end_of_text="count", model=Silent())
     assert str(caught.value) == (
-        "--end-of-text count (end_of_text) scores the token that ends texts, of which silent tells "
-        "no log-probability; use --end-of-text cut"
+        "`end_of_text='count'` scores the token that ends texts, of which silent tells no "
+        "log-probability; use `end_of_text='cut'`"
     )
-    with pytest.raises(InputError, match=r"m: --end-of-text cut .*nothing"):
+    with pytest.raises(InputError, match=r"m: `end_of_text='cut'` .*nothing"):
         run([END, f" {END}a"[:14]], end_of_text="cut")
     with pytest.raises(InputError, match=r"end_of_text .*cut or count or keep.* 'drop'"):
         run(end_of_text="drop")

@@ -227,7 +227,7 @@ def test_systems_that_are_scored_in_unlike_ways_are_named():
     found = compared(human, good, plain_texts)
     [caution] = [each for each in found.cautions if each.kind == "prompts"]
     assert "good given their prompts; free without regard to prompts" in caution.text
-    assert caution.remedy == "--shared-prompts ignore"
+    assert caution.remedy == "`shared_prompts='ignore'`"
     assert not [each for each in compared(human, good).cautions if each.kind == "prompts"]
 
 

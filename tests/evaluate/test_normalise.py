@@ -212,7 +212,7 @@ def test_the_transport_frontier_of_rows_of_any_length_asks_for_a_constant(sets):
     given = calipers.compare(sets[0], {"x": sets[1]}, **options)["x"]
     for score in given.scores.values():
         assert np.isnan(score.value)
-        assert "--normalise l2, or choose --c" in score.reason
+        assert "`normalise='l2'`, or choose `c`" in score.reason
     options["metrics"] = "mauve_ot"
     chosen = calipers.compare(sets[0], {"x": sets[1]}, c=0.05, **options)["x"]
     scaled = calipers.compare(sets[0], {"x": sets[1]}, normalise="l2", **options)["x"]

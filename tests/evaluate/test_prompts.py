@@ -122,7 +122,7 @@ def test_texts_that_were_only_a_prompt_stay_in_place_and_are_counted():
         "the prompt in its row was left out of 2 of 3 texts; 1 text had no more and is empty"
     )
     assert list(left.prompts.tolist()) == prompts
-    with pytest.raises(InputError, match=r"x: --strip-prompt .*1 of its 1 text"):
+    with pytest.raises(InputError, match=r"x: `strip_prompt` .*1 of its 1 text"):
         strip_prompts(None, [held(["one two three"], ["one two three"])])
 
 
@@ -150,7 +150,7 @@ def test_sets_without_prompts_lose_those_that_others_name(rng):
     assert "as much as the prompts have, 5 words, was left out of every text" in (
         found.reference.notes
     )
-    with pytest.raises(InputError, match=r"half: .* 50 % .*--skip"):
+    with pytest.raises(InputError, match=r"half: .* 50 % .*`skip"):
         strip_prompts(held(human[:20] + other[20:], name="half"), sets)
 
 
@@ -215,7 +215,7 @@ def test_rows_in_another_order_are_matched_by_their_openings(rng):
 def test_a_reference_of_which_others_lack_the_prompts_is_refused(rng):
     prompts = [" ".join(rng.choice(WORDS, 8 + row % 7)) for row in range(100)]
     sides = [held([f"{p} {mark} goes on" for p in prompts], name=mark) for mark in "hg"]
-    with pytest.raises(InputError, match=r"h: .*60 % .* --skip-words 14 \("):
+    with pytest.raises(InputError, match=r"h: .*60 % .* `skip_words=14`"):
         strip_prompts(sides[0], [sides[1].take(np.arange(60))])
     # Where all prompts have one length, that is known of the others too
     prompts = stories(rng, 100, 12)
@@ -225,14 +225,14 @@ def test_a_reference_of_which_others_lack_the_prompts_is_refused(rng):
 
 def test_sets_without_prompts_are_named_with_the_rule(rng):
     reference, generated = held(stories(rng, 50)), held(stories(rng, 50), name="free")
-    words = r"free: --strip-prompt .* sees no prompts: .* 'prompt', and 0 % .*--skip-words N"
+    words = r"free: `strip_prompt` sees no prompts: .* 'prompt', and 0 % .*`skip_words=N`"
     with pytest.raises(InputError, match=words):
         strip_prompts(reference, [generated])
     with pytest.raises(InputError, match=r"copy: .*reference"):
         strip_prompts(reference, [reference.renamed("copy")])
     with pytest.raises(InputError, match=r"free: .*'prompt'.*reference"):
         strip_prompts(None, [generated])
-    with pytest.raises(InputError, match=r"v: --strip-prompt .*texts"):
+    with pytest.raises(InputError, match=r"v: `strip_prompt` .*texts"):
         strip_prompts(reference, [SampleSet.from_vectors(np.ones((3, 2)), name="v")])
 
 
@@ -271,7 +271,7 @@ def test_words_to_skip_leave_hardly_any_opening():
 
 
 def test_both_ways_at_once_are_refused():
-    with pytest.raises(InputError, match=r"--strip-prompt.*--skip-words"):
+    with pytest.raises(InputError, match=r"`strip_prompt`.*`skip_words`"):
         CompareOptions(strip_prompt=True, skip_words=3)
 
 
@@ -341,7 +341,7 @@ def test_scores_are_those_of_the_continuations_and_signed_so(rng):
 def test_shared_openings_name_the_remedy_that_works(rng):
     prompts, (human, model), _ = prompted(rng)
     (told,) = confounders(held(human), [held(model)]).cautions
-    assert (told.kind, told.remedy) == ("openings", "--strip-prompt")
+    assert (told.kind, told.remedy) == ("openings", "`strip_prompt`")
     assert told.brief == "all share an opening with the reference"
     assert "if it is a prompt, --strip-prompt removes it from both sides; if not" in told.text
     # Half of the reference's prompts: nothing to pair the others with, but 9 words are shared
@@ -349,7 +349,7 @@ def test_shared_openings_name_the_remedy_that_works(rng):
     assert told.remedy == "--skip-words 9"
     assert "--skip-words 9 removes that many words from every text" in told.text
     (told,) = confounders(held(human, prompts), [held(model, prompts)]).cautions
-    assert (told.kind, told.remedy) == ("prompts", "--strip-prompt")
+    assert (told.kind, told.remedy) == ("prompts", "`strip_prompt`")
     assert told.brief == "all begin with their prompt"
 
 
@@ -360,7 +360,7 @@ def test_stories_with_the_prompts_of_people_lose_them(data_folder):
     # Line by line, and where 14 lines of 500 have other prompts in another order
     for model in models:
         (told,) = (c for c in confounders(human, [model]).cautions if c.kind == "openings")
-        assert told.remedy == "--strip-prompt"
+        assert told.remedy == "`strip_prompt`"
         found = strip_prompts(human, [model])
         after = confounders(found.reference, found.generated)
         assert after.beginnings.generated < 0.05

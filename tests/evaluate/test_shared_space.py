@@ -116,7 +116,7 @@ def test_the_report_says_what_sharing_does(reference, systems):
     found = compare(reference, systems, shared=True)
     assert "one space for all systems" in str(found)
     text = " ".join(plain(found.document(details=True)).split())
-    assert "note: all systems share one projection and one set of cells (--shared)" in text
+    assert "note: all systems share one projection and one set of cells (`shared`)" in text
     assert "adding or removing a system changes the scores of the others" in text
     assert "--shared" not in str(compare(reference, systems))
     assert compare(reference, systems, shared=True).settings["shared"] is True

@@ -85,8 +85,8 @@ def test_one_set_is_not_measured_and_the_others_are():
     assert not undefined(found["a"])
     assert verdict.sentences[0] == (
         "No verdict on gone: reader does not know 100 % of its words; 30 texts have no word that "
-        "it knows. Choose an embedder that reads these texts (--embedder), or compare their "
-        "characters (calipers text)."
+        "it knows. Choose an embedder that reads these texts (`embedder`), or compare their "
+        "characters (`calipers.measure_texts`)."
     )
     assert set(verdict.closest) <= {"a", "b"}
     assert all("gone" not in finding.systems for finding in verdict.findings[1:])
@@ -311,7 +311,7 @@ def test_answers_that_are_not_read_are_not_compared():
 
 
 def test_a_probe_refuses_them():
-    with pytest.raises(InputError, match=r"100 % .*--embedder"):
+    with pytest.raises(InputError, match=r"100 % .*`embedder`"):
         calipers.probe(texts(0, 40, lost=40), embedder=Reader(), cache=False, seeds=2)
 
 

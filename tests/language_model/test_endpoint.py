@@ -1413,7 +1413,7 @@ def test_more_texts_than_requests_are_refused_unasked(measure, server):
     done = measure("-r", "human.jsonl", "--max-requests", "23")
     assert done.exit_code == 2
     assert done.stderr == (
-        "calipers: max_requests (--max-requests) allows 23 requests, but each text takes one, and "
+        "calipers: --max-requests allows 23 requests, but each text takes one, and "
         "all sets together have 24; what had been scored before the bound would be lost, so "
         "nothing was sent to m\n"
     )

@@ -138,8 +138,8 @@ def test_fewer_prompts_are_chosen_by_the_seed_and_stay_in_order():
 @pytest.mark.parametrize(
     ("given", "words", "said"),
     [
-        (["one two"], 2, "human.jsonl: no text has more than 2 words; use fewer --prompt-words"),
-        (["one"], 1, "human.jsonl: no text has more than 1 word; use fewer --prompt-words"),
+        (["one two"], 2, "human.jsonl: no text has more than 2 words; use fewer `prompt_words`"),
+        (["one"], 1, "human.jsonl: no text has more than 1 word; use fewer `prompt_words`"),
         (["one"], None, "human.jsonl: no text has a prompt; give a file with prompts"),
     ],
 )

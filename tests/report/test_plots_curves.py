@@ -240,7 +240,7 @@ def test_what_is_not_there_is_said(data, options, message):
 
 def test_the_json_of_a_comparison_has_no_curves(data):
     for plot in (curves_plot, frontiers_plot):
-        with pytest.raises(InputError, match="--save"):
+        with pytest.raises(InputError, match=r"\.save\(path\)"):
             plot(data["comparison"])
 
 

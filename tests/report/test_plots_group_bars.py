@@ -62,5 +62,5 @@ def test_groups_are_needed_and_names_checked(report):
         group_bars_plot(data, metrics=["coverage"]).figure()
     for system in data["comparison"]["systems"]:
         system["scores"] = {"recall": system["scores"]["recall"]}
-    with pytest.raises(InputError, match=r"has no scores by group.*--group"):
+    with pytest.raises(InputError, match=r"has no scores by group.*`group`"):
         group_bars_plot(data).figure()

@@ -247,7 +247,7 @@ def test_cuts_seeds_and_warnings_are_told():
     assert "warning: far: is short" in text
     assert "warning: all of it is odd" in text
     data["settings"]["max_samples"] = 300
-    assert "note: larger sets cut to 300 (--max-samples)" in text_table(data)
+    assert "note: larger sets cut to 300 (`max_samples`)" in text_table(data)
 
 
 def test_only_row_by_row_metrics_need_no_reference_column():

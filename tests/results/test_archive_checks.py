@@ -249,7 +249,7 @@ def test_parts_that_claim_too_much_are_not_unpacked(tmp_path, members):
     tracemalloc.stop()
     assert str(caught.value).startswith(f"{path}: claims to hold {len(members)} parts (")
     assert "as packed), which take at least 10." in str(caught.value)
-    assert "5.0 MB may be taken as --max-memory says" in str(caught.value)
+    assert "5.0 MB may be taken as `calipers.memory_limit` says" in str(caught.value)
 
 
 def test_more_rows_than_there_are_samples_are_not_unpacked(load):

@@ -50,7 +50,7 @@ def test_the_worst_comes_first_and_of_one_weight_the_first():
 
 
 def test_written_and_read():
-    made = Caution("lengths", "longer (9 vs 6 words)", "a sentence", "--match-length 6", 0.128)
+    made = Caution("lengths", "longer (9 vs 6 words)", "a sentence", "`match_length=6`", 0.128)
     data = json.loads(json.dumps(made.to_dict()))
     assert data == {
         "kind": "lengths",
@@ -58,7 +58,7 @@ def test_written_and_read():
         "weight": 13,
         "movement": 0.128,
         "text": "a sentence",
-        "remedy": "--match-length 6",
+        "remedy": "`match_length=6`",
     }
     assert Caution.from_dict(data) == made
     unknown = Caution("scorer", "scored by its writer", "a sentence")

@@ -148,7 +148,7 @@ def test_what_has_no_records_says_why() -> None:
     two = calipers.compare(texts, {"a": LOG, "b": LOG}, embedder="tfidf", metrics=["mauve_star"])
     with pytest.raises(InputError, match=r"system .*2 systems: 'a', 'b'"):
         two.inspect_records()
-    with pytest.raises(InputError, match=r"single samples.*--metrics"):
+    with pytest.raises(InputError, match=r"single samples.*`metrics`"):
         two.inspect_records("a")
     choices = calipers.compare(texts, LOG, embedder="tfidf", field="messages[*].content")
     with pytest.raises(InputError, match="'story-1' in epoch 1"):

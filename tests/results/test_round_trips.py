@@ -88,7 +88,7 @@ def comparison() -> Comparison:
         neighbours={"nearest_reference": np.arange(4)},
         confounders={"lengths": {}, "copies": None},
         correlations={"precision|recall": -0.25},
-        cautions=(Caution("lengths", "longer (9 vs 6 words)", "one", "--match-length 6"),),
+        cautions=(Caution("lengths", "longer (9 vs 6 words)", "one", "`match_length=6`"),),
     )
     return Comparison(
         ABOUT_SET,

@@ -103,15 +103,15 @@ def test_settings_are_no_samples(write: Write, key: str) -> None:
     path = write("a.json", json.dumps({"model": "m", key: ["\n", "</s>"], "answers_by_id": by_id}))
     assert refusal(path) == (
         f"does not say which of its fields holds the samples: {key!r} lists 2 strings; "
-        "'answers_by_id' holds 3 strings by name; choose one with --field (field= in Python), or "
+        "'answers_by_id' holds 3 strings by name; choose one with `field`, or "
         "FILE@FIELD for one file alone"
     )
     assert list(read_samples(path, field="answers_by_id")) == TEXTS
     assert list(read_samples(path, field=key)) == ["\n", "</s>"]
     alone = write("b.json", json.dumps({"model": "m", key: ["a", "b"]}))
-    assert f"{key!r} lists 2 strings; choose one with --field" in refusal(alone)
+    assert f"{key!r} lists 2 strings; choose one with `field`" in refusal(alone)
     objects = write("c.json", json.dumps({"model": "m", key: [{"name": "x"}]}))
-    assert f"{key!r} lists 1 object; choose one with --field" in refusal(objects)
+    assert f"{key!r} lists 1 object; choose one with `field`" in refusal(objects)
 
 
 @pytest.mark.parametrize("key", ["texts", "stories", "outputs", "data", "generations", "Answers"])
@@ -152,14 +152,14 @@ def test_hints_lead_to_the_text_of_the_last_message(
     write_rows: Write, field: str, value: Any, hint: str
 ) -> None:
     path = write_rows("a.jsonl", [{field: value}])
-    assert refusal(path, field=field).endswith(f"write --field '{hint}'")
+    assert refusal(path, field=field).endswith(f"write `field='{hint}'`")
     assert list(read_samples(path, field=hint)) == ["hello there"]
 
 
 def test_a_path_into_the_parts_of_a_content_goes_on_from_it(write_rows: Write) -> None:
     path = write_rows("a.jsonl", [{"messages": [{"role": "user", "content": PARTS}]}])
     message = refusal(path, field="messages[-1].content")
-    assert message.endswith("write --field 'messages[-1].content[-1].text'")
+    assert message.endswith("write `field='messages[-1].content[-1].text'`")
 
 
 def test_a_call_of_a_tool_has_its_arguments(write_rows: Write) -> None:
@@ -167,11 +167,11 @@ def test_a_call_of_a_tool_has_its_arguments(write_rows: Write) -> None:
         row = {"messages": [{"role": "assistant", "content": content, "tool_calls": [CALL]}]}
         hint = "messages[-1].tool_calls[-1].function.arguments"
         path = write_rows("a.jsonl", [row])
-        assert refusal(path).endswith(f"for the text of its last item write --field '{hint}'")
+        assert refusal(path).endswith(f"for the text of its last item write `field='{hint}'`")
         assert list(read_samples(path, field=hint)) == ['{"x": 1}']
     silent = [{"role": "assistant", "content": "hello there"}, {"role": "tool", "content": None}]
     path = write_rows("a.jsonl", [{"messages": silent}])
-    assert refusal(path).endswith("for the last text in it write --field 'messages[-2].content'")
+    assert refusal(path).endswith("for the last text in it write `field='messages[-2].content'`")
 
 
 def test_rows_without_a_usual_field_say_how_messages_are_named(write_rows: Write) -> None:
@@ -191,7 +191,9 @@ def test_rows_without_a_usual_field_say_how_messages_are_named(write_rows: Write
 
 def test_lists_of_texts_have_the_hint_that_they_had(write_rows: Write) -> None:
     path = write_rows("a.jsonl", [{"a": ["x", "y"]}])
-    assert refusal(path).endswith("take its items with --field 'a[*]', or the first with 'a[0]'")
+    assert refusal(path).endswith(
+        "take its items with `field='a[*]'`, or the first with `field='a[0]'`"
+    )
 
 
 # Shards
@@ -317,7 +319,7 @@ def test_a_value_that_swallows_rows_is_noted_and_quotes_can_be_switched_off(writ
     assert samples.notes == (
         "the value that begins with a quotation mark in line 3 spans 3 lines, each with as many "
         "columns as the header row: if these are rows, read quotation marks as part of the texts "
-        "with --no-quotes (quotes=False in Python)",
+        "with `quotes=False`",
     )
     plain = ["before", '"Once upon', "between", 'and said: stop"', "after"]
     assert list(read_samples(path, quotes=False)) == plain
@@ -328,7 +330,7 @@ def test_a_value_that_swallows_rows_is_noted_and_quotes_can_be_switched_off(writ
     assert calipers.measure_texts(str(path), **options)["a"].summary.n == 3
     assert calipers.measure_texts(str(path), quotes=False, **options)["a"].summary.n == 5
     assert len(read_samples(path)) == 3  # what one function was told holds for it alone
-    with pytest.raises(InputError, match=r"no closing quote; .* --no-quotes"):
+    with pytest.raises(InputError, match=r"no closing quote; .* `quotes=False`"):
         read_samples(write("b.tsv", 'id\ttext\n0\t"Once upon\n1\tb\n'))
     lone = read_samples(tmp := write("b.tsv", 'id\ttext\n0\t"Once" upon\n1\tb\n'), quotes=False)
     assert list(lone) == ['"Once" upon', "b"]
@@ -356,7 +358,7 @@ def test_the_first_screen_of_a_comparison_says_that_a_value_swallows_rows(
     found = calipers.compare(*given, **options)
     (caution,) = [each for each in found.verdict.cautions if each.kind == "quotes"]
     assert caution.system == ("generated" if swallowing == "generated" else "")
-    assert "(--no-quotes)" in str(found)
+    assert "(`quotes=False`)" in str(found)
     plain = calipers.compare(*given, quotes=False, **options)
     assert not [each for each in plain.verdict.cautions if each.kind == "quotes"]
 
@@ -544,7 +546,7 @@ def test_a_table_that_is_piped(
 def test_values_of_several_lines_that_are_piped(monkeypatch: pytest.MonkeyPatch) -> None:
     content = "text,prompt\n" + "".join(f'"sample {n}\nover lines, and commas",p\n' for n in "abc")
     assert len(piped(content, monkeypatch)) == 3
-    with pytest.raises(InputError, match=r"'a' and 'b' .*choose one with --field"):
+    with pytest.raises(InputError, match=r"'a' and 'b' .*choose one with `field`"):
         piped("a,b\n1,2\n3,4\n", monkeypatch)
 
 

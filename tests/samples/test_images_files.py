@@ -113,8 +113,7 @@ def test_bad_files_are_all_named_in_one_message(folder: Callable[..., Path]) -> 
     base = spoilt(folder("1.png", "2.jpg", "3.png", "4.png", "5.png"))
     lines = refusal(base).splitlines()
     assert lines[0] == (
-        f"{base}: 3 of 5 image files cannot be read; to leave them out, use --skip-bad "
-        "(skip_bad=True in Python):"
+        f"{base}: 3 of 5 image files cannot be read; to leave them out, use `skip_bad=True`:"
     )
     assert lines[1].startswith(f"  {base}/2.jpg: is damaged: ")
     assert lines[2] == f"  {base}/3.png: is empty"

@@ -161,8 +161,8 @@ def test_texts_of_messages_and_attachments(write_eval: Zip) -> None:
     assert samples.prompts is not None
     assert list(samples.prompts) == ["two"]
     assert samples.notes == (
-        "1 sample with several choices: the completion is the first (--field "
-        "'output.choices[*].message.content' takes all) (sample 1)",
+        "1 sample with several choices: the completion is the first "
+        "(`field='output.choices[*].message.content'` takes all) (sample 1)",
         "1 sample stopped by a limit of the run and kept (sample 1)",
     )
 

@@ -375,7 +375,7 @@ def test_no_text_has_more_words_and_all_are_beginnings(given_texts):
     ],
 )
 def test_what_is_no_number_of_words_is_refused(wrong, found):
-    with pytest.raises(InputError, match=r"--match-length.*whole number") as e:
+    with pytest.raises(InputError, match=r"`match_length`.*whole number") as e:
         match_length(sample_set(["a"]), wrong)
     assert str(e.value).endswith(found)
 
@@ -436,5 +436,5 @@ def test_mixed_scripts_are_counted_in_words_and_characters():
 
 
 def test_first_words_are_left_out_of_texts_alone():
-    with pytest.raises(InputError, match=r"--skip-words.* texts"):
+    with pytest.raises(InputError, match=r"`skip_words`.* texts"):
         skip_words(SampleSet.from_vectors(np.ones((3, 2)), name="rows"), 1)

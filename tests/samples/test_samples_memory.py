@@ -58,7 +58,7 @@ def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
     "text", ["", "0", "0GB", "-1GB", "GB", "8 XB", "1e9", "nan", "inf", "8Gi b", "9" * 40]
 )
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--max-memory must be a size above 0"):
+    with pytest.raises(InputError, match=r"`calipers\.memory_limit` must be a size above 0"):
         parse_size(text)
 
 
@@ -105,7 +105,7 @@ def test_a_budget_counts_to_the_byte() -> None:
     current.take(60, InputError)
     with current.borrowing():
         current.borrow(40, InputError)
-        with pytest.raises(InputError, match="as --max-memory says"):
+        with pytest.raises(InputError, match="as `calipers.memory_limit` says"):
             current.borrow(1, InputError)
     assert current.left == 40
 
@@ -122,8 +122,8 @@ def test_lines_are_refused_before_any_is_kept(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert message.startswith(f"{path}: holds lines (")
     assert "gzipped), which take at least 8." in message
-    assert "but 8.0 MB may be taken as --max-memory says" in message
-    assert "allow more with --max-memory" in message
+    assert "but 8.0 MB may be taken as `calipers.memory_limit` says" in message
+    assert "allow more with `calipers.memory_limit`" in message
     assert peak < 6e6  # two parts of 1 MiB and what unpacks them
     with memory_limit("30MB"):
         assert len(read_samples(path)) == 200_000
@@ -362,7 +362,7 @@ def test_a_limit_above_the_usual_one_allows_more_of_a_compressed_file(
 ) -> None:
     monkeypatch.setattr("calipers.samples.source.MAX_DECOMPRESSED", 10_000)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a"}\n' * 5000))
-    with pytest.raises(InputError, match=r"10,000 bytes .*--max-memory"):
+    with pytest.raises(InputError, match=r"10,000 bytes .*`calipers.memory_limit`"):
         read_samples(tmp_path / "a.jsonl.gz")
     with memory_limit("1MB"):
         assert len(read_samples(tmp_path / "a.jsonl.gz")) == 5000
@@ -378,7 +378,7 @@ def test_the_limit_holds_for_comparisons(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(LINE * 5000)
     with (
         calipers.memory_limit("100kB"),
-        pytest.raises(InputError, match=r"100\.0 kB .*--max-memory"),
+        pytest.raises(InputError, match=r"100\.0 kB .*`calipers.memory_limit`"),
     ):
         calipers.measure_texts(str(tmp_path / "a.txt"))
 

@@ -21,12 +21,12 @@ import pytest
 from calipers.errors import InputError
 from calipers.samples import read_samples
 
-NAME_IT = "choose one with --field (field= in Python), or FILE@FIELD for one file alone"
+NAME_IT = "choose one with `field`, or FILE@FIELD for one file alone"
 POSSIBLE = (
     "possible are .txt, .jsonl, .ndjson, .json, .csv, .tsv, .parquet, .arrow, .feather, .eval, "
     ".npy, .npz, .safetensors, each also with .gz, .bz2, .xz or .zst; images are read from a folder"
 )
-UNQUOTED = "read quotation marks as part of the texts with --no-quotes (quotes=False in Python)"
+UNQUOTED = "read quotation marks as part of the texts with `quotes=False`"
 NO_TEXT = "no field has a common name for a text, such as 'text' or 'generation'; the fields are"
 IDS = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
 
@@ -62,7 +62,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         '{"text": ["a"]}',
         {},
         "line 1: the field 'text' must be a string, but it is a list of 1 item; take "
-        "its items with --field 'text[*]', or the first with 'text[0]'",
+        "its items with `field='text[*]'`, or the first with `field='text[0]'`",
     ),
     (
         "a.jsonl",
@@ -247,7 +247,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         '{"x": []}\n{"x": "a"}\n',
         {},
         "line 1: the field 'x' must be a string, but it is a list of 0 items; take its "
-        "items with --field 'x[*]', or the first with 'x[0]'",
+        "items with `field='x[*]'`, or the first with `field='x[0]'`",
     ),
     ("tokens.jsonl", '{"x": []}\n{"x": []}\n', {}, "all 2 lists of token ids are empty"),
     (
@@ -255,7 +255,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         '{"x": [{"content": "a"}]}\n',
         {},
         "line 1: the field 'x' must be a string, but it is a list of 1 item; for the "
-        "text of its last item write --field 'x[-1].content'",
+        "text of its last item write `field='x[-1].content'`",
     ),
     (
         "tokens.jsonl",

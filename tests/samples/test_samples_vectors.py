@@ -132,7 +132,7 @@ def test_npz_takes_the_only_array_or_the_named_one(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "two.npz", a=MATRIX, b=MATRIX + 1)
     np.testing.assert_array_equal(read_samples(tmp_path / "one.npz").vectors, MATRIX)
     np.testing.assert_array_equal(read_samples(tmp_path / "two.npz", field="b").vectors, MATRIX + 1)
-    with pytest.raises(InputError, match=r"'a' and 'b'.*--field"):
+    with pytest.raises(InputError, match=r"'a' and 'b'.*`field`"):
         read_samples(tmp_path / "two.npz")
     with pytest.raises(InputError, match=r"'c'.*'a' and 'b'"):
         read_samples(tmp_path / "two.npz", field="c")

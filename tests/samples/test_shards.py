@@ -256,7 +256,7 @@ def test_the_field_names_the_column(tmp_path: Path) -> None:
     )
     del table["text"]
     pq.write_table(pa.table(table), tmp_path / "two.parquet")
-    assert "several fields may be the vectors: 'x' and 'y'; choose one with --field" in refusal(
+    assert "several fields may be the vectors: 'x' and 'y'; choose one with `field`" in refusal(
         tmp_path / "two.parquet"
     )
     del table["y"]

@@ -364,18 +364,13 @@ def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> Non
 def missing(choice: Choice) -> InputError:
     """Say what a metric needs that is not there."""
     if choice.needs == TRAIN:
-        needed = "a training set (--train FILE, train=...)"
+        needed = "a training set (`train`)"
     elif choice.needs == "generator":
-        needed = (
-            "a reference and the model that wrote the texts (--reference FILE --generator MODEL, "
-            "reference=..., generator=...)"
-        )
+        needed = "a reference and the model that wrote the texts (`reference`, `generator`)"
     elif choice.needs == "aligned":
-        needed = (
-            "a reference for each row (--reference FILE --aligned, reference=..., aligned=True)"
-        )
+        needed = "a reference for each row (`reference`, `aligned=True`)"
     else:
-        needed = "a reference (--reference FILE, reference=...)"
+        needed = "a reference (`reference`)"
     return InputError(f"the metric {choice.key!r} needs {needed}")
 
 
@@ -442,7 +437,7 @@ def _check_plain(name: str, words: Sequence[str]) -> None:
     if words:
         raise InputError(
             f"'all' takes no option; found {name!r}; ask for families such as "
-            "'frontier:knn,prd:knn', or --estimator knn"
+            "'frontier:knn,prd:knn', or `estimator='knn'`"
         )
 
 
@@ -492,7 +487,7 @@ def _check_counted(
         counted_key = ":".join(
             (EstimationOptions(options.divergence).key(plain), COUNTING, smoothing)
         )
-        whence = f" (--estimator {used}, estimator={used!r})"
+        whence = f" (`estimator={used!r}`)"
         instead += f", or for {counted_key!r}"
     raise InputError(
         f"{key!r} smooths the counts of cells, but the estimator {used!r}{whence} "

@@ -47,9 +47,9 @@ NUMBERED = {"rep": "rep_n", "seq_rep": "rep_n", "selfbleu": "self_bleu"}
 """What names that end in the size of an n-gram start with, where it is no name itself."""
 
 ELSEWHERE = {
-    "train": "a training set (--train FILE, train=...) brings these scores by itself",
-    "group=": "a field of groups (--group FIELD, group=...) brings these scores by itself",
-    "own=": "a field of groups (--group FIELD, group=...) brings these scores by itself",
+    "train": "a training set (`train`) brings these scores by itself",
+    "group=": "a field of groups (`group`) brings these scores by itself",
+    "own=": "a field of groups (`group`) brings these scores by itself",
 }
 """The options of scores that come without being asked for."""
 
@@ -142,8 +142,8 @@ def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Opti
             return InputError(f"metric {metric!r} takes no option; found {key!r}; {way}")
     if word == "model" and metric in LIKELIHOODS:
         return InputError(
-            f"{key!r} compares the probabilities of two language models: calipers likelihood "
-            "--reference FILE --model MODEL --generator MODEL measures it"
+            f"{key!r} compares the probabilities of two language models: `calipers.likelihood` "
+            "measures it, with `reference`, `model` and `generator`"
         )
     if not options:
         return InputError(f"metric {metric!r} takes no option; found {key!r}")

@@ -17,6 +17,7 @@ from typing import Any
 
 import typer
 
+from calipers.cli.flags import flags_of
 from calipers.cli.guard import STOPPED, STOPPED_IN_FILES, STOPPED_UNCACHED, guarded
 from calipers.cli.help import CommandPage, Config, HelpAll, WriteConfig
 from calipers.cli.options import MaxMemory, build, common_of, parameter, parameters
@@ -30,6 +31,7 @@ from calipers.options.machine import variables_named
 from calipers.options.option import Group, options_of
 from calipers.options.running import Running
 from calipers.whole_files import write_text_atomically
+from calipers.wording.front import speaking
 
 STDIO = "-"
 MAX_MEMORY = parameter("max_memory", MaxMemory, None)
@@ -117,7 +119,8 @@ def command(
                 values |= {"options": group, **({"typed": typed} if "typed" in takes else {})}
             watched = nullcontext() if serves else outputs.running(function.__name__)
             named = nullcontext() if options is None else variables_named(options, typed)
-            with guarded(_ending(group, stopped)), _limited(given), watched, named:
+            ended = guarded(_ending(group, stopped))
+            with speaking(flags_of(options)), ended, _limited(given), watched, named:
                 read = _checked(files)
                 if given.get("write_config") is not None:
                     _write_study(function.__name__, options, laid_out, given, outputs)

@@ -18,9 +18,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from calipers._version import __version__
 from calipers.cli.command_line import CONFIG, STUDIES, remember
+from calipers.cli.flags import flags_of
 from calipers.cli.guard import guarded
 from calipers.command import PANELS, Command, commands
 from calipers.options.option import INPUT, OUTPUT
+from calipers.wording.front import speaking
 
 NARROWEST = 40
 WIDEST = 100
@@ -174,7 +176,7 @@ class Page(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a word that breaks the rule of its option ends in one sentence."""
-        with guarded():
+        with speaking(flags_of()), guarded():
             return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
 from calipers.errors import InputError
+from calipers.wording.front import worded
 from calipers.wording.printable import printable
 
 PLAIN_WIDTH = 100
@@ -129,8 +130,8 @@ def told_of_output() -> Iterator[None]:
 
 
 def write_error(text: str) -> None:
-    """Write lines to standard error, without characters that could steer a terminal."""
-    sys.stderr.write(encodable(printable(text, keep="\n") + "\n", sys.stderr))
+    """Write lines to standard error, options as flags, without what could steer a terminal."""
+    sys.stderr.write(encodable(printable(worded(text), keep="\n") + "\n", sys.stderr))
     sys.stderr.flush()
 
 

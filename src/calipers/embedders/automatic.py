@@ -104,7 +104,7 @@ def usual_embedder(samples: SampleSet) -> str:
     if samples.kind not in USUAL:
         raise InputError(
             f"{samples.name}: holds token ids, which need the model that they belong to; name "
-            "it with --embedder (embedder= in Python)"
+            "it with `embedder`"
         )
     return USUAL[samples.kind]
 

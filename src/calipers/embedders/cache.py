@@ -60,7 +60,7 @@ def default_directory() -> Path:
     except RuntimeError as error:
         raise InputError(
             "there is no home folder to keep embeddings in; name a folder in the environment "
-            "variable CALIPERS_CACHE or with --cache-dir, or use --no-cache"
+            "variable CALIPERS_CACHE or with `cache_dir`, or use `cache=False`"
         ) from error
 
 

@@ -39,8 +39,7 @@ def in_processes(choice: EmbedderChoice, processes: int) -> Embedder:
     """
     if not may_divide(choice):
         raise InputError(
-            "--processes (processes= in Python) applies to models on the CPU only; leave it out "
-            f"for {choice.shown!r}"
+            f"`processes` applies to models on the CPU only; leave it out for {choice.shown!r}"
         )
     model = choice.load()
     check_divides(choice, model)
@@ -62,7 +61,7 @@ def check_divides(choice: EmbedderChoice, model: Embedder) -> None:
     """
     if model.signature.get("device") != "cpu":
         raise InputError(
-            "--processes (processes= in Python) applies to the CPU only; leave it out, since "
+            "`processes` applies to the CPU only; leave it out, since "
             f"{choice.shown!r} runs on {model.signature.get('device')}"
         )
 

@@ -115,7 +115,7 @@ class Device:
     def _too_full(self) -> InputError:
         return InputError(
             f"device {self.name!r} has too little free memory for a tile of {PANEL} rows; end what "
-            "else runs on it, name another with --device (device= in Python), or leave it out for "
+            "else runs on it, name another with `device`, or leave it out for "
             "the processor"
         )
 

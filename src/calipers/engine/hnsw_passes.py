@@ -251,7 +251,7 @@ class HnswPasses(Passes):
         sizes = [len(points.points) for points in sets]
         of_row = 4 * sets[0].points.shape[1] + 4 * PEERS * self.connectivity
         budget().check_claim(
-            "--neighbours approximate keeps indices of "
+            "`neighbours='approximate'` keeps indices of "
             f"{sizes[0]:,} and {sizes[1]:,} rows in memory",
             round(sum(sizes) * of_row),
             InputError,

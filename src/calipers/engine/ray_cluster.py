@@ -109,7 +109,7 @@ def check_nodes(reports: Sequence[NodeReport], folder: WorkFolder) -> None:
         if not report.sees_folder:
             raise InputError(
                 f"Ray node {report.node}: does not see the work folder {folder.place}; name one "
-                "that all machines share with --work-dir (work_dir= in Python), on a shared disk "
+                "that all machines share with `work_dir`, on a shared disk "
                 "or in object storage such as s3://bucket/work"
             )
 

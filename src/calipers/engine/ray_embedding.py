@@ -106,7 +106,7 @@ class SampleShards:
             raise InputError(
                 f"{self.set_name}: the Ray workers that embedded some of its samples died {TRIES} "
                 "times, most likely because memory ran out; what was finished is kept, and the "
-                "same command goes on from there (a smaller --batch-size takes less memory)"
+                "same command goes on from there (a smaller `batch_size` takes less memory)"
             )
         self.folder.write(mark, lambda file: None)
 
@@ -331,7 +331,7 @@ class RayEmbedding:
     ) -> None:
         """Write the samples, and have actors embed them."""
         for package in ("pyarrow", "pandas"):
-            require(package, extra="ray", purpose="embedding with --engine ray")
+            require(package, extra="ray", purpose="embedding with `engine='ray'`")
         with _quiet_ray_core():
             self._connect()
         gpu = task.signature.get("device", "cpu").startswith("cuda")
@@ -413,7 +413,7 @@ def pool_size(nodes: Sequence[Mapping[str, float]], *, gpu: bool) -> tuple[int, 
         if not count:
             raise InputError(
                 "no node of the Ray cluster has a GPU, but the embedder runs on one; choose "
-                "--device cpu (device= in Python)"
+                "`device='cpu'`"
             )
         return count, 1
     processors = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1] or [1]
@@ -437,7 +437,7 @@ def check_sendable(shipped: Embedder | EmbedderChoice) -> None:
         cloudpickle.dumps(shipped)
     except Exception as error:  # whatever its own classes raise
         raise InputError(
-            f"the embedder {shipped.name!r} cannot be sent to the workers of --engine ray, since "
+            f"the embedder {shipped.name!r} cannot be sent to the workers of `engine='ray'`, since "
             f"it cannot be pickled ({first_line(error)}); name a model in its place, or embed with "
             'calipers.embed and compare what that gives, or use engine="local"'
         ) from error

@@ -125,7 +125,7 @@ def _unusable(address: str | None, reason: str) -> InputError:
         return InputError(f"Ray cannot start workers on this machine: {reason}")
     return InputError(
         f"no Ray cluster can be used at {address!r}: {reason}; start one with 'ray start --head', "
-        "name its address with --address (address= in Python), or leave the address out for "
+        "name its address with `address`, or leave the address out for "
         "workers on this machine"
     )
 

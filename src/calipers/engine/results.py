@@ -81,7 +81,7 @@ def results(
         missing = damaged
     raise InputError(
         f"{folder.place}: {missing[0].result} was damaged {ROUNDS} times on the way from a worker; "
-        "what was finished is kept there. Name another folder with --work-dir (work_dir= in Python)"
+        "what was finished is kept there. Name another folder with `work_dir`"
     )
 
 
@@ -95,8 +95,7 @@ def _arrived(folder: WorkFolder, result: str) -> Arrays | None:
         if time.monotonic() > until:
             raise InputError(
                 f"{folder.place}: {result} was written by a worker but is not there; the work "
-                "folder must be one that all machines share: name it with --work-dir (work_dir= "
-                "in Python)"
+                "folder must be one that all machines share: name it with `work_dir`"
             )
         time.sleep(wait)
         wait = min(2 * wait, 1.0)

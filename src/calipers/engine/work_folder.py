@@ -79,7 +79,7 @@ class WorkFolder:
         if lock is None:
             raise InputError(
                 f"{self.place}: another run measures the same samples there now; wait for it, "
-                "or name another folder with --work-dir (work_dir= in Python)"
+                "or name another folder with `work_dir`"
             )
         with lock:
             try:
@@ -124,8 +124,7 @@ class WorkFolder:
     def _unwritable(self, error: OSError) -> InputError:
         return InputError(
             f"{self.place}: cannot be written: {error.strerror or first_line(error)}; what was "
-            "finished is kept there. Make room or name another folder with --work-dir (work_dir= "
-            "in Python)"
+            "finished is kept there. Make room or name another folder with `work_dir`"
         )
 
     def has(self, name: str) -> bool:

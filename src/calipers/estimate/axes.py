@@ -394,7 +394,7 @@ def on_reference_axes(
     return Preprocessed(*rows, fitted.explained_variance)
 
 
-UNFIT = "scale them first, or every row to length one: --normalise l2, norm='l2' in Python"
+UNFIT = "scale them first, or every row to length one: `normalise='l2'`"
 SMALLEST = -125
 """The power of two below which float32 loses digits."""
 

@@ -39,7 +39,7 @@ def check_approximate(choices: Iterable[Choice], neighbours: str) -> None:
     if names and neighbours != EXACT:
         raise InputError(
             f"the metric {names[0]!r} looks at all pairs of samples, near and far; it needs "
-            '--neighbours exact (neighbours="exact" in Python)'
+            "`neighbours='exact'`"
         )
 
 
@@ -98,7 +98,7 @@ def search_caution(
         )
     brief = f"neighbours approximate, {_rounded(worst.neighbour_recall.value)} % found"
     moved = max(abs(worst.precision_error.value), abs(worst.recall_error.value))
-    return Caution("neighbours", brief, text, "--neighbours exact", moved)
+    return Caution("neighbours", brief, text, "`neighbours='exact'`", moved)
 
 
 def search_fields() -> dict[str, object]:

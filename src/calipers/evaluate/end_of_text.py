@@ -121,7 +121,7 @@ def _empty(texts: Sequence[str], prompts: Sequence[str]) -> int:
 
 def _note(cut: int, changed: int, empty: int, *, count: bool) -> str:
     """Say how many texts end at a mark, how many only begin with one, and how many are empty."""
-    option = f"--end-of-text {'count' if count else 'cut'}"
+    option = f"`end_of_text={'count' if count else 'cut'!r}`"
     parts = []
     if cut:
         scored = ", and the mark counts as one token" if count else ""

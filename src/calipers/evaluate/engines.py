@@ -152,8 +152,8 @@ def _embedding(options: EngineSearch | EngineEmbedding, connect: Connect) -> Ite
     """Embed on a cluster, which fills the cache, or a folder of this run where there is none."""
     if options.processes not in (None, 1):
         raise InputError(
-            "processes (--processes) divides the work of this machine; leave it out with --engine "
-            'ray (engine="ray"), whose actors embed'
+            "`processes` divides the work of this machine; leave it out with `engine='ray'`, whose "
+            "actors embed"
         )
     from calipers.engine.ray_embedding import RayEmbedding, choice_for_actors
     from calipers.engine.work_folder import WorkFolder

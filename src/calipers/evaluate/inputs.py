@@ -611,13 +611,13 @@ def _cut(samples: SampleSet, how: _Cutting) -> InputSet:
     if how.ends != "keep":
         whole = remaining
         remaining, ended = cut_at_end(remaining, count=how.ends == "count", marks=how.marks)
-        check_left(whole, remaining, f"--end-of-text {how.ends} (end_of_text)")
+        check_left(whole, remaining, f"`end_of_text={how.ends!r}`")
         lengths = remaining.word_counts()
         assert lengths is not None
         ended = ended if words is None else ended & (lengths <= words)
     if options.skip_words is not None:
         left = without_words(remaining, options.skip_words)
-        check_left(remaining, left, f"--skip-words {options.skip_words} (skip_words)")
+        check_left(remaining, left, f"`skip_words={options.skip_words}`")
         remaining = left
     remaining = remaining if words is None else with_length(remaining, words)
     return InputSet(remaining, len(samples), ended=ended)

@@ -75,7 +75,7 @@ class JudgedSamples:
         if len(self.sets) < 2:
             raise InputError(
                 "pairs are of two systems, but there is one; give another, or the reference "
-                "(--reference FILE), or have single texts rated with --task quality"
+                "(`reference`), or have single texts rated with `task='quality'`"
             )
         return make_items(
             self.sets,

@@ -266,8 +266,8 @@ def _not_given(inputs: ComparisonInputs) -> Iterator[str]:
     if repeated:
         yield (
             f"several samples answer one prompt ({first_names(repeated, NAMED)}) and are not "
-            "independent, so intervals are too narrow and p-values too small: use --cluster prompt "
-            '(cluster="prompt")'
+            "independent, so intervals are too narrow and p-values too small: use "
+            "`cluster='prompt'`"
         )
 
 

@@ -55,8 +55,8 @@ WHOLE = 10_000
 FOLDED = 4
 """Most characters by which the composed form of a word grows and shrinks when it is cut."""
 
-OPTION = "--strip-prompt (strip_prompt)"
-SKIP = "--skip-words N (skip_words=N) takes a number of words off every text"
+OPTION = "`strip_prompt`"
+SKIP = "`skip_words=N` takes a number of words off every text"
 
 Rows = NDArray[np.intp]
 

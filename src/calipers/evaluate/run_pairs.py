@@ -54,7 +54,7 @@ def score_estimate(score: Score, system: System, run: Run) -> tuple[LimitEstimat
     needed = DEFAULT_BLOCKS * ((settings.get("k") or 0) + 1)
     smallest = min(samples.n for samples in sets)
     if settings.get("level") is None:
-        return None, "the run was made with --no-intervals; run it again without that option"
+        return None, "the run was made with `level=None`; run it again without that option"
     if smallest < needed:
         return None, (
             f"{smallest} samples are too few; run it again with at least {needed} in every set"
@@ -137,8 +137,8 @@ def run_of(given: Any, path: str) -> Run:
     """
     if not isinstance(given, Comparison | TextComparison):
         raise InputError(
-            f"{path}: holds {_kind_of(given)}; scores of systems are in what --save or --json of "
-            "calipers compare (or calipers text) wrote"
+            f"{path}: holds {_kind_of(given)}; scores of systems are in what `.save(path)` or "
+            "`.to_dict()` of `calipers.compare` or `calipers.measure_texts` wrote"
         )
     return given
 

@@ -290,8 +290,7 @@ def _check_vendi(choice: Choice, texts: int) -> None:
     if texts > MOST_FOR_VENDI:
         raise InputError(
             f"{choice.key}: takes at most {MOST_FOR_VENDI:,} texts; found {texts:,}. Use "
-            f"vendi:q=2, vendi:q=inf or --max-samples {MOST_FOR_VENDI} "
-            f"(max_samples={MOST_FOR_VENDI})"
+            f"vendi:q=2, vendi:q=inf or `max_samples={MOST_FOR_VENDI}`"
         )
 
 

@@ -195,22 +195,22 @@ class KeptScores(LanguageModel):
             raise self._refusal(
                 f"holds log-probabilities of other texts (sets of {sizes}), not of these "
                 f"{len(passages):,}; they must be the same texts, in the same order, with the "
-                "same prompts and the same --end-of-text"
+                "same prompts and the same `end_of_text`"
             )
         convention = self.convention
         if first != convention.first or (stride is not None and stride != convention.stride):
             way = (
-                f"--first-token {convention.first}"
+                f"`first_token={convention.first!r}`"
                 if first != convention.first
-                else f"--stride {convention.stride}"
+                else f"`stride={convention.stride}`"
             )
             if first == convention.first and convention.stride is None:
-                raise self._refusal("was made without --stride, which must be left out here too")
+                raise self._refusal("was made without `stride`, which must be left out here too")
             raise self._refusal(f"was made with {way}, which must be given here too")
         asked = "" if decoding is None else str(decoding)
         if asked != convention.decoding and asked not in ("", str(Decoding())):
-            made = f"--decoding {convention.decoding}" if convention.decoding else "no decoding"
-            raise self._refusal(f"was made with {made}; found --decoding {asked}")
+            made = f"`decoding={convention.decoding!r}`" if convention.decoding else "no decoding"
+            raise self._refusal(f"was made with {made}; found `decoding={asked!r}`")
         if advance is not None:
             advance(len(passages))
         return scores

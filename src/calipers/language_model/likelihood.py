@@ -540,8 +540,8 @@ def _no_divergence(frontier: DivergenceFrontier, costs: tuple[float, float]) -> 
     ratios = frontier.ratios
     logs = -np.logaddexp(0, ratios.log_generated), -np.logaddexp(0, -ratios.log_reference)
     sides = (
-        ("Q", "generated", "the model of --model than under their generator"),
-        ("P'", "reference", "the generator than under the model of --model, which stands for them"),
+        ("Q", "generated", "the model (`model`) than under their generator"),
+        ("P'", "reference", "the generator than under the model (`model`), which stands for them"),
     )
     for cost, of, (name, side, likelier) in zip(costs, logs, sides, strict=True):
         error = float(np.std(of)) / len(of) ** 0.5

@@ -61,10 +61,7 @@ def find_language_model(
         from calipers.language_model.ngram import fit_ngram, read_ngram_options
 
         if fit_on is None:
-            raise InputError(
-                f"{name} is fitted on texts: give them with --reference FILE or --fit-on FILE "
-                "(reference=, fit_on= in Python)"
-            )
+            raise InputError(f"{name} is fitted on texts: give them with `reference` or `fit_on`")
         return fit_ngram(fit_on, **read_ngram_options(rest))
     if options.endpoint is not None or re.match(r"[a-z][a-z0-9+.-]*://", name, re.IGNORECASE):
         from calipers.language_model.endpoint import load_endpoint

@@ -253,7 +253,7 @@ def _counted(words: int, samples: SampleSet) -> str:
 
 
 def _use(words: int | None) -> str:
-    return "give a file with prompts" if words is None else "use fewer --prompt-words"
+    return "give a file with prompts" if words is None else "use fewer `prompt_words`"
 
 
 def _many(why: str) -> str:

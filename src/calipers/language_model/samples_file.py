@@ -31,7 +31,7 @@ Row = dict[str, Any]
 COUNTED = ("n",)
 """What of a configuration may differ: a longer run goes on where a shorter one ended."""
 
-REMEDY = "choose another --output, or replace it with --force (overwrite=True)"
+REMEDY = "choose another `output`, or replace it with `overwrite=True`"
 """What to do about a file that holds something else."""
 
 NEEDED = ("id", "text", "finish_reason", "tokens")
@@ -235,7 +235,7 @@ class SamplesFile:
             except OSError:
                 raise InputError(
                     f"{self.journal}: another run is writing these {self.noun}s; wait for it, or "
-                    "choose another --output"
+                    "choose another `output`"
                 ) from None
 
 

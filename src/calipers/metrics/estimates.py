@@ -365,5 +365,5 @@ def _check_neighbours(samples: int) -> None:
     if samples <= PAPER_K:
         raise InputError(
             f"knn takes {PAPER_K} neighbours and needs at least {PAPER_K + 1} samples in both sets "
-            f"together; found {samples} (--k does not change it)"
+            f"together; found {samples} (`k` does not change it)"
         )

@@ -162,12 +162,12 @@ MOST_CELLS = {"linear": 2_000, "barycentric": 1_000}
 METRICS = {"linear": "mauve_ot", "barycentric": "mauve_ot_barycentric"}
 UNSCALED = (
     "its constant c is meant for rows of length one, and these were left as given: scale them with "
-    "--normalise l2, or choose --c (normalise= and c= in Python)"
+    "`normalise='l2'`, or choose `c`"
 )
 
 UNSCALED_ANSWERS = (
     "its constant c is meant for rows of length one, which answers less what their prompts explain "
-    "have not: choose --c, or --shared-prompts others (c= and shared_prompts= in Python)"
+    "have not: choose `c`, or `shared_prompts='others'`"
 )
 
 

@@ -62,7 +62,7 @@ def scratch(shape: Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
         raise InputError(
             f"{folder}: has no room for {size_words(size)} of temporary data "
             f"({error.strerror or error}); name another folder in the environment variable "
-            "TMPDIR, or allow more memory with --max-memory (calipers.memory_limit in Python)"
+            "TMPDIR, or allow more memory with `calipers.memory_limit`"
         ) from error
     return np.frombuffer(room, kind).reshape(shape)
 

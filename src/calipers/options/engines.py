@@ -54,8 +54,7 @@ class Engine(Group):
         super().__post_init__()
         if self.address is not None and self.engine != "ray":
             raise InputError(
-                f"address {self.address!r} is that of a Ray cluster; it needs --engine ray "
-                '(engine="ray" in Python)'
+                f"address {self.address!r} is that of a Ray cluster; it needs `engine='ray'`"
             )
 
 
@@ -82,8 +81,8 @@ class SearchEngine(Engine):
         super().__post_init__()
         if self.neighbours == "approximate" and self.in_files:
             raise InputError(
-                "--neighbours approximate searches in the memory of this machine; it goes with "
-                "neither --engine ray nor --work-dir"
+                "`neighbours='approximate'` searches in the memory of this machine; it goes with "
+                "neither `engine='ray'` nor `work_dir`"
             )
 
 

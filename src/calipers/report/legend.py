@@ -126,7 +126,7 @@ def foot(comparison: Comparison) -> str:
         *_cut(sets),
         *_within_prompts(comparison.systems),
         *_treated(settings, comparison.reference.word_unit),
-        *(f"{way} (--shared-prompts)" for way in _given_prompts(comparison)),
+        *(f"{way} (`shared_prompts`)" for way in _given_prompts(comparison)),
         chosen if ": " in chosen else "",
         rows,
         *(f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)),
@@ -231,7 +231,7 @@ def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
     """Say which sets, the reference first, were cut, and to what."""
     limit, (_, *generated) = settings.get("max_samples"), sets
     if limit and any(row.n_given > limit for row in sets):
-        yield f"larger sets cut to {limit} (--max-samples)"
+        yield f"larger sets cut to {limit} (`max_samples`)"
     cut = [row for row in generated if row.n < min(row.n_given, limit or row.n_given)]
     if cut:
         smallest = [row for row in generated if row.n_given == row.n]
@@ -257,7 +257,7 @@ def scope_note(comparison: Comparison) -> Iterator[str]:
     """Say that systems share a space, where they do."""
     if comparison.settings.get("shared"):
         yield (
-            "all systems share one projection and one set of cells (--shared): adding or removing "
+            "all systems share one projection and one set of cells (`shared`): adding or removing "
             "a system changes the scores of the others"
         )
 
@@ -273,7 +273,7 @@ def cluster_note(comparison: Comparison) -> Iterator[str]:
     counts = [f"{row.clusters} of {row.n} samples in {name}" for name, row in sets]
     tests = "; tests against the reference use one sample of each"
     yield (
-        f"clusters by {clean(field)!r} (--cluster), which count as drawn together: "
+        f"clusters by {clean(field)!r} (`cluster`), which count as drawn together: "
         f"{', '.join(counts)}{tests if settings.get('level') is not None else ''}"
     )
 
@@ -378,9 +378,9 @@ def directions(metrics: Sequence[ShownScore]) -> Iterator[Note]:
 
 def more(metrics: Sequence[ShownScore]) -> Note:
     """Say where the rest is that the table leaves out."""
-    rest = "Full precision and signatures: --json FILE, or .to_dict() in Python."
+    rest = "Full precision and signatures: `.to_dict()`."
     complete = {metric.metric for metric in metrics} >= METRICS.keys()
-    others = "More metrics: --metrics all; calipers metrics lists them. "
+    others = "More metrics: `metrics='all'`; calipers metrics lists them. "
     return Note("how", rest if complete else others + rest)
 
 

@@ -13,9 +13,10 @@ from importlib import import_module
 from itertools import groupby
 from typing import Literal
 
+from calipers.wording.front import worded
 from calipers.wording.marks import BEST
 from calipers.wording.numbers import APPROXIMATE, MISSING
-from calipers.wording.words import Name, Words, names_in, said
+from calipers.wording.words import Name, Words, in_front, names_in, said
 
 BEST_STYLE = "bold"
 
@@ -199,6 +200,10 @@ class Note:
     sign: str = ""
     about: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Name options as the front does that the document is made for."""
+        object.__setattr__(self, "text", in_front(self.text))
+
     def __str__(self) -> str:
         return said(self.text)
 
@@ -240,6 +245,10 @@ class Table:
     breaks: Literal["views", "runs", "systems", "whole", "matrix", "square"] = "runs"
     even: bool = False
     apart: bool = True
+
+    def __post_init__(self) -> None:
+        """Name options as the front does that the document is made for."""
+        object.__setattr__(self, "heading", worded(self.heading))
 
     @property
     def scores(self) -> Run:

@@ -373,7 +373,7 @@ def _range_of(rows: Sequence[tuple[str, str, Note]]) -> str:
     """Write sentences that differ in numbers as one, else what they have in common."""
     texts = [what for _, what, _ in rows]
     if len({NUMBER.sub("#", text) for text in texts}) > 1:
-        return f"{texts[0].partition(': ')[0]} (--html FILE says which)"
+        return f"{texts[0].partition(': ')[0]} (`.paged()` says which)"
     columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
     ranges = iter(
         low if low == high else f"{low} to {high}"
@@ -390,7 +390,7 @@ def _cuts(result: TextComparison) -> Iterator[str]:
         size, limit = min(row.n for _, row, _ in sets), result.settings.get("max_samples")
         smallest = [name for name, row, _ in sets if row.n_given == size]
         if limit == size or not smallest:
-            yield f"larger sets cut to {limit or size}" + (" (--max-samples)" if limit else "")
+            yield f"larger sets cut to {limit or size}" + (" (`max_samples`)" if limit else "")
         else:
             smallest_set = f"the smallest ({smallest[0]})"
             yield f"all sets cut to {size}, {smallest_set}; --keep-sizes keeps them whole"
@@ -445,9 +445,9 @@ def _how_to_read(result: TextComparison, *, brief: bool) -> Iterator[Note]:
     name = "likelihood" if "first_token" in result.settings else "text"
     yield Note(
         "how",
-        f"{'A table for each statistic, with intervals: --html FILE. ' if brief else ''}"
-        f"More: --metrics all; calipers metrics {name} lists them. Full precision and signatures: "
-        "--json FILE, or .to_dict() in Python.",
+        f"{'A table for each statistic, with intervals: `.paged()`. ' if brief else ''}"
+        f"More: `metrics='all'`; calipers metrics {name} lists them. Full precision and "
+        "signatures: `.to_dict()`.",
     )
 
 

@@ -169,7 +169,7 @@ def _values(system: SystemResult, file: int) -> Mapping[str, NDArray[Any]]:
         raise InputError(f"{system.name}: has no values of single samples: {system.withheld}")
     if not measured:
         raise InputError(
-            f"{system.name}: no value of single samples was measured; let --metrics (metrics=) "
+            f"{system.name}: no value of single samples was measured; let `metrics` "
             "hold precision, density or realism"
         )
     return measured

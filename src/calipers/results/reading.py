@@ -20,8 +20,8 @@ TOO_MANY = 0.1
 """The same where unread words leave no trace, for the share of texts of which nothing is left."""
 
 REMEDY = (
-    "choose an embedder that reads these texts (--embedder), or compare their characters "
-    "(calipers text)"
+    "choose an embedder that reads these texts (`embedder`), or compare their characters "
+    "(`calipers.measure_texts`)"
 )
 REMEDY_OF_CHARACTERS = (
     "the reference holds none of their characters: compare texts in one script, or name a model "
@@ -150,7 +150,7 @@ def unread_text(embedder: str, sides: SideReadings) -> str:
 
 
 def unread_cautions(
-    embedder: str, sides: SideReadings, *, remedy: str | None = None, option: str = "--embedder"
+    embedder: str, sides: SideReadings, *, remedy: str | None = None, option: str = "`embedder`"
 ) -> Iterator[Caution]:
     """Say on the first screen what an embedder did not read, where it is enough to say."""
     lost = [

@@ -93,7 +93,7 @@ DIGITS = 18
 
 _STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
 
-NAME_IT = "choose one with --field (field= in Python), or FILE@FIELD for one file alone"
+NAME_IT = "choose one with `field`, or FILE@FIELD for one file alone"
 
 
 def plain(name: str) -> str:

@@ -502,7 +502,7 @@ def _bad_message(bad: list[tuple[str, str]], total: int, where: str) -> str:
         return f"{where}: none of {counted(total, 'image file')} can be read:\n{listed}{more}"
     return (
         f"{where}: {len(bad):,} of {counted(total, 'image file')} cannot be read; to leave "
-        f"{'it' if len(bad) == 1 else 'them'} out, use --skip-bad (skip_bad=True in Python):\n"
+        f"{'it' if len(bad) == 1 else 'them'} out, use `skip_bad=True`:\n"
         f"{listed}{more}"
     )
 

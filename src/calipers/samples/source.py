@@ -183,7 +183,7 @@ def check_decompressed(path: object, size: int) -> None:
         raise InputError(
             f"{path}: holds more than {most:,} bytes when decompressed, which is the most that is "
             "read from a compressed file; decompress it first if it is meant to be this large, or "
-            "allow more with --max-memory (calipers.memory_limit in Python)"
+            "allow more with `calipers.memory_limit`"
         )
 
 

@@ -49,8 +49,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
     column = samples.texts
     if column is None:
         raise InputError(
-            f"{samples.name}: match_length (--match-length) cuts texts, but this set holds "
-            f"{KINDS[samples.kind]}"
+            f"{samples.name}: `match_length` cuts texts, but this set holds {KINDS[samples.kind]}"
         )
     cut = StringColumn.of(first_words(text, most) for text in column)
     counts = samples.word_counts()
@@ -84,8 +83,7 @@ def skip_words(samples: SampleSet, words: int) -> SampleSet:
     column = samples.texts
     if column is None:
         raise InputError(
-            f"{samples.name}: skip_words (--skip-words) shortens texts, but this set holds "
-            f"{KINDS[samples.kind]}"
+            f"{samples.name}: `skip_words` shortens texts, but this set holds {KINDS[samples.kind]}"
         )
     left = StringColumn.of(last_words(text, words) for text in column)
     empty = int((np.diff(left.ends) == 0).sum())
@@ -142,7 +140,7 @@ def check_filled(reference: SampleSet) -> None:
         raise InputError(
             f"{reference.place}: {empty:,} of {counted(len(counts), 'text')} of the reference are "
             f"empty{field}; at most half of them may be: leave those rows out, or name another "
-            "field with --field (field= in Python)"
+            "field with `field`"
         )
 
 
@@ -159,8 +157,7 @@ def check_words(words: Any) -> int:
         return int(words)
     description = words if whole else describe(words)
     raise InputError(
-        f"match_length (--match-length) must be a whole number of words, at least 1; "
-        f"found {description}"
+        f"`match_length` must be a whole number of words, at least 1; found {description}"
     )
 
 

@@ -296,8 +296,8 @@ def check_offline(address: Address, *, offline: bool, remedy: str) -> None:
     """
     if offline and not address.local:
         raise InputError(
-            f"{address.shown}: offline asks no service beyond this machine; leave --offline "
-            f"(offline= in Python) out, or {remedy}"
+            f"{address.shown}: offline asks no service beyond this machine; leave `offline` "
+            f"out, or {remedy}"
         )
 
 

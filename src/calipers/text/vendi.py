@@ -94,8 +94,8 @@ def vendi_of_features(rows: Any, q: float, truncate: int | None, threads: int | 
     if truncate is None:
         raise InputError(
             f"the Vendi score of order {q:g} takes all eigenvalues of an n x n matrix, for at most "
-            f"{MOST_DENSE:,} texts; found {size:,}. Take vendi:q=2, vendi:q=inf or --max-samples "
-            f"{MOST_DENSE} (in Python q=2, q=inf, truncate=, embeddings= or a sample)"
+            f"{MOST_DENSE:,} texts; found {size:,}. Take q=2, q=inf (vendi:q=2, "
+            f"vendi:q=inf), fewer texts (`max_samples={MOST_DENSE}`), truncate or embeddings"
         )
     raise InputError(
         f"truncate must be at most {MOST_LEADING} for more than {MOST_DENSE:,} texts; found "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calipers.serialise import Plain
+from calipers.wording.front import worded
 from calipers.wording.names import clean
 from calipers.wording.short_names import short
 
@@ -47,6 +48,13 @@ Words = tuple[str | Name, ...]
 def said(text: str | Name | Words) -> str:
     """Write a sentence in full."""
     return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
+
+
+def in_front(text: str | Name | Words) -> str | Name | Words:
+    """Name options as the present front does; names of systems stay."""
+    if isinstance(text, tuple):
+        return tuple(worded(part) if isinstance(part, str) else part for part in text)
+    return worded(text) if isinstance(text, str) else text
 
 
 def named(name: object, share: int = 3) -> Name:

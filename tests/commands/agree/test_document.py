@@ -137,7 +137,7 @@ def test_many_split_pairs_are_counted():
     text = agreement_text(agreement_of(values, systems=tuple("abcdef")))
     assert "columns disagree on 15 of 15 pairs" in text
     assert text.count("the reverse by") == 6
-    assert "  - and 9 more pairs, which --json FILE holds" in text
+    assert "  - and 9 more pairs, which `.to_dict()` holds" in text
 
 
 def test_pairs_that_all_columns_agree_about_are_told_too():

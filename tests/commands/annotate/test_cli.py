@@ -205,7 +205,7 @@ def test_what_is_fixed_cannot_be_given_again(calipers, files, served):
     calipers("annotate", "s.sqlite", *files)
     run = calipers("annotate", "s.sqlite", "--per-pair", "4")
     assert run.exit_code == 2
-    assert "--per-pair (per_pair) is fixed when a study is made" in run.stderr
+    assert "--per-pair is fixed when a study is made" in run.stderr
     run = calipers("annotate", "s.sqlite", *files)
     assert "samples can only be given to a new study" in run.stderr
 

@@ -253,7 +253,7 @@ def test_files_that_hold_no_run_are_named(tmp_path, name):
 REFUSED = {
     "recal < 0.8": "condition 'recal < 0.8': unknown metric 'recal'; did you mean 'recall'",
     "mauve < 0.8": "condition 'mauve < 0.8': the run has no score 'mauve'; it has recall, frechet_"
-    "distance, form.recall. Add it to --metrics of the run",
+    "distance, form.recall. Add it to `metrics` of the run",
     "image.recall < 0.8": "condition 'image.recall < 0.8': unknown view of the run 'image'; known",
     "c: recall < 0.8": "condition 'c: recall < 0.8': unknown system of the run 'c'; known: a, b",
     "recall < 1.2": "condition 'recall < 1.2': recall lies between 0 and 1, so that the limit 1.2 "
@@ -261,7 +261,7 @@ REFUSED = {
     "recall < 0": "so that the limit 0 decides nothing",
     "frechet_distance < -1": "lies between 0 and inf, so that the limit -1 decides nothing",
     "recall < baseline": "condition 'recall < baseline' takes its limit from a baseline, and there "
-    "is none; give one by --against BASELINE.zip (baseline=... in Python)",
+    "is none; give one by `baseline`",
 }
 
 
@@ -294,7 +294,7 @@ def test_scores_without_intervals_say_how_to_get_them():
         return replace(made, systems=(replace(made.systems[0], scores=bare),))
 
     start = r"condition 'recall < 0.8': recall of a in the run has no interval, without which nothi"
-    with pytest.raises(InputError, match=f"{start}.*--no-intervals"):
+    with pytest.raises(InputError, match=f"{start}.*`level=None`"):
         check(run({"level": None}), fail_if="recall < 0.8")
     with pytest.raises(InputError, match=f"{start}.*60 samples .*at least 100"):
         check(run({}, n=60), fail_if="recall < 0.8")

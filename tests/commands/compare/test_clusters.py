@@ -79,7 +79,7 @@ def test_intervals_grow_and_scores_stay(sides, tmp_path):
     kept = calipers.Comparison.load(tmp_path / "run.zip")
     assert kept.reference.clusters == 50
     told = (
-        "clusters by 'prompt' (--cluster), which count as drawn together: 50 of 300 samples in the "
+        "clusters by 'prompt' (`cluster`), which count as drawn together: 50 of 300 samples in the "
         "reference, 50 of 300 samples in b, 50 of 300 samples in a; tests against the reference"
     )
     assert told in " ".join(plain(kept.document(details=True)).split())
@@ -236,7 +236,7 @@ def test_prompts_that_repeat_are_told_where_no_cluster_was_given(rng):
     many = prompted(rng, 120, [f"prompt {row // 4}" for row in range(120)])
     (told,) = repeats(compare(many, {"a": many}, metrics="precision"))
     assert told.startswith(f"{WARNED}120 samples of 30 in the reference, 120 samples of 30 in a)")
-    assert '--cluster prompt (cluster="prompt")' in told
+    assert "`cluster='prompt'`" in told
     taken = compare(many, {"a": many}, metrics="precision", cluster="prompt")
     assert not repeats(taken)
     assert taken.reference.clusters == 30

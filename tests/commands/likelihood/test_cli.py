@@ -107,7 +107,7 @@ def test_where_texts_end(calipers, files):
     assert "end_of_text:cut" in score["signature"]
     kept = data_of(calipers(*job, "--json", "-"))
     assert kept["settings"]["end_of_text"] == "keep"
-    assert "--end-of-text cut ends texts there" in " ".join(kept["systems"][0]["warnings"])
+    assert "`end_of_text='cut'` ends texts there" in " ".join(kept["systems"][0]["warnings"])
     refused = calipers(*job, "--end-of-text", "count")
     assert refused.exit_code == 2
     assert "even tells no log-probability; use --end-of-text cut" in " ".join(

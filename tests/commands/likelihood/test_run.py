@@ -377,9 +377,9 @@ def test_what_was_kept_takes_the_place_of_the_model(tmp_path):
     ("texts", "options", "message"),
     [
         (MODEL[::-1], {}, "of other texts .sets of 60, 60., not of these 60"),
-        (MODEL, {"first_token": "bos"}, "was made with --first-token skip"),
-        (MODEL, {"stride": 3}, "was made without --stride"),
-        (MODEL, {"decoding": "top_k=1"}, "was made with no decoding.* --decoding top_k=1"),
+        (MODEL, {"first_token": "bos"}, "was made with `first_token='skip'`"),
+        (MODEL, {"stride": 3}, "was made without `stride`"),
+        (MODEL, {"decoding": "top_k=1"}, "was made with no decoding.* `decoding='top_k=1'`"),
     ],
 )
 def test_what_does_not_fit_the_file_is_refused(tmp_path, texts, options, message):
@@ -452,7 +452,7 @@ def test_an_ngram_model_is_fitted_on_the_reference_unless_told_otherwise(monkeyp
     )
     assert fitted[-1] == ("ngram", HUMAN[:30])
     assert not found.cautions
-    with pytest.raises(InputError, match=r"fit_on .--fit-on."):
+    with pytest.raises(InputError, match=r"`fit_on`"):
         calipers.likelihood({"m": MODEL}, model="./gpt2", fit_on=HUMAN)
 
 
@@ -468,7 +468,7 @@ class Liar(ThreeWords):
     [
         ({"model": ""}, "model .*name a language model.* ''"),
         ({"model": 3}, "found 3"),
-        ({"generator": ThreeWords()}, "generator .--generator. compares two models"),
+        ({"generator": ThreeWords()}, "`generator` compares two models"),
         ({"metrics": "mauve:model"}, "reference and the model"),
         ({"metrics": "perplexty"}, "likelihood metric 'perplexty'.*'perpl"),
         ({"metrics": "self_bleu"}, "calipers text measures it"),
@@ -537,7 +537,7 @@ def test_texts_of_words_that_the_model_does_not_know_have_no_scores():
     assert lost["perplexity"].reason.startswith("three-words does not know 75 % of its words")
     assert np.isfinite(lost["unigram_entropy"].value)
     assert lost.cautions[0].kind == "unread"
-    assert lost.cautions[0].remedy == "--model"
+    assert lost.cautions[0].remedy == "`model`"
     assert lost.summary.reading.unread_words == 9
     assert found.reference.reading.unread_words == 0
     assert not any(caution.kind == "unread" for caution in read.cautions)

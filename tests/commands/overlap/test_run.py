@@ -190,7 +190,7 @@ def test_all_files_are_cut_to_the_smallest(rng):
     assert "n:120|m:90" in kept["precomputed"].signatures[0][1]
     small = overlap(systems, max_samples=50)
     assert [s.summary.n for s in small.systems] == [50, 50]
-    assert "larger sets cut to 50 (--max-samples)" in str(small)
+    assert "larger sets cut to 50 (`max_samples`)" in str(small)
 
 
 def test_options_reach_the_estimate(rng):

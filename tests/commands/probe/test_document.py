@@ -92,7 +92,7 @@ def test_a_cut_and_warnings_are_told():
     result = probe_of(change("typos", 0.0), max_samples=300)
     samples = replace(result.samples, warnings=("14 of 500 texts were cut",))
     text = probe_text(replace(result, samples=samples, warnings=("halves are few",)))
-    assert "note: 500 texts cut to 300 (--max-samples)" in text
+    assert "note: 500 texts cut to 300 (`max_samples`)" in text
     assert "warning: human: 14 of 500 texts were cut" in text
     assert "warning: halves are few" in text
 

@@ -278,7 +278,7 @@ def test_the_figure_writes_every_value(found):
             {"a": ["some text"] * 3},
             {},
             "a: its samples name no prompts; the field of each row that holds them is named by "
-            "--by-prompt (by_prompt), by default it is 'prompt'",
+            "`by_prompt`, by default it is 'prompt'",
         ),
         (
             None,
@@ -304,7 +304,7 @@ def test_the_figure_writes_every_value(found):
             None,
             {"a": texts("a", {"p": ["x", "y"]})},
             {"by_prompt": "question"},
-            "a: its rows have no field 'question' that names their prompt (--by-prompt, by_prompt)",
+            "a: its rows have no field 'question' that names their prompt (`by_prompt`)",
         ),
         (
             vectors(0, name="human"),

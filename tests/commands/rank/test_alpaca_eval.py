@@ -134,8 +134,8 @@ def test_systems_without_scores_are_left_out_with_a_note(results):
     found = calipers.rank(known, judgements=results)
     assert set(found["judgements"].scores) == {"base", "weak", "good"}
     assert found.notes[0] == (
-        f"{results}: 60 judgements of 'middle' left out: no scores; --keep-unscored "
-        "(keep_unscored) leaves them in the fit"
+        f"{results}: 60 judgements of 'middle' left out: no scores; "
+        "`keep_unscored` leaves them in the fit"
     )
     with pytest.raises(
         InputError, match=r"no judgement of systems that have scores: it names 'base"
@@ -236,7 +236,7 @@ def test_of_a_leaderboard_a_person_says_which_columns_are_meant(tmp_path):
     with pytest.raises(
         InputError,
         match=r"has 4 columns of numbers: 'win_rate', 'n_total', 'avg_length' and "
-        r"'length_controlled_winrate'; .*--truth-column win_rate \(truth_columns=\['win_rate'\]",
+        r"'length_controlled_winrate'; .*`truth_columns='win_rate'`",
     ):
         calipers.rank(scores(), truth=path)
     with pytest.raises(InputError, match=r"no column 'winrate'; its columns are 'system', 'win_ra"):

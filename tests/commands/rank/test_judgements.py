@@ -360,7 +360,7 @@ def test_a_judge_and_people_who_rated_the_same_texts():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"q": "maybe"}, "row 2: q .*one of 'definitely a', .*--truth-column"),
+        ({"q": "maybe"}, "row 2: q .*one of 'definitely a', .*`truth_columns`"),
         ({"rater": ""}, "row 2: the name of the rater is missing"),
         ({"first": "left"}, "row 2: which was shown first must be"),
         ({"b": ""}, "row 2: b must be a name; found blank"),
@@ -388,9 +388,9 @@ def test_bad_tables_and_options(people):
         InputError, match=r"raters must be clustered or effects or .*; found 'cluster'"
     ):
         calipers.rank(SCORES, judgements=people, raters="cluster")
-    with pytest.raises(InputError, match=r"raters \(--raters\)"):
+    with pytest.raises(InputError, match=r"`raters`"):
         calipers.rank(SCORES, raters="effects")
-    with pytest.raises(InputError, match=r"drop_flagged \(--drop-flagged\)"):
+    with pytest.raises(InputError, match=r"`drop_flagged`"):
         calipers.rank(SCORES, drop_flagged=True)
     with pytest.raises(InputError, match="has no column 'a'"):
         calipers.rank(SCORES, judgements=[{"x": 1}])

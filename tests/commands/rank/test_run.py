@@ -292,7 +292,7 @@ def test_the_reference_is_judged_and_not_ranked():
     without = calipers.rank(UP, judgements=table)
     assert {player.name for player in without["judgements"].fit.players} == {"a", "b"}
     assert without.notes[0] == (
-        "judgements: 2 judgements of 'human' left out: no scores; --keep-unscored (keep_unscored) "
+        "judgements: 2 judgements of 'human' left out: no scores; `keep_unscored` "
         "leaves them in the fit"
     )
     kept = calipers.rank(UP, judgements=table, keep_unscored=True)
@@ -408,7 +408,7 @@ def test_a_comparison_goes_in_as_it_is(tmp_path):
     assert told in found.notes
     again = calipers.rank(data, truth=TRUTH)
     assert list(again.metrics) == ["precision"]  # what its table shows
-    assert "1 further metric left out; --metrics names them, or all" in again.notes
+    assert "1 further metric left out; `metrics` names them, or all" in again.notes
 
 
 def test_from_compare_to_rank_in_one_step(tmp_path):
@@ -482,7 +482,7 @@ def test_bad_truths_and_options(options, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["a,b,a", "b,dd,b"], r"column 'winner': .*1 judgement of 'dd' left out.*--keep-unscored"),
+        (["a,b,a", "b,dd,b"], r"column 'winner': .*1 judgement of 'dd' left out.*`keep_unscored`"),
         (
             ["a,ee,a", "b,dd,b"],
             r"holds no judgement of systems that have scores: it names 'a', 'ee', ",

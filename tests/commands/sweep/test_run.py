@@ -379,10 +379,10 @@ def test_over_axes_ten_is_the_default_and_two_is_the_estimator_on_two(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": "length"}, "--over length cuts texts to a number of words"),
-        ({"over": "buckets", "metrics": "precision"}, "'precision' does not depend on what --over"),
-        ({"over": "buckets", "metrics": "mauve:knn"}, "'mauve:knn' does not depend on what --over"),
-        ({"over": "axes", "metrics": "mauve_star"}, "'mauve_star' does not depend on what --over"),
+        ({"over": "length"}, "`over='length'` cuts texts to a number of words"),
+        ({"over": "buckets", "metrics": "precision"}, "'precision' does not depend on what `over"),
+        ({"over": "buckets", "metrics": "mauve:knn"}, "'mauve:knn' does not depend on what `over"),
+        ({"over": "axes", "metrics": "mauve_star"}, "'mauve_star' does not depend on what `over"),
         ({"over": "buckets", "values": [1, 5]}, "buckets must be at least 2; found 1"),
         ({"over": "buckets", "values": [5, 131]}, "131 cells need as many samples"),
         ({"over": "axes", "values": [2, 7]}, "at most 6 axes, as many as there are columns"),

@@ -338,7 +338,10 @@ def test_one_text_is_in_the_singular():
         ("self_bleu:sample=25", "sample must be at most 24, since the smallest set has 24 texts"),
         ("self_bleu:others=24", "others must be at most 23"),
         ("self_bleu:sample=9:others=7", "sample must be at most 8"),
-        ("vendi", "vendi: takes at most 20 texts; found 24. Use vendi:q=2, vendi:q=inf or --max"),
+        (
+            "vendi",
+            "vendi: takes at most 20 texts; found 24. Use vendi:q=2, vendi:q=inf or `max_samples=",
+        ),
     ],
 )
 def test_what_the_sizes_do_not_allow_is_said_before(monkeypatch, metric, message):

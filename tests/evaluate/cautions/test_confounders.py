@@ -218,7 +218,7 @@ def test_a_cut_that_leaves_next_to_nothing_of_the_texts_is_not_advised(rng):
     assert "compare texts of similar length" in caution.text
     few = [of_lengths(rng, rng.integers(size, size + 50, 200)) for size in (150, 300)]
     (caution,) = confounders(few[0], [few[1]]).cautions
-    assert caution.remedy.startswith("--match-length 1")
+    assert caution.remedy.startswith("`match_length=1")
 
 
 def test_equal_medians_with_a_limit_on_one_side_are_warned_of(rng):
@@ -251,7 +251,7 @@ def test_longer_words_show_in_characters(rng):
     short, long = of_lengths(rng, numbers, 3), of_lengths(rng, numbers, 7)
     warning = confounders(short, [long]).warnings[0]
     assert "characters in the median" in warning
-    assert "--match-length" not in warning
+    assert "match_length" not in warning
 
 
 def test_a_script_without_spaces_is_measured_in_characters(rng):
@@ -310,8 +310,8 @@ def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
         text = found.warnings[0]
         assert text.startswith(f"{percent(ours)} of its texts and {percent(theirs)} of the ref")
         assert said in text
-        assert f"--match-length {found.truncation.words} cuts" in text
-        assert found.cautions[0].remedy == f"--match-length {found.truncation.words}"
+        assert f"`match_length={found.truncation.words}` cuts" in text
+        assert found.cautions[0].remedy == f"`match_length={found.truncation.words}`"
 
 
 @pytest.mark.slow
@@ -534,7 +534,7 @@ def test_answers_that_restate_a_prompt_of_its_own_field_lose_no_words(rng):
         assert "they do not begin with the prompts in their rows" in caution.text
         assert "--" not in caution.text
     (caution,) = check(*sides).cautions
-    assert caution.remedy.startswith("--skip-words")
+    assert caution.remedy.startswith("`skip_words=")
 
 
 def test_what_nearly_all_texts_begin_with_is_a_prompt_though_rows_name_others(rng):

@@ -41,7 +41,7 @@ def test_lengths_are_told_in_characters_with_a_cut_that_works(units):
     long, short = written(rng, units, 200, 80), written(rng, units, 200, 40)
     found = cautions(long, short)["lengths"]
     assert found.brief == "much shorter (40 vs 80 characters)"
-    assert found.remedy == "--match-length 40"
+    assert found.remedy == "`match_length=40`"
     lengths = confounders(held(long), [held(short)]).to_dict()["lengths"]
     assert list(lengths) == ["characters"]
     assert lengths["characters"]["generated"] == 40

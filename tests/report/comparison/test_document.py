@@ -205,8 +205,8 @@ def test_a_cut_by_max_samples_is_told_as_such(two_systems):
     for row in (two_systems["reference"], *two_systems["systems"]):
         row["n_given"] = 900
     text = plain_text(two_systems)
-    assert "note: larger sets cut to 500 (--max-samples)" in text
-    assert "--keep-sizes" not in text
+    assert "note: larger sets cut to 500 (`max_samples`)" in text
+    assert "keep_sizes" not in text
     assert "human, n = 500 of 900" in text
 
 
@@ -257,7 +257,7 @@ def test_legend_says_what_the_shown_columns_tell(two_systems):
     for label in ("Precision  ", "Recall  ", "Coverage  ", "MAUVE*  ", "meaning  ", "form  "):
         assert any(line.startswith(label) for line in text.splitlines()), label
     assert "Fréchet" not in text
-    assert "--metrics all" in text
+    assert "`metrics='all'`" in text
 
 
 def test_control_characters_and_line_breaks_do_not_reach_the_terminal(two_systems):
@@ -350,7 +350,7 @@ def test_all_metrics_are_shown_in_pieces_at_60_columns(make):
     for key in METRICS:
         assert text.count(f"{label(key)}↑") == (0 if key in UNRANKED else 2)
         assert text.count(label(key)) >= 2
-    assert "--metrics all" not in text
+    assert "`metrics='all'`" not in text
 
 
 VOID = {"br", "img", "input", "link", "meta"}

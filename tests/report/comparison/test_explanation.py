@@ -134,7 +134,7 @@ def test_neither_side_is_left_out_for_the_other(data):
     assert explain._chosen(whole, 5) == [*under[:3], *over[:2]]
     assert explain._chosen(explanation(topics[:2]), 5) == list(whole.topics[:2])
     assert explain._chosen(replace(whole, topics=under), 3) == list(under[:3])
-    assert "and 5 more, with smaller contributions: --html FILE lists them" in lines(data, 100)
+    assert "and 5 more, with smaller contributions: `.html()` lists them" in lines(data, 100)
 
 
 def test_a_system_takes_at_most_25_lines_of_80_columns(data):

@@ -48,7 +48,7 @@ def test_the_screen_shows_both_ends_and_says_what_is_left_out(many: Comparison, 
     closeness = [float(re.findall(r" (\.\d+)", row)[-1]) for row in rows if "⋮" not in row]
     assert closeness == sorted(closeness, reverse=True)
     assert (closeness[0], closeness[-1]) == (0.89, 0.5)
-    assert "20 of 40 systems left out: --all-systems" in text
+    assert "20 of 40 systems left out: `.document(all_systems=True)`" in text
     assert max(map(len, text.split("\n"))) <= width
 
 

@@ -129,7 +129,7 @@ def test_details_say_the_rest(make: Make) -> None:
     data = sure(make, ["model_a", "model_b", "model_c"])
     data["systems"][0]["warnings"] = ["beware"]
     brief, whole = screen(data), screen(data, details=True)
-    assert "1 warning, noise floor, tests, legend: --details" in brief
+    assert "1 warning, noise floor, tests, legend: `.document(details=True)`" in brief
     for heading in (
         "Sets",
         "Distinguishable from the reference?",

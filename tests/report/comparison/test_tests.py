@@ -300,7 +300,7 @@ def test_advice_says_where_scores_lead(four_sure):
 
 def test_long_advice_is_cut_and_said_to_be(four_sure):
     four_sure["advice"] *= 6
-    assert "8 more in the JSON (--json FILE)" in plain_text(four_sure)
+    assert "8 more (`.to_dict()`)" in plain_text(four_sure)
 
 
 def test_nothing_hangs_on_colour(four_sure, monkeypatch):

@@ -63,7 +63,7 @@ def document(agreement: Agreement) -> Document:
                 Note(
                     "how",
                     "Columns that agree may all be wrong. All correlations, also Kendall's, "
-                    "and signatures: --json FILE, or .to_dict() in Python.",
+                    "and signatures: `.to_dict()`.",
                 ),
             )
         ),
@@ -206,7 +206,7 @@ def _split(pairs: Sequence[PairOrder]) -> Iterator[str]:
     split = [pair for pair in pairs if pair.split]
     yield from (clean(pair.sentence) for pair in split[:MOST_PAIRS])
     if split[MOST_PAIRS:]:
-        yield f"and {len(split) - MOST_PAIRS} more pairs, which --json FILE holds"
+        yield f"and {len(split) - MOST_PAIRS} more pairs, which `.to_dict()` holds"
 
 
 def _verdict(agreement: Agreement) -> str:

@@ -76,7 +76,7 @@ def try_embedders(
     """
     if processes not in (None, 1) and not any(processes_of(e, processes) for e in named.values()):
         raise InputError(
-            "--processes (processes= in Python) applies to models on the CPU only; none of "
+            "`processes` applies to models on the CPU only; none of "
             f"these is one: {', '.join(named)}"
         )
     seen: dict[str, str] = {}

@@ -101,9 +101,8 @@ def _open(path: Path, options: AnnotateOptions) -> AnnotationStudy:
         None,
     )
     if changed is not None:
-        flag = f"--{changed.replace('_', '-')}"
         raise InputError(
-            f"{flag} ({changed}) is fixed when a study is made, together with its samples; leave "
+            f"`{changed}` is fixed when a study is made, together with its samples; leave "
             f"it out to go on with {path}"
         )
     return AnnotationStudy.open(path)

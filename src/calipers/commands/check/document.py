@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 STYLES: dict[Outcome, str] = {"passes": "", "fails": "bold", "inconclusive": "yellow"}
 ENDS: dict[str, str] = {
     "report": "exit code 3",
-    "pass": "counted as a pass (--inconclusive pass)",
-    "fail": "counted as a failure (--inconclusive fail)",
+    "pass": "counted as a pass (`inconclusive='pass'`)",
+    "fail": "counted as a failure (`inconclusive='fail'`)",
 }
 MOST_NAMED = 3
 """Conditions of which the verdict says what was measured."""
@@ -48,7 +48,7 @@ def document(check: Check) -> Document:
         *together(*notes("note", _remarks(check)), *legend.warnings(check, [])),
         Notes(
             (
-                Note("how", f"{_how(check)} Full precision: --json FILE, or .to_dict() in Python."),
+                Note("how", f"{_how(check)} Full precision: `.to_dict()`."),
                 Note(
                     "how",
                     f"The chance of a false failure is at most {percent(1 - level)}, and that of a "
@@ -188,7 +188,7 @@ def _remarks(check: Check) -> Iterator[str]:
     if not all(row.paired for row in compared):
         yield (
             "the errors of both runs are taken as independent, which is too careful: what the "
-            "reference brings to both is in the zips of --save, and not in JSON"
+            "reference brings to both is in the zips of `.save(path)`, and not in JSON"
         )
 
 

@@ -71,8 +71,8 @@ def check(run: Any, options: CheckOptions) -> Check:
     conditions = [parse_condition(text) for text in (*_texts(options.fail_if), *in_file)]
     if not conditions:
         raise InputError(
-            "a check needs a condition to fail on, such as --fail-if 'recall < 0.8' "
-            "(fail_if='recall < 0.8' in Python), or a file of them"
+            "a check needs a condition to fail on, such as `fail_if='recall < 0.8'`, "
+            "or a file of them"
         )
     ours = _loaded(run, "run")
     theirs = None if options.baseline is None else _loaded(options.baseline, "baseline")
@@ -138,8 +138,8 @@ def _loaded(given: Any, role: str) -> CheckedRun:
     result = read_scores(given)
     if not isinstance(result, Comparison | TextComparison):
         raise InputError(
-            f"{given}: holds a result of the kind {result.kind!r}; a check needs what --save or "
-            "--json of calipers compare (or calipers text) wrote"
+            f"{given}: holds a result of the kind {result.kind!r}; a check needs what "
+            "`.save(path)` or `.to_dict()` of `calipers.compare` or `calipers.measure_texts` wrote"
         )
     return CheckedRun(Path(given).name, result)
 
@@ -152,7 +152,7 @@ def _asked(condition: Condition, ours: CheckedRun, theirs: CheckedRun | None) ->
     if condition.needs_baseline and theirs is None:
         raise InputError(
             f"condition {condition.text!r} takes its limit from a baseline, and there is none; "
-            "give one by --against BASELINE.zip (baseline=... in Python)"
+            "give one by `baseline`"
         )
     every = ours.systems
     named, written = condition.split({name: system.scores for name, system in every.items()})
@@ -207,7 +207,7 @@ def _key(condition: Condition, written: str, ours: CheckedRun) -> str:
     if key not in known:
         raise InputError(
             f"condition {condition.text!r}: {ours.name} has no score {key!r}; it has "
-            f"{', '.join(known)}. Add it to --metrics of the run"
+            f"{', '.join(known)}. Add it to `metrics` of the run"
         )
     return key
 

@@ -166,7 +166,7 @@ def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Cau
             "systems scored in unlike ways",
             f"systems are scored in unlike ways, so that their scores are not comparable: "
             f"{listing}",
-            "--shared-prompts ignore",
+            "`shared_prompts='ignore'`",
         )
 
 
@@ -261,7 +261,7 @@ def _capped_cells(
         return ()
     return (
         f"MAUVE and its family are counted over {MOST_CELLS:,} cells, fewer than a tenth of the "
-        "samples, which would take k-means too long; --buckets chooses another number",
+        "samples, which would take k-means too long; `buckets` chooses another number",
     )
 
 

@@ -109,8 +109,7 @@ def embed(samples: Any, options: EmbedOptions) -> EmbeddedSet:
         model = model.fitted(base)
     elif options.fit_on is not None:
         raise InputError(
-            f"the embedder {model.name!r} is not fitted to any samples; leave --fit-on (fit_on= in "
-            "Python) out"
+            f"the embedder {model.name!r} is not fitted to any samples; leave `fit_on` out"
         )
     progress = options.progress or Silent()
     with limit_threads(options.threads), embedding_where(options):

@@ -145,13 +145,13 @@ def make_prompts(options: Generating, reference: SampleSet | None) -> Prompting:
     task = options.task or ("continue" if wanted else "none")
     if task == "none" and options.chat:
         raise InputError(
-            "--chat (chat) needs something to ask: give --prompts FILE, --prompt-words N, --task "
-            "creative or --task biographies"
+            "`chat` needs something to ask: give `prompts=FILE`, `prompt_words=N`, "
+            "`task='creative'` or `task='biographies'`"
         )
     if task in ("none", "creative") and wanted:
         raise InputError(
-            f"--task {task} takes no prompts of a person's own; leave out --prompts and "
-            "--prompt-words"
+            f"`task={task!r}` takes no prompts of a person's own; leave out `prompts` and "
+            "`prompt_words`"
         )
     asked = _instructions(options, task)
     if task == "none":
@@ -164,8 +164,8 @@ def make_prompts(options: Generating, reference: SampleSet | None) -> Prompting:
     samples = reference if samples is None else samples
     if samples is None:
         raise InputError(
-            "there is nothing to continue: give --prompts FILE, or --reference FILE with "
-            "--prompt-words N"
+            "there is nothing to continue: give `prompts=FILE`, or `reference=FILE` with "
+            "`prompt_words=N`"
         )
     most = options.n or ALL
     words = options.prompt_words
@@ -191,13 +191,13 @@ def _instructions(options: Generating, task: str) -> tuple[str, ...]:
         return ()
     if task == "none":
         raise InputError(
-            "--instructions needs something to ask: give --task creative, --task biographies, or "
-            "prompts with --chat"
+            "`instructions` needs something to ask: give `task='creative'`, `task='biographies'`, "
+            "or prompts with `chat`"
         )
     if task == "continue" and not (options.chat and options.prompt_words):
         raise InputError(
-            "--instructions replaces what a chat model is told before the words that it continues: "
-            "it needs --chat and --prompt-words N; prompts by themselves are asked as they are"
+            "`instructions` replaces what a chat model is told before the words that it continues: "
+            "it needs `chat` and `prompt_words=N`; prompts by themselves are asked as they are"
         )
     samples = read_texts(options.instructions, "instructions", options.field)
     return tuple(text.strip() for text in samples or () if text.strip())
@@ -211,8 +211,8 @@ def _one(asked: tuple[str, ...]) -> str:
 def _biographies(options: Generating, instruction: str) -> Prompting:
     if options.prompts is None or options.prompt_words is not None:
         raise InputError(
-            "--task biographies needs --prompts FILE, whose rows have the fields name and text, "
-            "and no --prompt-words"
+            "`task='biographies'` needs `prompts=FILE`, whose rows have the fields name and text, "
+            "and no `prompt_words`"
         )
     samples = Reader(options.field, group="name").one(options.prompts, "prompts")
     if samples.groups is None:
@@ -284,7 +284,7 @@ class Writer:
         if reference is None:
             raise InputError(
                 "the decoding adversarial comes close to the perplexity of real texts: give them "
-                "with --reference FILE, or the perplexity itself, as in adversarial=20"
+                "with `reference=FILE`, or the perplexity itself, as in adversarial=20"
             )
         words = self.prompting.words or 0
         split = [first_words(text, words) for text in reference]
@@ -292,7 +292,7 @@ class Writer:
         if not passages:
             most = counted_words(words, reference.word_unit)
             raise InputError(
-                f"{reference.source}: no text has more than {most} (--prompt-words), so the "
+                f"{reference.source}: no text has more than {most} (`prompt_words`), so the "
                 "decoding adversarial has no perplexity to come close to; give it, as in "
                 "adversarial=20"
             )

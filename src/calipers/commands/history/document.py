@@ -158,5 +158,5 @@ def _how(history: History) -> str:
     return (
         f"A change counts where it is beyond the noise: {tests:,} tests of all pairs of runs by "
         f"all scores, adjusted by Holm at level {history.settings['level']:g}. Every change: "
-        "--json FILE, or .to_dict() in Python."
+        "`.to_dict()`."
     )

@@ -299,7 +299,7 @@ def _warnings(
     if not all(change.paired for history in scores for change in history.changes):
         yield (
             "the errors of some runs are taken as independent, which is too careful: what the "
-            "reference brings to both is in the zips of --save, and not in their JSON"
+            "reference brings to both is in the zips of `.save(path)`, and not in their JSON"
         )
     versions = dict.fromkeys(run.run.version for run in saved)
     if len(versions) > 1:

@@ -153,7 +153,7 @@ def _question(tables: Sequence[RowTable], asked: str | None) -> str:
         if is_pairs(table):
             raise table.source.error(
                 "holds judgements of pairs, but HUSE needs judgements of single texts: those of "
-                "calipers annotate or calipers judge with --task quality"
+                "`calipers.annotate` or `calipers.judge` with `task='quality'`"
             )
         table.need("system")
         if "item" not in table.columns:
@@ -164,9 +164,7 @@ def _question(tables: Sequence[RowTable], asked: str | None) -> str:
     if asked is None:
         if not known:
             raise tables[0].source.error("has no column of answers")
-        raise InputError(
-            f"question (--question) must say which answers count; there are {names(known)}"
-        )
+        raise InputError(f"`question` must say which answers count; there are {names(known)}")
     for table in tables:
         table.need(asked)
     return asked
@@ -237,14 +235,14 @@ class _Reading:
         if self.unmatched:
             said.append(
                 f"{counted(self.unmatched, 'judgement')} left out: no such text in these "
-                "files; if raters saw only the first words of texts, say so with --max-words"
+                "files; if raters saw only the first words of texts, say so with `max_words`"
             )
         if self.others:
             said.append(f"{counted(self.others, 'judgement')} of other systems left out")
         if self.blank:
             said.append(f"{counted(self.blank, 'judgement')} without an answer to {self.question}")
         if self.flagged:
-            done = "left out" if self.drop_flagged else "kept; --drop-flagged leaves them out"
+            done = "left out" if self.drop_flagged else "kept; `drop_flagged` leaves them out"
             verb = "is" if self.flagged == 1 else "are"
             said.append(f"{counted(self.flagged, 'judgement')} {verb} flagged and {done}")
         return said

@@ -19,7 +19,7 @@ from calipers.score import Score
 KEY = "perplexity"
 """Of one text it is exp of minus the mean log-probability of its tokens."""
 
-AGAIN = "calipers likelihood with --reference, --keep-sizes, --per-sample and --json"
+AGAIN = "`calipers.likelihood` with `reference`, `keep_sizes` and values of single texts"
 
 
 def read_likelihoods(given: Any) -> tuple[LikelihoodComparison, str]:
@@ -39,9 +39,7 @@ def read_likelihoods(given: Any) -> tuple[LikelihoodComparison, str]:
         )
     result = load(given)
     if not isinstance(result, LikelihoodComparison):
-        raise InputError(
-            f"{given}: holds {result.kind!r}, but likelihoods (--likelihoods) are those of {AGAIN}"
-        )
+        raise InputError(f"{given}: holds {result.kind!r}, but `likelihoods` are those of {AGAIN}")
     return result, str(given)
 
 

@@ -112,14 +112,13 @@ class HuseOptions(Running, Loading, Seeded, Reading):
         if (self.likelihoods is None) == (self.model is None):
             found = "neither" if self.model is None else "both"
             raise InputError(
-                "HUSE needs the likelihood of every text: give either likelihoods (--likelihoods "
-                f"FILE) or model (--model NAME); found {found}"
+                "HUSE needs the likelihood of every text: give either "
+                f"`likelihoods` or `model`; found {found}"
             )
         for name, value in (("given_prompt", self.given_prompt), ("fit_on", self.fit_on)):
             if value not in (None, False) and self.model is None:
-                flag = f"--{name.replace('_', '-')}"
                 raise InputError(
-                    f"{name} ({flag}) goes with model (--model); with --likelihoods give {flag} "
-                    "to calipers likelihood"
+                    f"`{name}` goes with `model`; with `likelihoods` give it to "
+                    "`calipers.likelihood`"
                 )
         self.of_models()

@@ -144,7 +144,7 @@ class AskedJudge:
         except InputError as error:
             if attempt == 0:
                 longer = "are longer than the context" in str(error)
-                hint = "; --max-words N shows less of each text" if longer else ""
+                hint = "; `max_words=N` shows less of each text" if longer else ""
                 raise InputError(f"{error}{hint}") from None
         # With the answer before it, a request may be too long for the context
         return self._generate([request for request in requests if self._takes(request)])

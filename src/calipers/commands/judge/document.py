@@ -33,7 +33,7 @@ from calipers.report.table import (
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, defined, number
 
-MORE = "All numbers: --json FILE, or .to_dict() in Python."
+MORE = "All numbers: `.to_dict()`."
 SCORES: dict[Task, str] = {
     "pairs": "Bradley-Terry scores",
     "quality": "Mean ratings",

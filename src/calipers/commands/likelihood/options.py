@@ -203,19 +203,16 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
         super().__post_init__()
         if self.generator is not None and self.reference is None:
             raise InputError(
-                "generator (--generator) compares two models on the texts of both sides; give "
-                "the reference too (--reference FILE, reference=...)"
+                "`generator` compares two models on the texts of both sides; give `reference` too"
             )
         if self.suite is not None and self.reference is None:
             raise InputError(
-                "suite (--suite) makes its controls from the reference; give one (--reference "
-                "FILE, reference=...)"
+                "`suite` makes its controls from the reference; give one (`reference`)"
             )
         path = self.log_probabilities
         if path is not None and not str(path).lower().endswith(".npz"):
             raise InputError(
-                f"log_probabilities (--log-probabilities) must name a file that ends in .npz; "
-                f"found {str(path)!r}"
+                f"`log_probabilities` must name a file that ends in .npz; found {str(path)!r}"
             )
         self.of_models()
 

@@ -55,7 +55,9 @@ def entropy_plane_plot(likelihoods: LikelihoodComparison) -> Plot:
         if pair is not None
     ]
     if not shown:
-        raise InputError(f"no system has the scores {X} and {Y}; measure both (--metrics {Y},{X})")
+        raise InputError(
+            f"no system has the scores {X} and {Y}; measure both (`metrics='{Y},{X}'`)"
+        )
     of_reference = _pair(likelihoods.reference_scores)
     controls = likelihoods.settings.get("controls") or ()
 

@@ -238,7 +238,7 @@ class _Scoring:
             least = 0 if model is None else model.requests_for(every)
             if model is not None and least > most:
                 raise InputError(
-                    f"max_requests (--max-requests) allows {counted(most, 'request')}, but each "
+                    f"`max_requests` allows {counted(most, 'request')}, but each "
                     f"text takes one, and all sets together have {least:,}; what had been scored "
                     f"before the bound would be lost, so nothing was sent to {model.name}"
                 )
@@ -352,8 +352,8 @@ def _check_ends(models: Sequence[LanguageModel]) -> None:
     for model in models:
         if not model.scores_end:
             raise InputError(
-                f"--end-of-text count (end_of_text) scores the token that ends texts, of which "
-                f"{model.name} tells no log-probability; use --end-of-text cut"
+                f"`end_of_text='count'` scores the token that ends texts, of which "
+                f"{model.name} tells no log-probability; use `end_of_text='cut'`"
             )
 
 
@@ -385,7 +385,7 @@ def _fit_on(inputs: Inputs, options: LikelihoodOptions) -> list[str] | None:
     if options.fit_on is not None:
         if not fitted:
             raise InputError(
-                "fit_on (--fit-on) names texts for a model that is fitted here, such as ngram; "
+                "`fit_on` names texts for a model that is fitted here, such as ngram; "
                 f"found the model {_named(options.model)!r}"
             )
         samples = Reader(options.field).one(options.fit_on, "fit_on")
@@ -499,11 +499,11 @@ def behind_prompts(samples: SampleSet) -> SampleSet:
     """
     if samples.prompts is None:
         raise InputError(
-            f"{where(samples)}: --given-prompt (given_prompt) needs the field 'prompt' in its "
+            f"{where(samples)}: `given_prompt` needs the field 'prompt' in its "
             "rows, and there is none"
         )
     pairs = [_parted(*pair) for pair in zip(samples, samples.prompts, strict=True)]
-    check_left(samples, (text for _, text in pairs), "--given-prompt (given_prompt)")
+    check_left(samples, (text for _, text in pairs), "`given_prompt`")
     made = SampleSet.from_texts(
         [text for _, text in pairs],
         name=samples.name,
@@ -546,7 +546,7 @@ def _with_cautions(
     for result, system in zip(measured.systems, inputs.systems, strict=True):
         files = [file.samples for file in system.files]
         sides = (("its", _read(model, system.files)), ("the reference's", theirs))
-        unread = unread_cautions(model.name, sides, remedy=OTHER_MODEL, option="--model")
+        unread = unread_cautions(model.name, sides, remedy=OTHER_MODEL, option="`model`")
         result = _as_read(result, too_little(model.name, sides), sides[0][1])
         more = (*unread, *_wrote(files, model, generator), *_impossible(result))
         more = (*more, *_clipped(result), *_marked(files, options, marks))
@@ -623,9 +623,9 @@ def _marked(
         shown = ", ".join(dict.fromkeys((*marks, *MARKS[:NAMED])))
         text = (
             f"{counted(marked, 'text')} with a mark that ends texts ({shown}, ...): it and "
-            "what stands behind it are scored too; --end-of-text cut ends texts there"
+            "what stands behind it are scored too; `end_of_text='cut'` ends texts there"
         )
-        yield Caution("truncation", "end-of-text marks in its texts", text, "--end-of-text")
+        yield Caution("truncation", "end-of-text marks in its texts", text, "`end_of_text`")
 
 
 def _marked_reference(
@@ -649,10 +649,10 @@ def _ended_apart(
         here, there = ("its own", "the reference") if ours else ("the reference", "its own")
         text = (
             f"in {counted(ours or theirs, 'text')} of {here} the end counts as a token, and in "
-            f"none of {there}: only one side holds end-of-text marks; --end-of-text cut treats "
+            f"none of {there}: only one side holds end-of-text marks; `end_of_text='cut'` treats "
             "both alike"
         )
-        yield Caution("truncation", "ends counted on one side only", text, "--end-of-text")
+        yield Caution("truncation", "ends counted on one side only", text, "`end_of_text`")
 
 
 def _impossible(result: TextResult) -> Iterator[Caution]:
@@ -674,7 +674,7 @@ def _clipped(result: TextResult) -> Iterator[Caution]:
         if clipped is None:
             continue
         if score.reason is not None:
-            yield Caution("scorer", "not from the model it stands for", score.reason, "--generator")
+            yield Caution("scorer", "not from the model it stands for", score.reason, "`generator`")
         else:
             text = (
                 "the comparison of the two models estimates one of its divergences at "
@@ -689,9 +689,9 @@ def _fitted(options: LikelihoodOptions) -> Iterator[Caution]:
     if is_fitted(options.model) and options.fit_on is None:
         text = (
             "the n-gram model was fitted to the very reference that it measures, whose texts it "
-            "finds likelier than others; --fit-on FILE fits it to other texts"
+            "finds likelier than others; `fit_on=FILE` fits it to other texts"
         )
-        yield Caution("scorer", "fitted to the reference", text, "--fit-on")
+        yield Caution("scorer", "fitted to the reference", text, "`fit_on`")
 
 
 def _last(name: str) -> str:

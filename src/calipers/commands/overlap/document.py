@@ -99,12 +99,9 @@ def _document(overlap: Overlap, *, whole: bool, page: bool = False) -> Document:
     tables: tuple[Block, ...] = (_overview(overlap),) if many else ()
     if whole:
         tables += (_systems_table(overlap), *(_matrix(overlap, view) for view in overlap))
-    how = (
-        "No system is taken as the correct one. Full precision and signatures: --json FILE, or "
-        ".to_dict() in Python."
-    )
+    how = "No system is taken as the correct one. Full precision and signatures: `.to_dict()`."
     if not whole:
-        how = f"The matrices of all pairs: --html FILE or --markdown FILE. {how}"
+        how = f"The matrices of all pairs: `.summary()`. {how}"
     blocks: tuple[Block, ...] = (
         *together(*notes("verdict", _verdict(overlap))),
         *_shared_table(overlap, page=page),
@@ -363,9 +360,9 @@ def _remarks(overlap: Overlap, *, whole: bool) -> Iterator[str]:
         size, limit = min(file.n for file in files), overlap.settings.get("max_samples")
         smallest = [short(file.name) for file in files if file.n_given == size]
         if limit == size or not smallest:
-            yield f"larger sets cut to {limit} (--max-samples)"
+            yield f"larger sets cut to {limit} (`max_samples`)"
         else:
-            yield f"all sets cut to {size}, the smallest ({smallest[0]}); --keep-sizes leaves them"
+            yield f"all sets cut to {size}, the smallest ({smallest[0]}); `keep_sizes` leaves them"
     if not whole:
         return
     if _has_seeds(overlap):

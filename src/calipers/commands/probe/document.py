@@ -43,8 +43,7 @@ def document(probe: Probe) -> Document:
                 *glossary(_meanings(probe)),
                 Note(
                     "how",
-                    "No score detects what its embedder ignores. Every split: --json FILE, "
-                    "or .to_dict() in Python.",
+                    "No score detects what its embedder ignores. Every split: `.to_dict()`.",
                 ),
             )
         ),
@@ -128,7 +127,7 @@ def _remarks(probe: Probe) -> Iterator[str]:
     """Say which changes move no vector at all, and how the set was cut."""
     samples, limit = probe.samples, probe.settings.get("max_samples")
     if limit and samples.n_given > limit:
-        yield f"{samples.n_given} texts cut to {limit} (--max-samples)"
+        yield f"{samples.n_given} texts cut to {limit} (`max_samples`)"
     for view in probe:
         still = [clean(change.label) for change in view if change.moved == 0]
         if still:

@@ -115,12 +115,12 @@ def _document(answers: ByPrompt, *, whole: bool) -> Document:
 
 
 def _how(*, whole: bool) -> str:
-    return HOW if whole else f"The matrix of all pairs: --html FILE or --markdown FILE. {HOW}"
+    return HOW if whole else f"The matrix of all pairs: `.summary()`. {HOW}"
 
 
 HOW = (
-    "Intervals are over prompts, each of which counts once. Every score, and signatures: --json "
-    "FILE, or .to_dict() in Python."
+    "Intervals are over prompts, each of which counts once. Every score, and signatures: "
+    "`.to_dict()`."
 )
 
 

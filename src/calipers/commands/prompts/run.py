@@ -170,12 +170,12 @@ def _prompts_of(system: System, field: str | None) -> list[StringColumn]:
         if field is not None and samples.clusters is None:
             raise InputError(
                 f"{where(samples)}: its rows have no field {field!r} that names their prompt "
-                "(--by-prompt, by_prompt)"
+                "(`by_prompt`)"
             )
         if column is None:
             raise InputError(
                 f"{where(samples)}: its samples name no prompts; the field of each row that holds "
-                "them is named by --by-prompt (by_prompt), by default it is 'prompt'"
+                "them is named by `by_prompt`, by default it is 'prompt'"
             )
         columns.append(StringColumn.of(map(as_seen, column)))
     return columns
@@ -379,7 +379,7 @@ def _cautions(shared: Sequence[str], answers: Sequence[PromptSamples]) -> Iterab
         if begun > len(answer.texts) / 2:
             yield (
                 f"{answer.name}: {begun} of {len(answer.texts)} texts begin with their prompt, "
-                "which makes samples of a prompt alike; --strip-prompt leaves it out"
+                "which makes samples of a prompt alike; `strip_prompt` leaves it out"
             )
 
 

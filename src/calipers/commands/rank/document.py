@@ -46,7 +46,7 @@ from calipers.wording.words import Name
 
 SEARCHED = "≤"
 BOUND = "≥"
-MORE = "All numbers: --json FILE, or .to_dict() in Python. As a heat map: --plot FILE."
+MORE = "All numbers: `.to_dict()`. As a heat map: `.plot()`."
 ENDS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
 CLOSEST = ("→", "closer to the value of the reference is better: compared as -|T(Q) - T(P)|")
 LEAST_FOR_INTERVAL = 4

@@ -118,7 +118,7 @@ def _winner(table: RowTable, row: Row, question: str, a: str, b: str) -> str:
         raise table.source.row_error(
             row[0],
             f"{question} must be one of {known}, or 1 to 5; found {describe(value)} (name the "
-            "columns of questions with --truth-column where some are none)",
+            "columns of questions with `truth_columns` where some are none)",
         )
     return {-1: a, 0: "tie", 1: b}[(step > 3) - (step < 3)]
 
@@ -182,8 +182,8 @@ def _method(
     """Choose how answers of one rater are dealt with, and what the clusters are."""
     if asked in ("clustered", "effects") and not raters:
         raise group.table.source.error(
-            f"raters {asked!r} (--raters {asked}) needs a column 'rater', which says who answered; "
-            f"its columns are {names(group.table.columns)}"
+            f"raters {asked!r} (`raters={asked!r}`) needs a column 'rater', which says who "
+            f"answered; its columns are {names(group.table.columns)}"
         )
     if asked == "effects":
         return "effects", ""

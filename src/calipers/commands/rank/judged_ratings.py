@@ -41,8 +41,8 @@ def truth_of_ratings(
     count = len(set(rater))
     if options.raters == "effects":
         raise table.source.error(
-            "raters 'effects' (--raters effects) is a model of judged pairs, but this table holds "
-            "ratings; use clustered or ignore"
+            "raters 'effects' (`raters='effects'`) is a model of judged pairs, but this table "
+            "holds ratings; use clustered or ignore"
         )
     method: Method = "ignore" if options.raters == "ignore" else "clustered"
     cluster: Cluster = ""

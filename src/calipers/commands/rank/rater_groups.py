@@ -40,7 +40,7 @@ ANNOTATIONS = "annotations.json"
 NAMED = 6
 """Systems without scores that a note names."""
 
-KEEP = "--keep-unscored (keep_unscored) leaves them in the fit"
+KEEP = "`keep_unscored` leaves them in the fit"
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,7 @@ def questions_of(table: RowTable, columns: Sequence[str] | None) -> tuple[str, .
     known = " or ".join(map(repr, ANSWERS))
     raise table.source.error(
         f"no one column holds the answers ({known} by default); its columns are "
-        f"{names(table.columns)}; name it, or several, with --truth-column (truth_columns= in "
-        "Python)"
+        f"{names(table.columns)}; name it, or several, with `truth_columns`"
     )
 
 
@@ -210,11 +209,11 @@ def unflagged(group: RaterGroup, *, drop: bool, named: bool) -> tuple[tuple[Row,
     of = f"{group.table.source.path}: {marked:,} of {counted(len(group.rows), 'judgement')}{whose}"
     verb = "is" if marked == 1 else "are"
     if not drop:
-        note = f"{of} {verb} flagged ({listed}) and kept; --drop-flagged leaves them out"
+        note = f"{of} {verb} flagged ({listed}) and kept; `drop_flagged` leaves them out"
         return group.rows, [note]
     if marked == len(group.rows):
         raise group.table.source.error(
-            f"all {counted(marked, 'judgement')}{whose} are flagged ({listed}), and --drop-flagged "
+            f"all {counted(marked, 'judgement')}{whose} are flagged ({listed}), and `drop_flagged` "
             "leaves none"
         )
     rows = tuple(row for row, flagged in zip(group.rows, flags, strict=True) if not flagged)

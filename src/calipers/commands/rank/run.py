@@ -131,10 +131,8 @@ def _check(options: RankOptions) -> None:
     if options.judgements is None:
         for name, given in (("raters", options.raters), ("drop_flagged", options.drop_flagged)):
             if given:
-                flag = name.replace("_", "-")
                 raise InputError(
-                    f"{name} (--{flag}) says what becomes of judgements; give some "
-                    "(judgements=..., --judgements FILE)"
+                    f"`{name}` says what becomes of judgements; give some (`judgements`)"
                 )
 
 
@@ -442,7 +440,7 @@ def _hints(systems: Sequence[str]) -> Iterator[str]:
         if name.casefold() in PEOPLE:
             yield (
                 f"{name!r} is ranked like the other systems; if its texts were written by "
-                "people, name it with --reference"
+                "people, name it with `reference`"
             )
 
 

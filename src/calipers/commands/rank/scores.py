@@ -156,7 +156,7 @@ def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None
     left = len(scores.columns) - len(chosen)
     notes = scores.notes
     if left and metrics is None:
-        notes += (f"{counted(left, 'further metric')} left out; --metrics names them, or all",)
+        notes += (f"{counted(left, 'further metric')} left out; `metrics` names them, or all",)
     columns = {metric: scores.columns[metric] for metric in chosen}
     return replace(scores, columns=columns, notes=notes)
 
@@ -180,7 +180,9 @@ def _of_file(path: Path, reference: str | None) -> ScoredSystems:
     if _is_comparison(value):
         return _scores_of_comparison(value, str(path), reference)
     if isinstance(value, Mapping):
-        raise source.error("holds neither a list of rows nor what calipers compare --json writes")
+        raise source.error(
+            "holds neither a list of rows nor what `calipers.compare` writes as JSON"
+        )
     return _scores_of_table(table_of(value, source), reference)
 
 
@@ -317,14 +319,14 @@ def _system(system: Any, source: str) -> tuple[str, Mapping[str, Any]]:
         named = isinstance(system, Mapping) and isinstance(system.get("name"), str)
         given = f"{system['name']!r} with scores {describe(scores)}" if named else describe(system)
         raise InputError(
-            f"{source}: each of its systems must have a name and scores, as calipers compare "
-            f"--json writes them; found {given}"
+            f"{source}: each of its systems must have a name and scores, as JSON of "
+            f"`calipers.compare` has them; found {given}"
         )
     for key, score in scores.items():
         if not isinstance(score, Mapping):
             raise InputError(
                 f"{source}: the score {key!r} of {system['name']!r} must be an object with a "
-                f"value, as calipers compare --json writes it; found {describe(score)}"
+                f"value, as `calipers.compare` writes as JSON it; found {describe(score)}"
             )
     return system["name"], scores
 

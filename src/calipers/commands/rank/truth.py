@@ -139,8 +139,7 @@ def _check_one_truth(table: RowTable) -> None:
     if len(numeric) > 1:
         raise table.source.error(
             f"has {len(numeric)} columns of numbers: {names(numeric, limit=MANY)}; name those that "
-            f"hold quality, higher is better, as in --truth-column {numeric[0]} "
-            f"(truth_columns=[{numeric[0]!r}] in Python)"
+            f"hold quality, higher is better, as in `truth_columns={numeric[0]!r}`"
         )
 
 

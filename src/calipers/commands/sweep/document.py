@@ -35,7 +35,7 @@ MOST_ROWS = 16
 SATURATED = 0.995
 UNITS = {"length": " words", "buckets": " cells", "axes": " axes"}
 """What is counted, where the name of what was varied does not say it."""
-MORE = "All values, replicates and signatures: --json FILE; a figure: --plot FILE.png."
+MORE = "All values, replicates and signatures: `.to_dict()`; a figure: `.plot()`."
 
 
 def document(sweep: Sweep) -> Document:
@@ -193,7 +193,7 @@ def _cuts(sweep: Sweep) -> Iterator[str]:
         names = ", ".join(
             f"{clean(summary.name)} {summary.n_given} to {summary.n}" for summary in cut
         )
-        yield f"cut to the smallest generated set, or as --max-samples says: {names}"
+        yield f"cut to the smallest generated set, or as `max_samples` says: {names}"
 
 
 def _orders(sweep: Sweep) -> Iterator[str]:

@@ -42,7 +42,7 @@ def _range(part: str, text: str) -> range:
         rule = f"can list at most {MOST_VALUES:,} values; name some of them, as 100,1000,10000"
     else:
         return range(first, last + 1)
-    raise InputError(f"--values {rule}; found {part!r} in {text!r}")
+    raise InputError(f"`values` {rule}; found {part!r} in {text!r}")
 
 
 @options_class

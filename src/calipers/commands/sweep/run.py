@@ -212,7 +212,7 @@ def _doubling(
     counts = samples.word_counts()
     if over == "length" and counts is None:
         raise InputError(
-            f"--over length cuts texts to a number of words, but {where(samples)} holds "
+            f"`over='length'` cuts texts to a number of words, but {where(samples)} holds "
             f"{KINDS[samples.kind]}"
         )
     if values is None:
@@ -223,8 +223,8 @@ def _doubling(
         made.append(last)
         if len(set(made)) < 2 or last <= first:
             raise InputError(
-                f"--over {over} starts at {first} and would end at {last}; name at least two "
-                "values with --values"
+                f"`over={over!r}` starts at {first} and would end at {last}; name at least two "
+                "values with `values`"
             )
         return tuple(made)
     if over == "buckets" and values[0] < 2:
@@ -286,7 +286,7 @@ def _within_columns(embedded: Embedded, plan: SweepPlan) -> SweepPlan:
         return plan
     if plan.options.values is not None or len(within) < 2:
         raise InputError(
-            f"--over axes needs at most {columns} axes, as many as there are columns; found "
+            f"`over='axes'` needs at most {columns} axes, as many as there are columns; found "
             f"{plan.values[-1]}"
         )
     return replace(plan, values=within)
@@ -367,7 +367,7 @@ def _that_depend(over: Over, names: Sequence[str], chosen: Sequence[Choice]) -> 
     if not asked_all and len(kept) < len(chosen):
         wrong = next(choice.name for choice in chosen if not DEPENDS[over](choice))
         raise InputError(
-            f"metric {wrong!r} does not depend on what --over {over} varies; possible are "
+            f"metric {wrong!r} does not depend on what `over={over!r}` varies; possible are "
             f"{POSSIBLE[over]}"
         )
     return kept

@@ -28,7 +28,7 @@ from calipers.results.comparison import with_cautions
 from calipers.samples import SampleSet
 from calipers.samples.labels import text_column
 
-REMEDY = "choose another folder with --samples, or take the file away"
+REMEDY = "choose another folder with `samples`, or take the file away"
 """What to do about a file of samples that were written otherwise."""
 
 
@@ -195,8 +195,8 @@ def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
                 "copies",
                 "the model was fitted on the reference",
                 "the n-gram model was fitted on the very reference that its samples are compared "
-                "with, so that it may copy it; --fit-on FILE fits it on other texts",
-                "--fit-on FILE",
+                "with, so that it may copy it; `fit_on=FILE` fits it on other texts",
+                "`fit_on=FILE`",
             )
         )
     return cautions

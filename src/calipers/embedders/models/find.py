@@ -412,7 +412,7 @@ def not_here(
         cached = (
             f"it is not in the Hugging Face cache {_cache(hub)}{_revisions(hub, name, options)}"
         )
-    allow = "leave out --offline (in Python, give offline=False to download it)"
+    allow = "download it (`offline=False`)"
     allow = allow if options.offline else "unset HF_HUB_OFFLINE"
     fetch = f"hf download {name}" + (f" --revision {options.revision}" if options.revision else "")
     return InputError(

@@ -164,7 +164,7 @@ PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 _OTHER = ("*.h5", "*.msgpack", "*.onnx", "*.gguf", "*.tflite", "*.ot")
 TRUST_PICKLE = (
     "reading a pickled file can run any code that is in it; if you trust where it comes from, add "
-    "--allow-pickle (allow_pickle=True)"
+    "`allow_pickle=True`"
 )
 
 

@@ -62,8 +62,7 @@ def load(model: FoundModel, modules: Sequence[Module], options: EmbedderOptions)
     if foreign is not None and not options.trust_remote_code:
         raise InputError(
             f"the model {model.name!r} needs code of its own ({foreign.type}), which is not run "
-            "unless you trust where it comes from; then add --trust-remote-code "
-            "(trust_remote_code=True)"
+            "unless you trust where it comes from; then add `trust_remote_code=True`"
         )
     if modules[0].kind == "Transformer" and foreign is None:
         inner = model.folder / modules[0].path

@@ -325,7 +325,7 @@ def check_room(name: str, needed: int, stored: int, *, device: str, dtype: str, 
     free = free_memory(device, torch)
     if free is None or needed * MARGIN <= free:
         return
-    auto = "--dtype auto, which takes half of that on hardware that computes in bfloat16, "
+    auto = "`dtype='auto'`, which takes half of that on hardware that computes in bfloat16, "
     raise InputError(
         f"the model {name!r} does not fit {'in memory' if device == 'cpu' else f'on {device!r}'}: "
         f"its weights take {size_words(needed)} in {dtype}, and with what it computes "
@@ -392,8 +392,7 @@ def _check_known(model: FoundModel, options: EmbedderOptions, transformers: Any)
             return
         raise InputError(
             f"the model {model.name!r} needs code of its own (auto_map in config.json), which is "
-            "not run unless you trust where it comes from; then add --trust-remote-code "
-            "(trust_remote_code=True)"
+            "not run unless you trust where it comes from; then add `trust_remote_code=True`"
         )
     if not known:
         raise InputError(

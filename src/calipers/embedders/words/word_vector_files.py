@@ -38,7 +38,7 @@ EXPECTED = (
 _HEADER = re.compile(rb"\s*([0-9]{1,12})[ \t]+([0-9]{1,6})[ \t\r]*\n")
 _LINES = 100  # of a file without a header, to find how many numbers most lines have
 _OTHER = {
-    b"\x93NUMPY": "a NumPy array; give it as --reference or as a system, which takes vectors",
+    b"\x93NUMPY": "a NumPy array; give it as the reference or a system, which takes vectors",
     b"\x89HDF": "an HDF5 file",
     b"\xba\x16\x4f\x2f": "a model in fastText's own format; use its .vec file",
     b"GGUF": "a language model in GGUF format",

@@ -333,8 +333,8 @@ class Beginnings:
         if self._answers:
             return ""
         if self.both and not self.apart:
-            return "--strip-prompt"
-        return f"--skip-words {self.skip}" if self.skip else ""
+            return "`strip_prompt`"
+        return f"`skip_words={self.skip}`" if self.skip else ""
 
     @property
     def _advice(self) -> str:

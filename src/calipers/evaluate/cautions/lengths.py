@@ -143,7 +143,7 @@ class Lengths:
     def _remedy(self) -> str:
         least = max(FEWEST_WORDS, LEAST_LEFT * min(self.reference, self.generated))
         far_enough = (self.cut or 0) >= least
-        return f"--match-length {self.cut}" if far_enough else ""
+        return f"`match_length={self.cut}`" if far_enough else ""
 
     @property
     def _advice(self) -> str:
@@ -203,7 +203,7 @@ class Truncation:
 
     @property
     def _remedy(self) -> str:
-        return f"--match-length {self.words}" if (self.words or 0) >= FEWEST_WORDS else ""
+        return f"`match_length={self.words}`" if (self.words or 0) >= FEWEST_WORDS else ""
 
     @property
     def _advice(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from calipers.catalogue.choosing import Choice
 from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.texts import TEXT_METRICS
+from calipers.errors import either
 from calipers.evaluate.cautions.forms import forms_of
 from calipers.evaluate.cautions.movements import by_ratio, by_size, movement
 from calipers.evaluate.inputs import FEW, InputSet, length_cautions, same_samples
@@ -190,7 +191,7 @@ def script_cautions(corpus: Corpus) -> Iterator[Caution]:
         return
     mean, name = corpus.lengths.mean(), re.sub(r"-\d[\d.]*$", "", corpus.tokenizer)
     pieces = "one piece" if mean < 1.5 else "long pieces"
-    fit = "unicode, zh or ja-mecab" if han > other else "unicode or characters"
+    fit = ("unicode", "zh", "ja-mecab") if han > other else ("unicode", "characters")
     text = (
         f"its texts are in a script without spaces, which the tokenizer {name!r} splits into "
         f"{pieces} ({mean:.1f} tokens per text); use --tokenizer {fit}"
@@ -200,3 +201,8 @@ def script_cautions(corpus: Corpus) -> Iterator[Caution]:
 
 def _count(texts: list[str], script: re.Pattern[str]) -> int:
     return sum(len(script.findall(text)) for text in texts)
+
+
+def _tokenizers(names: Sequence[str]) -> str:
+    """Name the option with each of the tokenizers that fit."""
+    return either([f"`tokenizer={name!r}`" for name in names])

@@ -147,7 +147,7 @@ def _notes(explanation: Explanation, minor: int) -> Iterator[Note]:
     different = len(explanation.under_represented) + len(explanation.over_represented)
     left = different - len(_chosen(explanation, TOPICS[minor]))
     if left > 0:
-        yield Note("how", f"and {left} more, with smaller contributions: --html FILE lists them")
+        yield Note("how", f"and {left} more, with smaller contributions: `.html()` lists them")
     yield from _samples(explanation, SAMPLES[minor])
     yield from _copies(explanation, SAMPLES[minor])
     yield from (Note("note", clean(note)) for note in explanation.notes)

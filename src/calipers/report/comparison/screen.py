@@ -285,6 +285,7 @@ def where(
     """
     left_out = 0 if rows is None else len(comparison) - len(rows)
     if left_out:
-        yield Note("where", f"{left_out} of {len(comparison)} systems left out: --all-systems")
-    yield Note("where", f"{', '.join(hidden)}: --details")
-    yield Note("where", "which topics? --explain, --html FILE")
+        rest = f"{left_out} of {len(comparison)} systems left out"
+        yield Note("where", f"{rest}: `.document(all_systems=True)`")
+    yield Note("where", f"{', '.join(hidden)}: `.document(details=True)`")
+    yield Note("where", "which topics? `.explain()`, `.html()`")

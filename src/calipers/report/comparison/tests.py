@@ -161,7 +161,7 @@ def advice_table(comparison: Comparison) -> Table | None:
     if not advice:
         return None
     shown = advice[:MOST_ADVICE]
-    rest = f"{len(advice) - MOST_ADVICE} more in the JSON (--json FILE)"
+    rest = f"{len(advice) - MOST_ADVICE} more (`.to_dict()`)"
     systems = tuple(Text(named(advised.system, 4)) for advised in shown)
     scores = tuple(
         Text(Name(spoken(comparison, metric_of(comparison, advised.score)), 3, None))

@@ -55,10 +55,11 @@ from calipers.report.shown import sets_of
 from calipers.report.table import ScoreCell
 from calipers.results.comparison import Comparison
 from calipers.wording.cells import has_rtl, pieces
+from calipers.wording.front import worded
 from calipers.wording.names import VIEWS, clean
 from calipers.wording.numbers import defined, length_head, share
 from calipers.wording.short_names import among, peers
-from calipers.wording.words import Name, Words, said
+from calipers.wording.words import Name, Words, in_front, said
 
 PURPOSE = "the HTML report"
 SCRIPT = "plotly.min.js"
@@ -255,12 +256,12 @@ def _environment(texts: TextView) -> Environment:
         "count": count,
         "grouped": grouped,
         "breakable": lambda name: _breakable(visible(str(name))),
-        "sentence": lambda text: Markup("").join(_in_direction(str(text), escape)),
+        "sentence": lambda text: Markup("").join(_in_direction(worded(str(text)), escape)),
         "parted": lambda text: Markup("").join(_in_direction(str(text), _breakable)),
         "files": files,
         "keywords": keywords,
         "meaning": MARKS.get,
-        "named": lambda words: Markup("").join(_with_names(words)),
+        "named": lambda words: Markup("").join(_with_names(in_front(words))),
         "share": lambda value: share(defined(value)),
         "sample": texts.written,
         "samples": texts.all_written,

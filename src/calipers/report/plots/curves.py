@@ -262,7 +262,7 @@ def _missing(comparison: Comparison, view: str | None, key: str, kind: str, ask:
     if not any(system.curves for system in comparison):
         return InputError(
             f"no system has a {kind}: there are no curves here. The JSON of a comparison has none, "
-            f"the zip of --save has those of the metrics that were asked for ({ask})"
+            f"the zip of `.save(path)` has those of the metrics that were asked for ({ask})"
         )
     known = ", ".join(curve_keys(comparison))
     return InputError(

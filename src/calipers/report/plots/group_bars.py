@@ -118,7 +118,7 @@ def _metrics(comparison: Comparison, before: str, metrics: Sequence[str] | str |
     known = [m for m in METRICS if any(key.startswith(f"{before}{m}:group=") for key in keys)]
     if not known:
         raise InputError(
-            "this comparison has no scores by group; run calipers compare with --group FIELD"
+            "this comparison has no scores by group; run `calipers.compare` with `group`"
         )
     asked = metric_names(metrics) or known
     for name in asked:

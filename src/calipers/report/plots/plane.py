@@ -373,7 +373,7 @@ def _check_score(comparison: Comparison, key: str) -> None:
         bare = [score for score in known if not any(s and score.startswith(s) for s in before)]
         slip = unknown_name("score", key, bare)
         raise InputError(
-            f"{slip}; if the name is correct, add this metric to --metrics of calipers compare"
+            f"{slip}; if the name is correct, add this metric to `metrics` of `calipers.compare`"
         )
 
 

@@ -136,8 +136,7 @@ class _Cells:
                     self._number,
                     f"the row that begins here is longer than {size_words(self._longest)}, the "
                     "most that a row may be in the memory that may be taken; does a quoted value "
-                    "never end? Else allow more with --max-memory (calipers.memory_limit in "
-                    "Python)",
+                    "never end? Else allow more with `calipers.memory_limit`",
                 )
             self._lines += 1
             self._alike += 1 < self.columns == line.count(self._delimiter) + 1
@@ -181,7 +180,7 @@ def swallowed(notes: Iterable[str]) -> Iterator[str]:
     return (note for note in notes if note.endswith(f": if these are rows, {UNQUOTED}"))
 
 
-UNQUOTED = "read quotation marks as part of the texts with --no-quotes (quotes=False in Python)"
+UNQUOTED = "read quotation marks as part of the texts with `quotes=False`"
 
 
 def _begin(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -45,7 +45,7 @@ def decoded(stream: BinaryIO, source: Source) -> Iterator[tuple[int, str]]:
             raise source.error(
                 f"line {number}: is longer than {size_words(longest)}, the most that a line may "
                 "be in the memory that may be taken; is it a file of lines? Else allow more with "
-                "--max-memory (calipers.memory_limit in Python)"
+                "`calipers.memory_limit`"
             )
         line = raw.removeprefix(BOM) if number == 1 else raw
         try:

@@ -347,8 +347,8 @@ def inspect_items(
 
 
 _CHOICES = (
-    "with several choices: the completion is the first (--field "
-    "'output.choices[*].message.content' takes all)"
+    "with several choices: the completion is the first "
+    "(`field='output.choices[*].message.content'` takes all)"
 )
 _MARKS = {
     "limit": "stopped by a limit of the run and kept",

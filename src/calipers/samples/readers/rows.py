@@ -104,13 +104,13 @@ def _deeper(field: str, value: Any) -> str:
     """Say how the text is named that lies in a list or an object."""
     path = text_path(value) if isinstance(value, dict | list) else None
     if isinstance(value, list) and (path is None or not isinstance(value[-1], dict | list)):
-        return f"; take its items with --field '{field}[*]', or the first with '{field}[0]'"
+        return f"; take its items with `field='{field}[*]'`, or the first with `field='{field}[0]'`"
     if path is None:
         return ""
     where = "the text in it" if isinstance(value, dict) else "the text of its last item"
     if isinstance(value, list) and not path.startswith("[-1]"):
         where = "the last text in it"
-    return f"; for {where} write --field '{field}{path}'"
+    return f"; for {where} write `field='{field}{path}'`"
 
 
 Row = tuple[int, Any]
