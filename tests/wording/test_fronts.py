@@ -126,22 +126,18 @@ def test_an_option_is_said_as_its_flag(python, shell):
 
 SHORT = [f"The {i}th cat sat quietly on a mat beside the old red door." for i in range(60)]
 LONG = [f"Story: {text} {text} {text.replace('cat', 'dog')}" for text in SHORT]
-KEYWORD = re.compile(
-    r"`|\b("
-    + "|".join(
-        sorted(
-            {
-                name
-                for record in commands().values()
-                if record.options
-                for name in record.load(record.options).__dataclass_fields__
-                if "_" in name
-            }
-        )
-    )
-    + r")\b"
-)
-"""What belongs to Python: backticks, and the names of options that a flag spells otherwise."""
+OPTIONS = {
+    name
+    for record in commands().values()
+    if record.options
+    for name in record.load(record.options).__dataclass_fields__
+    if "_" in name
+}
+KEYWORD = re.compile(rf"`|\b({'|'.join(sorted(OPTIONS))})\b(?!:)")
+"""What belongs to Python: backticks, and names of options that a flag spells otherwise.
+
+Signatures have them before a colon.
+"""
 
 
 @pytest.fixture(scope="module")

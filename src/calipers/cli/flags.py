@@ -52,7 +52,7 @@ def flags_of(group: type[Group] | None = None) -> Callable[[str], str | None]:
 
 
 @cache
-def _known(group: type[Group]) -> Known:
+def _known(group: Any) -> Known:
     return {field.name: (field, about) for field, about in options_of(group)}
 
 

@@ -94,7 +94,8 @@ class Caution(Plain):
     text
         The whole sentence, as it stands among the warnings.
     remedy
-        The option that removes the cause, as on a command line; empty where none does.
+        The option that removes the cause, as messages name it: ```match_length=6```; empty where
+        none does.
     movement
         How far a cause of this strength can move a score, 0 to 1: the mean absolute change of the
         score that changed most in experiments; None where its strength is not known.

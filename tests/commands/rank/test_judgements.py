@@ -228,7 +228,7 @@ def test_flagged_judgements_are_kept_and_counted(people):
     assert kept["sensible"].raters.flagged == 36
     assert kept["sensible"].raters.answers == 360
     assert (
-        "judgements: 36 of 360 judgements are flagged (too_fast 36) and kept; --drop-flagged "
+        "judgements: 36 of 360 judgements are flagged (too_fast 36) and kept; `drop_flagged` "
         "leaves them out" in kept.notes
     )
     dropped = calipers.rank(SCORES, judgements=marked, **ONE, drop_flagged=True)
