@@ -45,14 +45,14 @@ def flags_of(group: type[Group] | None = None) -> Callable[[str], str | None]:
         if home == "calipers" and command in commands():
             return f"calipers {command}"
         name, given, value = named.partition("=")
-        known = _known(group) if group is not None and name in _known(group) else _every()
+        own = {} if group is None else _known(group)
+        known = own if name in own else _every()
         return _flag(*known[name], value if given else None) if name in known else None
 
     return speech
 
 
-@cache
-def _known(group: Any) -> Known:
+def _known(group: type[Group]) -> Known:
     return {field.name: (field, about) for field, about in options_of(group)}
 
 
