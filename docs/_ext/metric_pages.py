@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 FOLDER = "metrics"
 
+BETTER = {"higher": "higher", "lower": "lower", "closest": "closest to the reference's own"}
+
 CATALOGUES: dict[MetricKind, tuple[str, str, dict[str, Family], dict[str, Metric]]] = {
     "embeddings": ("", "On embeddings", dict(FAMILIES), dict(METRICS)),
     "texts": ("text.", "On the texts themselves", dict(TEXT_FAMILIES), dict(TEXT_METRICS)),
@@ -133,7 +135,7 @@ SECTIONS = (
 def page(kind: MetricKind, metric: Metric, spot: BlindSpot) -> str:
     """Write the page of one metric."""
     key = metric.keys[0] if metric.side == "models" else metric.name
-    better = tables.BETTER[metric.better] if metric.ranked else "neither end"
+    better = BETTER[metric.better] if metric.ranked else "neither end"
     facts = [
         ("key", f"`{key}`"),
         ("in tables", metric.label.replace("*", "\\*")),
