@@ -14,8 +14,7 @@ import calipers
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.likelihoods import LIKELIHOODS
 from calipers.catalogue.texts import TEXT_METRICS
-from calipers.errors import MissingExtraError
-from extras import lack
+from extras import need_for_example
 
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {"embeddings": METRICS, "texts": TEXT_METRICS, "likelihoods": LIKELIHOODS}
@@ -71,12 +70,10 @@ def test_an_example_comes_out(extension, kind, name):
     example = extension.worked.WORKED[kind][name]
     test = doctest.DocTestParser().get_doctest(example.doctest, {}, name, None, None)
     assert test.examples[-1].want == example.printed + "\n"
-    told: list[str] = []
-    runner = doctest.DocTestRunner(verbose=False)
-    runner.run(test, out=told.append)
-    if any(MissingExtraError.__name__ in line for line in told):
-        lack("an extra", f"what the example of {name} needs")
-    assert runner.failures == 0, "".join(told)
+    try:
+        doctest.DebugRunner(verbose=False).run(test)
+    except doctest.UnexpectedException as error:
+        need_for_example(error)
 
 
 def test_links_lead_to_pages_that_are_there(written):

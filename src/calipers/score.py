@@ -110,6 +110,13 @@ class Score:
     note
         What to know before reading a value that there is: how much of the texts the metric did not
         read, or that its smoothing stands for what they lack. None where nothing is to be said.
+
+    Examples
+    --------
+    >>> from calipers.metrics import energy_distance
+    >>> score = energy_distance([[0.0], [2.0]], [[1.0], [3.0]])
+    >>> score.value, score.better, score.range
+    (1.0, 'lower', (0.0, inf))
     """
 
     value: float

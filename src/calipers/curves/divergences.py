@@ -109,17 +109,35 @@ TOTAL_VARIATION = Divergence(
 
 
 def interpolated_kl(weight: float) -> Divergence:
-    """KL(P‖λP + (1 − λ)Q); example 2(b)."""
+    """KL(P‖λP + (1 − λ)Q); example 2(b).
+
+    Examples
+    --------
+    >>> interpolated_kl(0.3).name
+    'interpolated_kl=0.3'
+    """
     return _renamed(KL.interpolated(weight), f"interpolated_kl={float(weight)!r}")
 
 
 def interpolated_chi2(weight: float) -> Divergence:
-    """χ²(P‖λP + (1 − λ)Q); example 2(d), with the factor that it leaves out."""
+    """χ²(P‖λP + (1 − λ)Q); example 2(d), with the factor that it leaves out.
+
+    Examples
+    --------
+    >>> interpolated_chi2(0.3).name
+    'interpolated_chi2=0.3'
+    """
     return _renamed(CHI2.interpolated(weight), f"interpolated_chi2={float(weight)!r}")
 
 
 def skew_jensen_shannon(weight: float) -> Divergence:
-    """λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) with R_λ = λP + (1 − λ)Q; example 2(c)."""
+    """λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) with R_λ = λP + (1 − λ)Q; example 2(c).
+
+    Examples
+    --------
+    >>> skew_jensen_shannon(0.3).name
+    'skew_jensen_shannon=0.3'
+    """
     check_weight(weight)
     rest = 1 - weight
 
@@ -158,6 +176,13 @@ def find_divergence(divergence: str | Divergence) -> Divergence:
     ------
     InputError
         If the name is unknown, or a weight is missing, not wanted or outside (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chi2 = find_divergence("chi2")
+    >>> chi2.name, chi2(np.array([1.0, 3.0])).tolist()
+    ('chi2', [0.0, 4.0])
     """
     if isinstance(divergence, Divergence):
         return divergence

@@ -261,6 +261,13 @@ class DivergenceFrontier(Brief):
         The estimate that it was read from.
     averaged_over
         At which samples the ratios were averaged; see :func:`divergence_frontier`.
+
+    Examples
+    --------
+    >>> from calipers import Histograms, divergence_frontier
+    >>> frontier = divergence_frontier(Histograms([3, 1], [1, 3]), grid=[0.5])
+    >>> frontier.generated_cost.round(4).tolist(), round(frontier.integral(), 4)
+    ([0.1308], 0.176)
     """
 
     weights: Vector
@@ -369,6 +376,13 @@ def divergence_frontier(
     InputError
         If a weight lies outside (0, 1), a name is unknown, or f(0) is infinite and one side has no
         mass where the other has some.
+
+    Examples
+    --------
+    >>> from calipers import Histograms
+    >>> frontier = divergence_frontier(Histograms([3, 1], [1, 3]))
+    >>> round(frontier.area(c=5), 3), round(frontier.midpoint(), 4)
+    (0.56, 0.1308)
     """
     chosen, ratios = find_divergence(divergence), ratios_of(estimate)
     check_points(points)

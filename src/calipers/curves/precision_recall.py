@@ -70,6 +70,13 @@ class PrecisionRecallCurve(Brief):
         mass that they share, the same from either side.
     reason
         Why the end points are NaN; None where they are not.
+
+    Examples
+    --------
+    >>> from calipers import Histograms, precision_recall_curve
+    >>> curve = precision_recall_curve(Histograms([2, 2, 0], [3, 0, 1]))
+    >>> round(curve.f_beta(1 / 8), 3), curve.total_variation
+    (0.744, 0.5)
     """
 
     precision: Vector
@@ -121,6 +128,13 @@ def precision_recall_curve(
         Whose samples estimated ratios are averaged over: ``"both_sides"``, or ``"own_side"`` for
         the generated samples alone in precision and the reference samples alone in recall. On
         histograms both are the same, and odds of classifiers are always taken at their own side.
+
+    Examples
+    --------
+    >>> from calipers import Histograms
+    >>> curve = precision_recall_curve(Histograms([2, 2, 0], [3, 0, 1]))
+    >>> curve.max_precision, curve.max_recall
+    (0.75, 0.5)
     """
     check_whole("angles", angles, 1)
     check_choice("points", points, get_args(CurvePoints))

@@ -69,6 +69,13 @@ def load_embedder(embedder: str, **options: Any) -> Embedder:
         If packages that the embedder needs are not installed.
     CalipersError
         If the embedder's files are damaged.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> embedder = calipers.load_embedder("tfidf")
+    >>> embedder.fitted(["a cat sat", "a dog sat", "an owl flew", "a fox ran"]).views
+    ('wording',)
     """
     check_keywords("load_embedder", options, (field.name for field in fields(EmbedderOptions)))
     return EmbedderChoice(embedder, EmbedderOptions(**options)).load()

@@ -103,6 +103,19 @@ class Embedder(ABC):
         Whether words that it does not know leave no trace in a vector, as in a mean over words.
     sends
         Whether samples leave this machine, to a service that may have to be paid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import calipers
+    >>> class Lengths(Embedder):
+    ...     name, views, identity = "lengths", ("length",), "lengths"
+    ...     signature = {"embedder": "lengths"}
+    ...     def encode(self, prepared):
+    ...         lengths = np.array([[len(text)] for text in prepared], np.float32)
+    ...         return EncodedBatch({"length": lengths}, truncated=np.zeros(len(prepared), bool))
+    >>> calipers.embed(["a", "abc"], Lengths()).views["length"].tolist()
+    [[1.0], [3.0]]
     """
 
     name: str
@@ -176,6 +189,12 @@ def as_embedder(given: Any) -> Embedder:
     ------
     InputError
         If it is not an embedder: it has no method ``embed``.
+
+    Examples
+    --------
+    >>> from calipers import load_embedder
+    >>> as_embedder(load_embedder("tfidf")).name
+    'tfidf'
     """
     if isinstance(given, Embedder):
         return given
@@ -185,7 +204,14 @@ def as_embedder(given: Any) -> Embedder:
 
 
 def is_embedder(given: object) -> bool:
-    """Tell whether something is an embedder, of this package or of a person's own making."""
+    """Tell whether something is an embedder, of this package or of a person's own making.
+
+    Examples
+    --------
+    >>> from calipers import load_embedder
+    >>> is_embedder(load_embedder("tfidf")), is_embedder("tfidf")
+    (True, False)
+    """
     return isinstance(given, Embedder) or hasattr(given, "embed")
 
 

@@ -256,6 +256,14 @@ def embed(
     ------
     InputError
         If the embedder does not read samples of this kind.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = ["a cat sat", "a dog sat", "an owl flew", "a fox ran"]
+    >>> embedder = calipers.load_embedder("characters").fitted(texts)
+    >>> len(calipers.embed(texts, embedder).views["form"])
+    4
     """
     from calipers.samples import as_sample_set
 
@@ -387,6 +395,11 @@ def check_reads(samples: SampleSet, embedder: Embedder) -> None:
     ------
     InputError
         If it reads others.
+
+    Examples
+    --------
+    >>> from calipers import SampleSet, load_embedder
+    >>> check_reads(SampleSet.from_texts(["a text"], name="model"), load_embedder("tfidf"))
     """
     reads = embedder.reads
     if samples.kind in reads:

@@ -325,6 +325,12 @@ def preprocess(
     ------
     InputError
         If the arrays do not fit together or `pca` lies outside (0, 1].
+
+    Examples
+    --------
+    >>> rows = preprocess([[0.0, 2.0], [1.0, 0.0]], [[3.0, 0.0], [0.0, 1.0]], pca=None)
+    >>> rows.reference.tolist(), rows.generated.tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
     """
     sets = check_pair(reference, generated)
     space = joint_space(sets, (1.0, 1.0), norm=norm, pca=pca, threads=threads)

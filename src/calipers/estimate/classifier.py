@@ -303,6 +303,14 @@ def classify(
     -----
     UserWarning
         If no held-out sample is misjudged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference = np.arange(20.0)[:, None]
+    >>> found = classify(reference, reference + 100)
+    >>> found.accuracy, found.auc
+    (1.0, 1.0)
     """
     check_choice("model", model, tuple(LEARNERS))
     pair = check_pair(reference, generated)
@@ -393,6 +401,14 @@ def discriminate(
     InputError
         If the arrays do not fit together, a set has too few samples, or an option is out of its
         range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference = np.arange(20.0)[:, None]
+    >>> found = discriminate(reference, reference + 100)
+    >>> found.accuracy, found.tested
+    (1.0, (5, 5))
     """
     left, right = check_pair(reference, generated)
     check_whole("parts", parts, 2)

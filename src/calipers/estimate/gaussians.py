@@ -92,6 +92,14 @@ def gaussian_ratios(
     InputError
         If the arrays do not fit together, a set has a single row, all rows of both sets are equal,
         or an option is out of its range.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> from calipers import f_divergence
+    >>> round(float(f_divergence(gaussian_ratios(reference, reference), "kl")), 6)
+    0.0
     """
     check_whole("draws", draws, 1)
     check_whole("seed", seed, 0)

@@ -106,6 +106,12 @@ class Histograms(Brief):
     ------
     InputError
         If the counts are negative, not whole, all zero or of different length.
+
+    Examples
+    --------
+    >>> cells = Histograms([3, 1], [1, 3])
+    >>> cells.smoothed("laplace").smoothing
+    'laplace'
     """
 
     reference: NDArray[np.int64]

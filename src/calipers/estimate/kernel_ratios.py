@@ -83,6 +83,13 @@ def kde_ratios(
     InputError
         If the arrays do not fit together, a set has a single row, all rows of both sets are equal,
         or the bandwidth is no number in that range and no known rule.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> kde_ratios(reference, generated, bandwidth=1.0).at_generated.round(3).tolist()
+    [2.514, 2.366, 0.429, 0.289]
     """
     _check_bandwidth(bandwidth)
     left, right = leading_axes(reference, generated, dimensions=dimensions)

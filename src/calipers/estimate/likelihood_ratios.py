@@ -61,6 +61,14 @@ class LikelihoodRatios(Brief):
     InputError
         If a side has no sample, a logarithm is not a number, or a sample has no likelihood under
         the distribution that it comes from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calipers import f_divergence
+    >>> ratios = LikelihoodRatios(np.log([4.0, 1.0]), np.log([0.25, 1.0]))
+    >>> round(f_divergence(ratios, "total_variation"), 6)
+    0.3
     """
 
     log_reference: Vector

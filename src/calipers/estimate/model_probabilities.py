@@ -47,6 +47,14 @@ def probability_ratios(reference: Pair, generated: Pair) -> LikelihoodRatios:
     InputError
         If the lists of a side differ in length, are empty, hold NaN or numbers above 0, or a
         sample is impossible under the distribution that it stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference = np.log([0.4, 0.4]), np.log([0.1, 0.4])
+    >>> generated = np.log([0.1, 0.4]), np.log([0.4, 0.4])
+    >>> probability_ratios(reference, generated).at_generated.round(3).tolist()
+    [0.25, 1.0]
     """
     logs = []
     for side, pair, source in (("reference", reference, 0), ("generated", generated, 1)):

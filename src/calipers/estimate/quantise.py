@@ -237,6 +237,14 @@ def quantise(
         Block labels of both sets; with them, the counts of every block are kept.
     threads
         Number of threads (default: all cores).
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> cells = quantise(reference, generated, buckets=2)
+    >>> cells.best.reference.tolist(), cells.best.generated.tolist()
+    ([4, 0], [2, 2])
     """
     sets = check_pair(reference, generated)
     n = len(sets[0])

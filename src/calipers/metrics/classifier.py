@@ -112,6 +112,13 @@ def classifier_auc(
     ------
     InputError
         If the arrays do not fit together, are not finite, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference = np.arange(10.0)[:, None]
+    >>> classifier_auc(reference, reference + 100).value
+    1.0
     """
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)

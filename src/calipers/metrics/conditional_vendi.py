@@ -135,6 +135,12 @@ def information_vendi(
     ------
     InputError
         As :func:`conditional_vendi`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(information_vendi(np.eye(4), same_prompt_kernel(["a", "a", "b", "b"])).value, 6)
+    2.0
     """
     left, right = _kernels(samples, prompts)
     shared = _entropy(left, threads) + _entropy(right, threads) - _entropy(left * right, threads)
@@ -143,7 +149,13 @@ def information_vendi(
 
 @checks_keywords
 def cosine_kernel(vectors: ArrayLike) -> Floats:
-    """The cosines of all pairs of rows, shape ``(n, n)``, ones on the diagonal."""
+    """The cosines of all pairs of rows, shape ``(n, n)``, ones on the diagonal.
+
+    Examples
+    --------
+    >>> cosine_kernel([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).tolist()
+    [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    """
     rows = directions(vectors)
     kernel = rows @ rows.T
     np.fill_diagonal(kernel, 1.0)
@@ -152,7 +164,13 @@ def cosine_kernel(vectors: ArrayLike) -> Floats:
 
 @checks_keywords
 def same_prompt_kernel(prompts: Labels) -> Floats:
-    """Ones for pairs of samples of one prompt, zeros elsewhere, shape ``(n, n)``."""
+    """Ones for pairs of samples of one prompt, zeros elsewhere, shape ``(n, n)``.
+
+    Examples
+    --------
+    >>> same_prompt_kernel(["a", "a", "b"]).tolist()
+    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     _, places = np.unique(np.asarray(prompts), return_inverse=True)
     return np.equal.outer(places, places).astype(np.float64)
 

@@ -103,6 +103,13 @@ def recall_cross_entropy(
 
     Parameters, results and errors are those of :func:`precision_cross_entropy`; the value is
     H(P, Q), and ``per_sample`` holds each reference row's term.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> round(recall_cross_entropy(reference, generated, k=1).value, 4)
+    2.2382
     """
     near, d = _measure(reference, generated, k, distance, threads)
     return recall_cross_entropy_score(near, k, d)
@@ -121,6 +128,13 @@ def recall_entropy(
 
     Parameters, results and errors are those of :func:`precision_cross_entropy`; the value is
     H(P), of the reference alone, and ``per_sample`` holds each reference row's term.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> round(recall_entropy(reference, generated, k=1).value, 4)
+    2.369
     """
     near, d = _measure(reference, generated, k, distance, threads)
     return recall_entropy_score(near, k, d)

@@ -227,6 +227,15 @@ def mauve(
     ------
     InputError
         If the arrays do not fit together, are not finite, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference, generated = np.random.default_rng(0).normal(size=(2, 100, 2))
+    >>> mauve(reference, reference).mauve.value
+    1.0
+    >>> mauve(reference, -abs(generated)).mauve.value < 0.2
+    True
     """
     rows = preprocess(reference, generated, norm=norm, pca=pca, threads=threads)
     cells = quantise(

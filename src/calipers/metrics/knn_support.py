@@ -202,6 +202,14 @@ def density_coverage(
     ------
     InputError
         If the arrays do not fit together, are not finite, or are too small for k.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = density_coverage(reference, generated, k=1)
+    >>> scores.density.value, scores.coverage.value
+    (1.0, 0.75)
     """
     near = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
     return DensityCoverage(near.density, near.coverage)

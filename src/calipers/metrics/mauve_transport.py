@@ -123,6 +123,13 @@ def transport_frontier(
     ------
     NoPlanError
         If a transport problem was not solved to the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q, costs = np.array([0.75, 0.25]), np.array([0.25, 0.75]), 1 - np.eye(2)
+    >>> round(transport_frontier(p, q, costs).area(c=5), 3)
+    0.288
     """
     check_choice("interpolation", interpolation, get_args(Interpolation))
     weights = np.linspace(EDGE, 1 - EDGE, grid)
@@ -227,6 +234,15 @@ def mauve_ot(
         If the arrays do not fit together, are not finite, or an option is out of its range.
     MissingExtraError
         If costs are exact and POT is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference, generated = np.random.default_rng(0).normal(size=(2, 100, 2))
+    >>> mauve_ot(reference, reference).mauve_ot.value
+    1.0
+    >>> mauve_ot(reference, -abs(generated)).mauve_ot.value < 0.2
+    True
     """
     positive("the scaling constant c", c)
     if regularisation is not None:

@@ -89,6 +89,11 @@ def mmd(
     ------
     InputError
         If the arrays do not fit together, are not finite, or an option is out of its range.
+
+    Examples
+    --------
+    >>> round(mmd([[0.0], [2.0]], [[0.0], [2.0]], bandwidth=1.0).value, 4)
+    -0.8647
     """
     check_choice("kernel", kernel, get_args(Kernel))
     check_whole("seed", seed, 0)
@@ -120,6 +125,11 @@ def kid(reference: ArrayLike, generated: ArrayLike, *, threads: int | None = Non
     ------
     InputError
         If the arrays do not fit together or are not finite.
+
+    Examples
+    --------
+    >>> round(kid([[0.0], [1.0]], [[0.0], [1.0]]).value, 6)
+    -3.5
     """
     return _polynomial(*check_pair(reference, generated), "kid", threads)
 

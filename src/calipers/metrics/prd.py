@@ -76,6 +76,14 @@ def prd(
     ------
     InputError
         If the arrays do not fit together, are not finite, or an option is out of its range.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = prd(reference, generated, buckets=2)
+    >>> round(scores.f8.value, 3), round(scores.f1_8.value, 3)
+    (0.985, 0.504)
     """
     check_whole("runs", runs, 1)
     cells = quantise(

@@ -170,6 +170,14 @@ def clipped_density_coverage(
     ------
     InputError
         If the arrays do not fit together, are not finite, or are too small for k.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = clipped_density_coverage(reference, generated, k=1)
+    >>> scores.density.value, scores.coverage.value
+    (0.5, 1.0)
     """
     supports = Supports(capped=k)
     near = neighbourhoods(
@@ -252,6 +260,14 @@ def precision_recall_cover(
     InputError
         If the arrays do not fit together, are not finite, or are too small, or an option is out
         of its range.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = precision_recall_cover(reference, generated, k=1, factor=1)
+    >>> scores.precision.value, scores.recall.value
+    (0.5, 0.75)
     """
     check_whole("k", k, 1)
     balls = k * check_whole("factor", factor, 1)

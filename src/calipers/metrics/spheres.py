@@ -88,6 +88,14 @@ def sphere_precision_recall(
     ------
     InputError
         If the arrays do not fit together, are not finite, or have a single row.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = sphere_precision_recall(reference, generated)
+    >>> round(scores.precision.value, 3), round(scores.recall.value, 3)
+    (0.5, 0.667)
     """
     left, right = check_pair(reference, generated)
     near = measure_neighbourhoods(left, right, k=1, ties=ties, distance=distance, threads=threads)

@@ -110,6 +110,14 @@ def topological_precision_recall(
     InputError
         If the arrays do not fit together, are not finite, have a single row, or an option is out
         of its range.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = topological_precision_recall(reference, generated)
+    >>> scores.precision.value, scores.recall.value
+    (0.5, 1.0)
     """
     left, right = check_pair(reference, generated)
     return topological_scores(left, right, alpha=alpha, repeats=repeats, seed=seed, threads=threads)

@@ -130,6 +130,13 @@ def quantised_transport(
         If the arrays do not fit together, are not finite, or an option is out of its range.
     MissingExtraError
         If POT is not installed.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> round(quantised_transport(reference, generated, buckets=2).value, 3)
+    33.347
     """
     left, right = check_pair(reference, generated)
     cells = quantise(left, right, buckets=buckets, restarts=restarts, seed=seed, threads=threads)
@@ -239,6 +246,14 @@ def entropic_transport(
     ------
     InputError
         If the arrays do not fit together, are not finite, or an option is out of its range.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = entropic_transport(reference, generated, buckets=2)
+    >>> round(scores.entropic.value, 3), round(scores.debiased.value, 3)
+    (33.347, 20.679)
     """
     check_regularisation(regularisation)
     left, right = check_pair(reference, generated)

@@ -140,6 +140,12 @@ def similarity_classes(
     ------
     InputError
         If the arrays do not fit together, or the threshold is out of its range.
+
+    Examples
+    --------
+    >>> vectors = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
+    >>> similarity_classes(vectors, [0, 0, 1, 1], threshold=0.5).tolist()
+    [0, 1, 0, 0]
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -211,6 +217,12 @@ def similarity_across(
     ------
     InputError
         If the arrays do not fit together, a row has no direction, or the prompts differ.
+
+    Examples
+    --------
+    >>> vectors = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
+    >>> similarity_across(vectors, [0, 0, 1, 1], vectors, [0, 0, 1, 1]).tolist()
+    [0.5, 1.0]
     """
     if not np.array_equal(np.unique(np.asarray(first_prompts)), np.unique(second_prompts)):
         raise InputError("both sets must have samples of the same prompts")
@@ -242,6 +254,12 @@ def similarity_between(vectors: ArrayLike, prompts: Labels) -> Floats:
     ------
     InputError
         As :func:`similarity_within`.
+
+    Examples
+    --------
+    >>> vectors = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
+    >>> similarity_between(vectors, [0, 0, 1, 1]).tolist()
+    [0.5, 0.5]
     """
     sums, sizes = _sums(vectors, prompts)
     means = sums / sizes[:, None]

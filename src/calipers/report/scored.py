@@ -19,6 +19,14 @@ def summary(result: Result) -> Document:
     ------
     InputError
         If it is not a result, such as the data of one.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> systems = {"model": ["a b", "a b c"]}
+    >>> result = calipers.measure_texts(systems, metrics="mean_length", level=None)
+    >>> type(summary(result)).__name__
+    'Document'
     """
     if not isinstance(result, Result):
         raise InputError(

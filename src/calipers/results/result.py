@@ -215,6 +215,17 @@ def load(path: str | Path) -> Result:
     ------
     InputError
         If the file is missing or damaged, or holds no result.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import tempfile
+    >>> systems = {"model": ["a b", "a b c"]}
+    >>> result = calipers.measure_texts(systems, metrics="mean_length", level=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(f"{folder}/run.zip")
+    ...     print(calipers.load(f"{folder}/run.zip")["model"]["mean_length"].value)
+    2.5
     """
     import zipfile
 

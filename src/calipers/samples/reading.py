@@ -185,6 +185,18 @@ def read_samples(
     InputError
         If the file is missing, empty, damaged, of an unknown kind or too large for the memory
         that may be taken, or a row holds no text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import calipers
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "model.txt"
+    ...     _ = file.write_text("one text", "utf-8")
+    ...     samples = calipers.read_samples(file)
+    >>> samples.name, list(samples.texts)
+    ('model', ['one text'])
     """
     spec = _asked_for(path)
     source = Source(
@@ -287,6 +299,12 @@ def as_sample_set(
     ------
     InputError
         If it is something else, or breaks the rules of its kind.
+
+    Examples
+    --------
+    >>> samples = as_sample_set(["one text", "another"])
+    >>> len(samples), samples.kind
+    (2, 'texts')
     """
     samples = getattr(value, "samples", None)
     if isinstance(samples, SampleSet):  # a reference that is embedded once, or samples with vectors

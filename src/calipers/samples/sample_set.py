@@ -68,6 +68,14 @@ class SampleSet:
         which other fields may hold texts, None where a person named this one.
     log_ids
         The id and the epoch of each sample in the log of inspect that it came from; else None.
+
+    Examples
+    --------
+    >>> samples = SampleSet.from_texts(["one text", "another"], name="model")
+    >>> samples
+    SampleSet('model', 2 texts, '<list>')
+    >>> list(samples.texts)
+    ['one text', 'another']
     """
 
     name: str

@@ -410,6 +410,11 @@ def chrf(
         As :func:`bleu`.
     MissingExtraError
         If sacrebleu is not installed.
+
+    Examples
+    --------
+    >>> round(chrf(["abcd"], ["abcf"], char_order=1).value, 2)
+    75.0
     """
     check_flags(lowercase=lowercase, whitespace=whitespace)
     metric = the_metrics("chrf").CHRF(
@@ -470,6 +475,11 @@ def ter(
         take it about half a minute.
     MissingExtraError
         If sacrebleu is not installed.
+
+    Examples
+    --------
+    >>> ter(["the cat sat on the mat"], ["the cat sat on a mat now today"]).value
+    37.5
     """
     check_flags(punctuation=punctuation, case_sensitive=case_sensitive)
     given = {"normalised": normalised, "asian": asian}

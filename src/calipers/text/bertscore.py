@@ -482,6 +482,11 @@ def bert_score(
     References
     ----------
     Zhang et al., "BERTScore: evaluating text generation with BERT", ICLR 2020; paper 003.
+
+    Examples
+    --------
+    >>> scores = bert_score(["a cat sat"], ["a cat sat down"])  # doctest: +SKIP
+    >>> scores.f1.value  # doctest: +SKIP
     """
     rows = align(texts, references)
     check_model_options(layer, idf, max_length, batch_size, offline)

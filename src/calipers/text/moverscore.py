@@ -94,6 +94,10 @@ def mover_score(
     Zhao et al., "MoverScore: text generation evaluating with contextualized embeddings and earth
     mover distance", EMNLP 2019; Kusner et al., "From word embeddings to document distances", ICML
     2015.
+
+    Examples
+    --------
+    >>> mover_score(["a cat sat"], ["a cat sat down"]).value  # doctest: +SKIP
     """
     rows = align(texts, references)
     check_whole("n", n, 1)

@@ -285,6 +285,11 @@ class NgramKernel:
     ----------
     order
         Tokens of an n-gram; the paper's best is 3.
+
+    Examples
+    --------
+    >>> NgramKernel(order=2).name
+    'ngram_jaccard(order=2)'
     """
 
     order: int = 3
@@ -329,6 +334,11 @@ class SubsequenceKernel:
     decay
         λ, what each further token in the span of a subsequence multiplies its weight by, above 0
         and at most 1; the paper's best is 0.5.
+
+    Examples
+    --------
+    >>> SubsequenceKernel(order=3, decay=0.5).name
+    'subsequence(order=3,decay=0.5)'
     """
 
     order: int = 5

@@ -126,6 +126,16 @@ def string_scores(
     InputError
         If a set is too small for k, an option is out of its range, or a text is too long for the
         subsequence kernel.
+
+    Examples
+    --------
+    >>> references = ["a b c", "a b d", "x y z", "x y w"]
+    >>> texts = ["a b c", "a b e", "p q r", "p q s"]
+    >>> scores = string_scores(
+    ...     texts, references, order=2, k=1, mauve_k=2, tokenizer="whitespace"
+    ... )
+    >>> scores.precision.value, scores.recall.value
+    (0.5, 0.5)
     """
     check_choice("kernel", kernel, get_args(Kernel))
     made = _kernel(kernel, order, decay)

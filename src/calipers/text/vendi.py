@@ -253,6 +253,12 @@ def rke(
     ------
     InputError
         If an option is out of its range, or a bandwidth is given without embeddings.
+
+    Examples
+    --------
+    >>> texts = ["a b c", "a b c", "a b c", "x y z"]
+    >>> round(rke(texts, tokenizer="whitespace").value, 6)
+    1.6
     """
     check_threads(threads)
     if embeddings is not None:

@@ -57,6 +57,22 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
     InputError
         If there are fewer than two systems or columns, an embedder stands twice or cannot be
         loaded, samples cannot be read or do not fit together, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = [f"the {animal} sat on the {place}" for animal in ("cat", "dog", "owl", "fox")
+    ...          for place in ("mat", "sofa", "roof")]
+    >>> systems = {
+    ...     "copies": texts,
+    ...     "reversed": [" ".join(reversed(text.split())) for text in texts],
+    ...     "short": [text.partition(" on")[0] for text in texts],
+    ... }
+    >>> agreement = calipers.agree(
+    ...     texts, systems, embedders=["tfidf", "characters"], metrics=["frechet_distance"]
+    ... )
+    >>> agreement["frechet_distance"].spearman.round(6).tolist()
+    [[1.0, 0.866025], [0.866025, 1.0]]
     """
     keys = _keys(options.metrics, options.estimator)
     named = name_embedders(options.embedders, options)

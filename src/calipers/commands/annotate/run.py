@@ -42,6 +42,18 @@ def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
     InputError
         If the file is no study, samples are no texts or share no contexts, the rubric or an option
         cannot be, or there is a file already.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import tempfile
+    >>> texts = [f"text {number}" for number in range(20)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = calipers.annotate(
+    ...         f"{folder}/study.calipers", generated={"a": texts, "b": texts[::-1]}, n=10
+    ...     )
+    ...     print(study.status().items)
+    20
     """
     path = at_home(study)
     if options.generated is None and options.reference is None:

@@ -66,6 +66,15 @@ def check(run: Any, options: CheckOptions) -> Check:
         If a condition cannot be read, names a score or a system that the run lacks, or can be
         decided without looking; if a score has no interval or no value; if limits are taken from a
         baseline and there is none, or its scores are not comparable.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, model = np.random.default_rng(0).normal(size=(2, 200, 2))
+    >>> run = calipers.compare(real, {"model": model}, metrics="precision", floor=False)
+    >>> calipers.check(run, fail_if="precision < 0.5").outcome
+    'passes'
     """
     in_file = [] if options.conditions is None else read_conditions(options.conditions)
     conditions = [parse_condition(text) for text in (*_texts(options.fail_if), *in_file)]

@@ -72,6 +72,14 @@ def generate(options: GenerateOptions) -> Generation:
         configuration.
     MissingExtraError
         If the backend of the model is not installed.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = ["a b c", "a b d"] * 3
+    >>> generation = calipers.generate(model="ngram:order=2", fit_on=texts, n=3, seed=0)
+    >>> list(generation.samples.texts)
+    ['a b c', 'a b', 'a b d']
     """
     reference = read_texts(options.reference, "reference", options.field)
     with limit_threads(options.threads):

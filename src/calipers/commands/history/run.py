@@ -83,6 +83,18 @@ def history(runs: Any, options: HistoryOptions) -> History:
     InputError
         If there are fewer than two runs, they have no system or no score in common, or their
         scores were measured in different ways, so that they are not comparable.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, good = np.random.default_rng(0).normal(size=(2, 200, 2))
+    >>> runs = [
+    ...     calipers.compare(real, {"model": rows}, metrics="precision", floor=False)
+    ...     for rows in (good, good + 5)
+    ... ]
+    >>> calipers.history(runs).first_worse
+    1
     """
     saved = list(_named(runs))
     if len(saved) < FEWEST_RUNS:

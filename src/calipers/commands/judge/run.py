@@ -73,6 +73,13 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
         or `output` holds answers of another configuration.
     MissingExtraError
         If the backend of a judge is not installed.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> systems = {"a": ["a text", "another"], "b": ["some text", "more"]}
+    >>> judging = calipers.judge(systems, model=["./a-chat-model"], n=2)  # doctest: +SKIP
+    >>> judging.judgements  # doctest: +SKIP
     """
     study = open_study(generated, options)
     people = _people(options.people, study.rubric)
@@ -152,6 +159,15 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
     ------
     InputError
         As for :func:`calipers.judge`, short of what only the judges themselves can tell.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = [f"text {number}" for number in range(20)]
+    >>> systems = {"a": texts, "b": texts[::-1]}
+    >>> plan = calipers.judging_plan(systems, model=["./a-model"], n=10)
+    >>> plan.judges[0].asked
+    46
     """
     study = open_study(generated, options)
     prompts = JudgePrompts(study.rubric)

@@ -92,6 +92,16 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         log-probabilities, a metric needs what is not there, or an option is out of its range.
     MissingExtraError
         If the model or the tokenizer needs a package that is not installed.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> result = calipers.likelihood(
+    ...     {"model": ["a b", "b b"]}, model="ngram:order=1", fit_on=["a b", "a b"],
+    ...     metrics="perplexity", level=None,
+    ... )
+    >>> round(result["model"]["perplexity"].value, 2)
+    2.54
     """
     splitter = find_splitter(options.tokenizer)
     saved_scores = {

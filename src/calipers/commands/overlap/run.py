@@ -91,6 +91,15 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     InputError
         If there are fewer than two systems, samples cannot be read or do not fit together, or an
         option is out of its range.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> a = np.arange(10.0)[:, None]
+    >>> overlap = calipers.overlap({"a": a, "b": a + 5}, k=2)
+    >>> overlap.relations[0].b_in_a.value
+    0.7
     """
     inputs = read_alone(systems, options, seed=options.seed, skip_bad=options.skip_bad)
     options = with_scaling(options, inputs.sets[0])

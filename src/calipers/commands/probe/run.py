@@ -78,6 +78,15 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
     ------
     InputError
         If the samples are no texts, too few, cannot be read, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = [f"the {animal} sat on the {place}" for animal in ("cat", "dog", "owl", "fox")
+    ...          for place in ("mat", "sofa", "roof")]
+    >>> probe = calipers.probe(texts * 4, embedder="characters", changes=["word_shuffle"])
+    >>> probe["form"]["word_shuffle"].verdict
+    'sees'
     """
     k, seeds, seed, most = options.k, options.seeds, options.seed, options.max_samples
     chosen, keys = _choose_changes(options.changes), _choose_metrics(options.metrics)

@@ -81,6 +81,16 @@ def prompts(reference: Any, generated: Any, options: PromptsOptions) -> ByPrompt
     InputError
         If samples cannot be read or do not fit together, a set names no prompts, no prompt is
         shared, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> words = ("one", "two", "three")
+    >>> varied = [{"prompt": p, "text": f"{p} {word}"} for p in "xyz" for word in words]
+    >>> same = [{"prompt": p, "text": f"{p} one"} for p in "xyz" for _ in range(3)]
+    >>> result = calipers.prompts(None, {"varied": varied, "same": same}, embedder="characters")
+    >>> [result[name].scores["distinct_texts"].value for name in ("varied", "same")]
+    [3.0, 1.0]
     """
     first, systems = _read(reference, generated, options)
     first, systems = _kind_checked(first, systems, options)

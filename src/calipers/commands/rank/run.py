@@ -79,6 +79,14 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
         If a table cannot be read, lacks a column, holds a value that breaks a rule or names unknown
         systems; if there is one system; if the judgements do not connect the systems; if an option
         is out of its range.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> scores = {"a": {"mauve": 0.9}, "b": {"mauve": 0.5}, "c": {"mauve": 0.3}}
+    >>> ranking = calipers.rank(scores, truth={"a": 3, "b": 1, "c": 2})
+    >>> round(ranking["truth"].metrics["mauve"].spearman, 6)
+    0.5
     """
     judgements, truth, level, seed = options.judgements, options.truth, options.level, options.seed
     _check(options)

@@ -23,6 +23,16 @@ def show(result: Result | str | Path, **options: Any) -> None:
     ------
     InputError
         If the file is missing or damaged, or holds no result.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> result = calipers.measure_texts(
+    ...     {"model": ["a b", "a b c"]}, tokenizer="whitespace", metrics="mean_length", level=None
+    ... )
+    >>> calipers.show(result)  # doctest: +ELLIPSIS
+    Texts, without a reference · tokenizer whitespace · seed 0
+    ...
     """
     shown = result if isinstance(result, Result) else load(result)
     print(shown.document(**options))  # noqa: T201

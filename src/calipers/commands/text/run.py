@@ -36,6 +36,17 @@ def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
         is out of its range, or out of the range that the sizes of the sets allow.
     MissingExtraError
         If the tokenizer, or a metric asked for by name, needs a package that is not installed.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = {"model": ["a b a b", "a b c"]}
+    >>> result = calipers.measure_texts(
+    ...     texts, reference=["a b c", "d e"], tokenizer="whitespace", metrics="mean_length",
+    ...     level=None,
+    ... )
+    >>> result["model"]["mean_length"].value, result["model"]["mean_length"].reference
+    (3.5, 2.5)
     """
     choices = choose_text(
         options.metrics,

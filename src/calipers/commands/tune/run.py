@@ -57,6 +57,18 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         If the model, the prompts, a value or an option of the comparison cannot be.
     MissingExtraError
         If the backend of the model is not installed.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = [f"the {animal} sat on the {place}" for animal in ("cat", "dog", "owl", "fox")
+    ...          for place in ("mat", "sofa", "roof")]
+    >>> tuning = calipers.tune(
+    ...     texts, over="top_k=1,5", model="ngram:order=2", fit_on=texts, n=12,
+    ...     embedder="characters",
+    ... )
+    >>> tuning.tuned.closest
+    'top_k=5'
     """
     base = Decoding.parse(options.decoding)
     points = make_points(base, options.over)

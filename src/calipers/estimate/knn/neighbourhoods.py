@@ -445,6 +445,13 @@ def neighbourhoods(
     ------
     InputError
         If the arrays do not fit together, hold NaN or infinity, or have too few rows for k.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> neighbourhoods(reference, generated, k=1).reference.inside[:, 0].tolist()
+    [2, 2, 0, 0]
     """
     return measure_neighbourhoods(
         *check_pair(reference, generated),

@@ -84,6 +84,13 @@ def knn_ratios(
     ------
     InputError
         If the arrays do not fit together, or k is no whole number that both sets together allow.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> knn_ratios(reference, generated, k=2).at_generated.round(3).tolist()
+    [2.0, 2.0, 0.5, 0.5]
     """
     left, right = leading_axes(reference, generated, dimensions=dimensions)
     n, m = len(left), len(right)

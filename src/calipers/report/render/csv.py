@@ -79,6 +79,14 @@ def scores_csv(result: Scored) -> str:
     ------
     InputError
         If it is no comparison.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> systems = {"model": ["a b", "a b c"]}
+    >>> result = calipers.measure_texts(systems, metrics="mean_length", level=None)
+    >>> scores_csv(result).partition(",value")[0]
+    'system,role,view,metric,options,key'
     """
     check_scored(result)
     file = io.StringIO(newline="")

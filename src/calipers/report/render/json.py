@@ -31,6 +31,14 @@ def json_text(data: Any) -> str:
     ------
     ValueError
         If a number is NaN or infinite: such a score is null in the data, with a reason.
+
+    Examples
+    --------
+    >>> print(json_text({"precision": 0.5, "interval": [0.4, 0.6]}), end="")
+    {
+      "precision": 0.5,
+      "interval": [0.4, 0.6]
+    }
     """
     return _render(data.to_dict() if isinstance(data, Plain) else data, "") + "\n"
 

@@ -121,6 +121,14 @@ def latex(shown: Document | Result) -> str:
     Needs ``\usepackage{booktabs}``. The first caption says how it was measured. A table stands in
     one ``tabular``, with a rule over the columns of each view, or in several where it would be too
     wide. What is said beside tables stands below the last.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> systems = {"model": ["a b", "a b c"]}
+    >>> result = calipers.measure_texts(systems, metrics="mean_length", level=None)
+    >>> latex(result).count("tabular")
+    2
     """
     document = document_of(shown)
     with among(document.names):

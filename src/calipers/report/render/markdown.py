@@ -60,6 +60,14 @@ def markdown(shown: Document | Result) -> str:
     A table that would be too wide stands in one for each view (system, for text statistics); the
     best of a column is bold, too. What the marks mean, why values are missing, and all warnings
     stand where the document has them.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> systems = {"model": ["a b", "a b c"]}
+    >>> result = calipers.measure_texts(systems, metrics="mean_length", level=None)
+    >>> print(markdown(result).splitlines()[2])
+    | metric                | model |
     """
     document = document_of(shown)
     blocks = [escape(document.title)]

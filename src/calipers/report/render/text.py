@@ -130,6 +130,14 @@ def plain(shown: Document | Result, *, width: int = 100) -> str:
         A document, or a result, of which it is what the screen shows.
     width
         Cells that a line may take; longer single words, such as paths, are left whole.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> systems = {"model": ["a b", "a b c"]}
+    >>> result = calipers.measure_texts(systems, metrics="mean_length", level=None)
+    >>> print(plain(result).splitlines()[3])
+    model   2    2.5
     """
     return as_text(document_lines(document_of(shown, whole=True), width, plain=True))
 
