@@ -112,7 +112,22 @@ def _directive(module: str, name: str) -> str:
         options = "   :members:\n"
     else:
         kind, options = ("autofunction" if callable(value) else "autodata"), ""
-    return f".. {kind}:: {module}.{name}\n{options}"
+    return f".. {kind}:: {module}.{name}\n{options}{_makers(module, value)}"
+
+
+def _makers(module: str, value: object) -> str:
+    """Say which functions return a class that shows no example itself: their pages have one."""
+    if not inspect.isclass(value) or ">>> " in (inspect.getdoc(value) or ""):
+        return ""
+    word = re.compile(rf"\b{value.__name__}\b")
+    links = [
+        f":func:`{place}.{other}`"
+        for place in dict.fromkeys((module, *MODULES))
+        for other in _names(place)
+        if inspect.isroutine(function := getattr(importlib.import_module(place), other))
+        and word.search(str(inspect.unwrap(function).__annotations__.get("return", "")))
+    ]
+    return f"\nReturned by {', '.join(links)}, with an example there.\n" if links else ""
 
 
 def _first(value: object) -> str:

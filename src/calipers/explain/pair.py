@@ -60,6 +60,18 @@ def explain_pair(
     ------
     InputError
         If the evidence does not fit together, or a parameter is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reference, generated = np.eye(2)[[0, 0, 0, 1]], np.eye(2)[[0, 0, 0, 0]]
+    >>> evidence = Evidence(
+    ...     reference, generated, reference_cells=reference[:, 1].astype(int),
+    ...     generated_cells=generated[:, 1].astype(int), k=1,
+    ... )
+    >>> found = explain_pair(evidence, view="meaning", topics=2)
+    >>> [(topic.reference_share, topic.generated_share) for topic in found.topics]
+    [(0.25, 0.0), (0.75, 1.0)]
     """
     for name, value in (("topics", topics), ("limit", limit)):
         if type(value) is not int or value < 1:

@@ -454,6 +454,17 @@ def read_systems(
     ------
     InputError
         If a pattern matches nothing, two systems have the same name, or a file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for seed in (1, 2):
+    ...         _ = (Path(folder) / f"model-{seed}.txt").write_text("one text", "utf-8")
+    ...     (system,) = read_systems([f"model={folder}/model-*.txt"])
+    >>> system.name, len(system.sets)
+    ('model', 2)
     """
     parsed = [system_spec(spec, can_be_read) for spec in specs]
     others = [one_set(other, can_be_read) for other in beside]

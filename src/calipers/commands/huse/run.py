@@ -50,6 +50,23 @@ def huse(reference: Any, generated: Any, options: HuseOptions) -> HuseResult:
     InputError
         If samples, judgements or likelihoods cannot be read or are of other texts, fewer than two
         texts of a set have both, k is too large for them, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> from calipers import SampleSet
+    >>> people = [f"people wrote {number}" for number in range(20)]
+    >>> model = [f"model {number}" for number in range(20)]
+    >>> ratings = [
+    ...     {"system": name, "text": text, "rater": "ada", "typical": value}
+    ...     for name, texts, value in (("people", people, 5), ("model", model, 1)) for text in texts
+    ... ]
+    >>> result = calipers.huse(
+    ...     SampleSet.from_texts(people, name="people"), SampleSet.from_texts(model, name="model"),
+    ...     judgements=ratings, model="ngram:order=1", fit_on=people, k=3,
+    ... )
+    >>> result.huse.value
+    0.0
     """
     ours, theirs = _read(reference, generated, options)
     judged = judged_texts(

@@ -248,6 +248,17 @@ def neighbourhoods_from(
     ------
     InputError
         If a set is too small for k, or a tile is not as the provider should give it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Lines:
+    ...     name, sizes = "absolute difference", (4, 4)
+    ...     values = np.array([0.0, 1.0, 2.0, 3.0, 0.5, 1.5, 9.0, 10.0])
+    ...     def tile(self, rows, columns):
+    ...         return abs(self.values[slice(*rows), None] - self.values[slice(*columns)])
+    >>> neighbourhoods_from(Lines(), k=1).reference.inside[:, 0].tolist()
+    [2, 2, 0, 0]
     """
     largest = max(check_whole("k", k, 1), k if k_max is None else check_whole("k_max", k_max, 1))
     return pass_over(provider, k_max=largest, ties=ties, threads=threads).neighbourhoods
@@ -277,6 +288,17 @@ def knn_ratios_from(
     ------
     InputError
         If both sets together are too small for k, or a tile is not as it should be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Lines:
+    ...     name, sizes = "absolute difference", (4, 4)
+    ...     values = np.array([0.0, 1.0, 2.0, 3.0, 0.5, 1.5, 9.0, 10.0])
+    ...     def tile(self, rows, columns):
+    ...         return abs(self.values[slice(*rows), None] - self.values[slice(*columns)])
+    >>> knn_ratios_from(Lines(), k=2).at_generated.round(3).tolist()
+    [2.0, 2.0, 0.5, 0.5]
     """
     return pass_over(provider, k_union=check_whole("k", k, 1), threads=threads).ratios
 

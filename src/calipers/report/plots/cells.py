@@ -73,6 +73,17 @@ def cells_plot(
     ------
     InputError
         If a name is not known, or nothing is explained there, which is found when drawing.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, rows = np.random.default_rng(0).normal(size=(2, 60, 2))
+    >>> run = calipers.compare(
+    ...     real, {"model": rows}, metrics="frontier_integral_star", level=None, floor=False
+    ... )
+    >>> type(cells_plot(run.explained())).__name__
+    'Plot'
     """
     names = chosen_systems(comparison, system)
     if limit is not None and limit < 1:

@@ -90,6 +90,16 @@ def curves_plot(
     ------
     InputError
         If the view is unknown, or no system has the curve.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, rows = np.random.default_rng(0).normal(size=(2, 60, 2))
+    >>> run = calipers.compare(real, {"model": rows}, metrics="prd", level=None, floor=False)
+    >>> axes = curves_plot(run).axes()
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('Recall', 'Precision')
     """
     check_curve(curve, ("prd", "renyi"), "precision-recall curve")
     family, colon, options = curve.partition(":")

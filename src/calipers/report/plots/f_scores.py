@@ -44,6 +44,16 @@ def f_scores_plot(
     ------
     InputError
         If a view, a curve or a system is unknown, or no system has both scores.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, rows = np.random.default_rng(0).normal(size=(2, 60, 2))
+    >>> run = calipers.compare(real, {"model": rows}, metrics="prd", level=None, floor=False)
+    >>> axes = f_scores_plot(run).axes()
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('$F_8$ (recall)', '$F_{1/8}$ (precision)')
     """
     name, colon, options = curve.partition(":")
     if name not in CURVES:

@@ -83,6 +83,16 @@ def frontiers_plot(
     ------
     InputError
         If the view or the scale is unknown, c is not above 0, or no system has the frontier.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, rows = np.random.default_rng(0).normal(size=(2, 60, 2))
+    >>> run = calipers.compare(real, {"model": rows}, metrics="mauve_star", level=None, floor=False)
+    >>> axes = frontiers_plot(run).axes()
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('Generated set, exp(−5 KL(Q‖R))', 'Reference, exp(−5 KL(P‖R))')
     """
     curve = _usual_frontier(comparison) if curve is None else curve
     if scale not in get_args(Scale):

@@ -68,6 +68,17 @@ def group_bars_plot(
     ------
     InputError
         If nothing was measured by group, or a name is not known.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> texts = [{"text": f"{w} {n}", "topic": w} for n in range(12) for w in ("sea", "sky")]
+    >>> run = calipers.compare(
+    ...     texts, {"model": texts[::-1]}, group="topic", embedder="characters", level=None,
+    ...     floor=False,
+    ... )
+    >>> type(group_bars_plot(run, metrics="recall")).__name__
+    'Plot'
     """
     view = chosen_view(comparison, view)
     before = prefix(comparison, view)

@@ -63,6 +63,17 @@ def map_plot(comparison: Comparison, *, view: str | None = None, system: str | N
     ------
     InputError
         If there is no map of the view, or a name is not known.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, rows = np.random.default_rng(0).normal(size=(2, 60, 2))
+    >>> run = calipers.compare(
+    ...     real, {"model": rows}, metrics="frontier_integral_star", level=None, floor=False
+    ... )
+    >>> type(map_plot(run.explained())).__name__
+    'Plot'
     """
     view = chosen_view(comparison, view)
     sets, names = _sets(comparison, view), chosen_systems(comparison, system)

@@ -118,6 +118,16 @@ def parameter_plot(
     ------
     InputError
         If a system has no number for x, or a name is not known.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, *rows = np.random.default_rng(0).normal(size=(3, 60, 2))
+    >>> systems = {"top-p-0.8": rows[0], "top-p-0.9": rows[1]}
+    >>> run = calipers.compare(real, systems, metrics="precision", level=None, floor=False)
+    >>> parameter_plot(run).axes().get_ylabel()
+    'Precision↑'
     """
     runs = [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
     if not runs:

@@ -242,6 +242,18 @@ def plane_plot(
     ------
     InputError
         If a view, a score or a system is unknown, or no system has both scores.
+
+    Examples
+    --------
+    >>> import calipers
+    >>> import numpy as np
+    >>> real, rows = np.random.default_rng(0).normal(size=(2, 60, 2))
+    >>> run = calipers.compare(
+    ...     real, {"model": rows}, metrics="precision,recall", level=None, floor=False
+    ... )
+    >>> axes = plane_plot(run).axes()
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('Recall (diversity)', 'Precision (quality)')
     """
     return planes(comparison, view, Plane(x, y, join, labels, floor, whole))
 

@@ -84,6 +84,16 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     ------
     InputError
         If the suffix is another one, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_figure(Figure(), Path(folder) / "empty.svg")
+    ...     print([file.name for file in Path(folder).iterdir()])
+    ['empty.svg']
     """
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
