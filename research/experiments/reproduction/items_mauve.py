@@ -513,13 +513,8 @@ SOURCE = Source(
             "Bradley-Terry scores of nine sources by three questions, and what they predict.",
             "own experiment",
             "runs_published:mauve_table_18",
-            "From the printed scores. The judgements are published: the authors' repository of "
-            "experiments, krishnap25/mauve-experiments on GitHub, links the raw answers of the "
-            "crowd "
-            "(human_evaluation.md: mauve-human-eval-anon.csv, outside the repository), and its "
-            "notebook human_eval-compute_BT_scores.ipynb computes the Bradley-Terry scores of "
-            "them. "
-            "They are not at hand here; `examples/judgements/` holds simulated ones.",
+            "From the printed scores. The crowd's raw answers (krishnap25/mauve-experiments) are "
+            "not at hand; `examples/judgements/` holds simulated ones.",
             ("mauve-human-eval-anon.csv of the authors' repository of experiments",),
             "python research/experiments/mauve_judgements.py mauve-human-eval-anon.csv "
             "--output pairs.csv\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reproduction.item import Item, Source
 
 DIGITS = "Digits in place of the images."
-BLENDS = DIGITS + " Low quality is a blend of two digits, few modes the first few digits."
+BLENDS = DIGITS + " Low quality: blends of two digits; few modes: the first few digits."
 INCEPTION = "Inception-v3 (pool3) features"
 PHOTOGRAPHS = "Photographs."
 

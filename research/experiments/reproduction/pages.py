@@ -183,9 +183,8 @@ def missing(source: Source) -> Iterator[str]:
         return
     yield from ("", "## Missing for the paper's own numbers", "")
     for need, items in lacking.items():
-        named = ", ".join(f"[{prose(item.number)}](#{item.key})" for item in items[:3])
-        others = f" and {len(items) - 3} more" if len(items) > 3 else ""
-        yield f"- {prose(need)}: {named}{others}"
+        others = f" and {len(items) - 1} more" if len(items) > 1 else ""
+        yield f"- {prose(need)}: [{prose(items[0].number)}](#{items[0].key}){others}"
 
 
 SAID = (

@@ -76,7 +76,7 @@ def mauve_figure_8() -> Iterator[Line | Setting]:
     for model in MODELS:
         for decoding, called in DECODINGS.items():
             found = lengths(model, decoding, "meaning")
-            about = f"{title(model)}, {called}: {told} words"
+            about = f"{title(model)}, {called}"
             yield falls(f"MAUVE*, {about}", "falls with length", found["mauve_star"])
             distance = found["frechet_distance"]
             yield falls(f"Fréchet distance, {about}", "falls with length: a fault", distance)
