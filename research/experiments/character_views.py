@@ -186,12 +186,15 @@ def rows_of(embedder: Embedder, texts: Texts) -> np.ndarray:
     return np.concatenate([batch[view] for batch in views])
 
 
-def scores(reference: np.ndarray, generated: np.ndarray, seed: int) -> np.ndarray:
+def scores(
+    reference: np.ndarray, generated: np.ndarray, tested: tuple[np.ndarray, np.ndarray], seed: int
+) -> np.ndarray:
     """Whether the sets differ by the test, precision, recall, coverage, the classifier's area."""
     rows = preprocess(reference, generated, pca=None)
     support = precision_recall(rows.reference, rows.generated, k=K, threads=1)
     coverage = density_coverage(rows.reference, rows.generated, threads=1).coverage
-    test = classifier_test(rows.reference, rows.generated, permutations=199, seed=seed, threads=1)
+    both = preprocess(*tested, pca=None)
+    test = classifier_test(both.reference, both.generated, permutations=199, seed=seed, threads=1)
     values = support.precision, support.recall, coverage
     return np.array([test.p_value <= LEVEL, *(score.value for score in values), test.estimate])
 
@@ -199,6 +202,14 @@ def scores(reference: np.ndarray, generated: np.ndarray, seed: int) -> np.ndarra
 def fitted(asked: argparse.Namespace, texts: Texts) -> Embedder:
     embedder = load_embedder(asked.embedder, **({"size": asked.size} if asked.size else {}))
     return embedder.fitted(texts) if embedder.needs_fitting else embedder
+
+
+def on_both(
+    asked: argparse.Namespace, texts: Texts, others: Texts
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of both sets by an embedder that was fitted on both, as they are tested."""
+    embedder = fitted(asked, texts + others)
+    return rows_of(embedder, texts), rows_of(embedder, others)
 
 
 def draw(pool: Texts, seed: int) -> tuple[Texts, Texts, Rng]:
@@ -219,8 +230,8 @@ def power(pool: Texts, name: str, asked: argparse.Namespace) -> dict[str, np.nda
             for _ in range(asked.slips if change == "slips" else 1):
                 generated = CHANGES[change](generated, name, rng)
             if change == "none" or generated != others[:N]:
-                rows = rows_of(embedder, generated)
-                found.setdefault(change, []).append(scores(reference, rows, seed))
+                rows, tested = rows_of(embedder, generated), on_both(asked, texts, generated)
+                found.setdefault(change, []).append(scores(reference, rows, tested, seed))
     return {change: np.mean(values, axis=0) for change, values in found.items()}
 
 
@@ -232,8 +243,9 @@ def alarms(pool: Texts, asked: argparse.Namespace) -> tuple[int, int]:
         embedder = fitted(asked, texts)
         reference = rows_of(embedder, texts)
         for start in range(0, len(others) - N + 1, N):
-            rows = rows_of(embedder, others[start : start + N])
-            count += int(scores(reference, rows, seed)[0])
+            generated = others[start : start + N]
+            rows, tested = rows_of(embedder, generated), on_both(asked, texts, generated)
+            count += int(scores(reference, rows, tested, seed)[0])
             total += 1
     return count, total
 

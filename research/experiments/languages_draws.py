@@ -3,7 +3,7 @@
 A draw is a reference of n paragraphs and n others, of which something was changed or nothing. Both
 tests of every view are corrected together by Holm, with as many permutations as `compare` takes by
 default. Texts are embedded once; an embedder that is fitted on the reference is fitted on that of
-each draw.
+each draw, and for the tests on both sets.
 """
 
 from __future__ import annotations
@@ -150,12 +150,12 @@ def rows_of(
 
 def sides(
     places: Places, language: str, embedder: str, change: str, n: int, number: int
-) -> list[Views]:
-    """Both sets of a draw, by view."""
+) -> tuple[list[Views], list[Views]]:
+    """Both sets of a draw, by view: as they are scored, and as they are tested."""
     reference, parts = rows_of(places, language, change, n, number)
     drawn = [[(SAME, reference)], parts]
     if not opened(embedder).needs_fitting:
-        return [
+        known = [
             {
                 view: np.concatenate(
                     [vectors(places, language, embedder, pool)[view][rows] for pool, rows in side]
@@ -164,16 +164,19 @@ def sides(
             }
             for side in drawn
         ]
+        return known, known
     texts = [
         [texts_of(places, language, pool)[row] for pool, rows in side for row in rows]
         for side in drawn
     ]
-    fitted = opened(embedder).fitted(texts[0])
-    return [dict(fitted.embed(side).views) for side in texts]
+    fitted = [opened(embedder).fitted(on) for on in (texts[0], texts[0] + texts[1])]
+    scored, tested = ([dict(model.embed(side).views) for side in texts] for model in fitted)
+    return scored, tested
 
 
-def measured(left: Views, right: Views, seed: int) -> Record:
+def measured(scored: list[Views], tested: list[Views], seed: int) -> Record:
     """p-values of every test by every view, and the scores, as `compare` has them."""
+    left, right = scored
     settings = Settings(threads=1, seed=seed)
     rows = sum(len(next(iter(side.values()))) for side in (left, right))
     permutations = permutations_for(len(TESTS) * len(left), LEVEL, rows=rows)
@@ -184,10 +187,15 @@ def measured(left: Views, right: Views, seed: int) -> Record:
         pair = pair_of(left[view], right[view], settings, needs, replicates=False)
         for choice in choices:
             found["scores"][f"{view}.{choice.name}"] = round(float(choice.score(pair).value), 5)
-        tested = exchangeable(pair)
+        if tested is not scored:
+            pair = pair_of(*(side[view] for side in tested), settings, needs, replicates=False)
         for name, test in TESTS.items():
             result = test(
-                *tested.sides, permutations=permutations, seed=seed, level=LEVEL, threads=1
+                *exchangeable(pair).sides,
+                permutations=permutations,
+                seed=seed,
+                level=LEVEL,
+                threads=1,
             )
             found["p"][f"{view}.{name}"] = result.p_value
     return found

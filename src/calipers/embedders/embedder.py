@@ -103,6 +103,9 @@ class Embedder(ABC):
         Whether words that it does not know leave no trace in a vector, as in a mean over words.
     sends
         Whether samples leave this machine, to a service that may have to be paid.
+    unfitted
+        What it was fitted from, where it is to be fitted on both sets of a test anew, without which
+        a test is not exact; else None.
 
     Examples
     --------
@@ -129,6 +132,7 @@ class Embedder(ABC):
     needs_fitting: bool = False
     leaves_out: bool = False
     sends: bool = False
+    unfitted: Embedder | None = None
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""

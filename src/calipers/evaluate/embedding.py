@@ -246,18 +246,24 @@ def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
     return embedder.load() if count in (None, 1) else in_processes(embedder, count)
 
 
+Refit = Callable[[SampleSet, SampleSet], tuple[Embeddings, Embeddings]]
+"""Embeds a reference and a generated set by an embedder that is fitted on both."""
+
+
 @dataclass(frozen=True, eq=False)
 class Embedded:
     """Embeddings of all sets, laid out as the inputs are.
 
     `given` are for every file the prompts that it shares with the reference, where it is scored as
-    they ask for; None for one that is not, and empty where none is.
+    they ask for; None for one that is not, and empty where none is. `refit` embeds two sets as they
+    are tested; None where no vector depends on which samples the embedder was fitted on.
     """
 
     reference: Embeddings
     systems: tuple[tuple[Embeddings, ...], ...]
     train: Embeddings | None = None
     given: tuple[tuple[GivenPrompts | None, ...], ...] = ()
+    refit: Refit | None = None
 
     @property
     def prompts(self) -> tuple[tuple[GivenPrompts | None, ...], ...]:
@@ -311,6 +317,7 @@ def embed_sides(
         embed_file(first) if known is None else known(first.samples, cache, progress),
         tuple(tuple(embed_file(file) for file in system.files) for system in inputs.systems),
         None if inputs.train is None else embed_file(inputs.train),
+        refit=_refit_of(model),
     )
     named = [
         (system.name, files) for system, files in zip(inputs.systems, embedded.systems, strict=True)
@@ -319,6 +326,23 @@ def embed_sides(
         named.append((inputs.train.samples.name, (embedded.train,)))
     check_columns("the reference's", embedded.reference, named)
     return embedded
+
+
+def _refit_of(model: Embedder) -> Refit | None:
+    """Give what embeds two sets so that nothing tells which of them a sample is from.
+
+    The rows of a reference that an embedder was fitted on depend on each other, as those of other
+    sets do not; labels may be permuted over rows that were fitted on together.
+    """
+    unfitted = model.unfitted
+    if unfitted is None:
+        return None
+
+    def refit(reference: SampleSet, generated: SampleSet) -> tuple[Embeddings, Embeddings]:
+        fitted = unfitted.fitted(chain(reference, generated))
+        return embed(reference, fitted), embed(generated, fitted)
+
+    return refit
 
 
 def check_columns(

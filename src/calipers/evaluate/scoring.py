@@ -32,7 +32,7 @@ from calipers.metrics.estimates import Remark
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Strata
 from calipers.numeric.distances import Sides
-from calipers.score import Score
+from calipers.score import Score, join_signature, signature
 from calipers.uncertainty.replicates import columns, spreads
 from calipers.uncertainty.search_quality import SearchQuality
 from calipers.uncertainty.spread import Spread, mean_spread
@@ -204,23 +204,36 @@ def score_view(
     moving: Collection[str] | None = None,
     permutations: int = FEWEST_PERMUTATIONS,
     given: GivenPrompts | None = None,
+    refitted: tuple[Embeddings, Embeddings] | None = None,
 ) -> Scored:
     """Score one generated set against the reference in one view, as :func:`score_pair` does.
 
     With `given` prompts scores are those of answers to other prompts, less what their own prompt
-    leads to expect; tests are of the answers as they are.
+    leads to expect; tests are of the answers as they are. Of an embedder that is fitted, `refitted`
+    are both sets as one that was fitted on both of them embeds them: labels are permuted over
+    these, and the area under the ROC curve that tests show is theirs.
     """
     space = space or PairSpace(reference, replicates=level is not None)
     views = tuple(reference.views)
     needs = needs_of(choice.metric for choice in choices)
-    tested = pair = space.pair(view, generated, settings, needs, clusters)
+    plain = pair = space.pair(view, generated, settings, needs, clusters)
     if shared is not None:
-        tested = pair = replace(pair, prompts=(shared.reference, shared.generated))
+        plain = pair = replace(pair, prompts=(shared.reference, shared.generated))
+    tested = plain
+    if refitted is not None:
+        rows, others = (side.views[view] for side in refitted)
+        tested = pair_of(rows, others, settings, needs, clusters=clusters)
+        tested = replace(tested, prompts=plain.prompts)
     if given is not None:
         sides = reference.views[view], generated.views[view]
-        pair = _given_prompts(tested, given, given.sides(view, sides, settings), space)
-    as_given = [choice for choice in choices if given is None or is_given_prompts(choice)]
-    rest = [choice for choice in choices if choice not in as_given]
+        pair = _given_prompts(plain, given, given.sides(view, sides, settings), space)
+    areas = [choice for choice in choices if refitted is not None and choice.name == AUC]
+    as_given = [
+        choice
+        for choice in choices
+        if choice not in areas and (given is None or is_given_prompts(choice))
+    ]
+    rest = [choice for choice in choices if choice not in areas and choice not in as_given]
     scored = _score(pair, as_given, groups)
 
     def moved(wanted: Sequence[Choice]) -> list[Choice]:
@@ -234,10 +247,16 @@ def score_view(
         moves, curve_variances, tests = measure_uncertainty(
             pair, moved(as_given), groups, level=level, permutations=permutations, tested=tested
         )
-        moves = {**moves, **(spreads(tested, moved(rest)) if rest else {})}
+        moves = {
+            **moves,
+            **(spreads(plain, moved(rest)) if rest else {}),
+            **(spreads(tested, moved(areas)) if areas else {}),
+        }
         scored = replace(scored, spreads=moves, curve_variances=curve_variances, tests=tests)
-    if rest:
-        whole = _score(tested, rest, None)
+    for other, wanted in ((plain, rest), (tested, areas)):
+        if not wanted:
+            continue
+        whole = _score(other, wanted, None)
         merged = merge([whole, scored])
         names = [choice.name for choice in choices if choice.name in merged.scores]
         scored = replace(
@@ -245,15 +264,20 @@ def score_view(
             scores={name: merged.scores[name] for name in [*names, *merged.scores]},
             neighbours={**merged.neighbours, **_copies(whole)},
         )
-    fields = signature_fields(
-        reference, view, settings, scope=space.scope, reference=reference_hash[:16]
-    )
+    hashes = {"scope": space.scope, "reference": reference_hash[:16]}
+    fields = signature_fields(reference, view, settings, **hashes)
     prompts = fields if given is None else {**fields, "prompts": given.signature}
-    others = {choice.name for choice in rest}
+    signed_by = dict.fromkeys((choice.name for choice in rest), fields)
+    if refitted is not None:
+        signed_by[AUC] = signature_fields(refitted[0], view, settings, **hashes)
+        together = signature({"fitted_on": "both_sets"})
+        tests = {
+            name: replace(test, signature=join_signature(test.signature, together))
+            for name, test in scored.tests.items()
+        }
+        scored = replace(scored, tests=tests)
     signed = {
-        name: score.signed(
-            **fields_of_score(name, score, fields if name in others else prompts, settings)
-        )
+        name: score.signed(**fields_of_score(name, score, signed_by.get(name, prompts), settings))
         for name, score in scored.scores.items()
     }
     return replace(scored, scores=signed).of_view(view, views)

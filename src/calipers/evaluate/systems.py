@@ -261,7 +261,10 @@ class Run:
         settings: Settings,
     ) -> Scored:
         """Score one file against the reference in one view."""
-        reference = self.inputs.reference
+        reference, refit = self.inputs.reference, self.embedded.refit
+        tested = None
+        if refit is not None and self.options.level is not None:
+            tested = refit(reference.samples, file.samples)
         return score_view(
             self.embedded.reference,
             embeddings,
@@ -277,6 +280,7 @@ class Run:
             moving=self.shown,
             permutations=self.permutations,
             given=given,
+            refitted=tested,
         )
 
     def reference_scores(self) -> Mapping[str, Score]:

@@ -318,4 +318,6 @@ class Characters(UnfittedAxes):
         InputError
             If a sample is no text, or there are fewer than four texts with different n-grams.
         """
-        return FittedCharacters(fit(samples, components=self._components))
+        fitted = FittedCharacters(fit(samples, components=self._components))
+        fitted.unfitted = self
+        return fitted

@@ -270,4 +270,6 @@ class Tfidf(UnfittedAxes):
         InputError
             If there are fewer than four texts with different words.
         """
-        return FittedTfidf(fit(samples, components=self._components))
+        fitted = FittedTfidf(fit(samples, components=self._components))
+        fitted.unfitted = self
+        return fitted
