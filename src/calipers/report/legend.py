@@ -18,7 +18,7 @@ from calipers.results.shown import ShownScore
 from calipers.results.system import SystemResult
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
-from calipers.wording.names import VIEWS, clean
+from calipers.wording.names import clean, sees
 from calipers.wording.numbers import MISSING, defined, length_head, length_meaning, score_text
 from calipers.wording.short_names import short
 
@@ -363,8 +363,8 @@ def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[
         yield head, length_meaning(head)
     yield from dict.fromkeys((metric.label, metric.meaning) for metric in metrics if metric.meaning)
     for view in dict.fromkeys(metric.view for metric in metrics):
-        if view in VIEWS:
-            yield view, f"scores by {VIEWS[view]}"
+        if seen := sees(view, comparison.settings.get("samples")):
+            yield view, f"scores by {seen}"
 
 
 def directions(metrics: Sequence[ShownScore]) -> Iterator[Note]:

@@ -295,11 +295,14 @@ class Document:
         Tables, and notes that stand together.
     made_by
         The version that made the numbers.
+    samples
+        The kind of the samples, by which is said what a view sees: ``"images"``, or else texts.
     """
 
     title: str
     blocks: tuple[Block, ...]
     made_by: str = ""
+    samples: str | None = None
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -17,19 +17,41 @@ MADE_BY = {word: phrase for axis in AXES for word, phrase in axis.phrases.items(
 
 VIEWS = {
     "meaning": "topics and content",
-    "form": "style, fluency, word order, texture; topics too",
+    "form": "style, fluency, word order; topics too",
     "wording": "the words that occur, in any order",
     "image": "what a picture shows, as the model sees it",
     "pixels": "brightness and colour, place by place",
     "text": "the strings themselves",
 }
-"""Name of a view to what it sees."""
+"""Name of a view to what it sees of texts, or of the only samples that have it."""
+
+VIEWS_OF_IMAGES = VIEWS | {
+    "meaning": "objects and scenes",
+    "form": "texture, sharpness, noise, colour; objects too",
+}
+"""Name of a view to what it sees of images."""
 
 DISTRIBUTIONS = "both sets as distributions, by embeddings"
 """What stands over scores of embeddings in a table of texts."""
 
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
+
+
+def views_of_kind(samples: str | None) -> dict[str, str]:
+    """Give what each view sees of samples of a kind: ``"images"``, or any other for texts."""
+    return VIEWS_OF_IMAGES if samples == "images" else VIEWS
+
+
+def sees(view: str, samples: str | None = None) -> str:
+    """Say what a view sees of samples of a kind; empty where that is not known.
+
+    Examples
+    --------
+    >>> sees("meaning"), sees("meaning", "images"), sees("other")
+    ('topics and content', 'objects and scenes', '')
+    """
+    return views_of_kind(samples).get(view, "")
 
 
 def label(metric: str) -> str:

@@ -121,7 +121,7 @@ def test_the_words_below():
         "note: 3 systems can be ranked in 6 orders: unrelated columns agree completely 1 time in 6"
     )
     assert note in text.replace("\n      ", " ")
-    assert "form     scores by style, fluency, word order, texture; topics too" in text
+    assert "form     scores by style, fluency, word order; topics too" in text
     assert "scores that differ by less than 0.022" in text
 
 

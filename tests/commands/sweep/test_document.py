@@ -98,7 +98,7 @@ def test_deviations_stand_beside_the_means_view_by_view(by_n):
     lines = sweep_text(by_n, width=80).splitlines()
     assert "100  0.600±0.141  1.200±0.000" in lines
     assert lines.index("By meaning (topics and content)") < lines.index(
-        "By form (style, fluency, word order, texture; topics too)"
+        "By form (style, fluency, word order; topics too)"
     )
 
 

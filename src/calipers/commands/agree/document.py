@@ -31,7 +31,7 @@ from calipers.report.table import (
 from calipers.results.ranking import best_of
 from calipers.score import Score
 from calipers.wording.marks import ARROWS, BEST
-from calipers.wording.names import VIEWS, clean, label, meaning
+from calipers.wording.names import clean, label, meaning, sees
 from calipers.wording.numbers import MISSING, defined, score_text, value_of
 from calipers.wording.short_names import short
 
@@ -267,8 +267,8 @@ def _meanings(agreement: Agreement) -> Iterator[tuple[str, str]]:
     yield from ((sign, text) for sign, text in words.items() if sign in signs)
     yield BEST, "best in its column"
     for view in dict.fromkeys(column.view for column in agreement.columns):
-        if view in VIEWS:
-            yield clean(view), f"scores by {VIEWS[view]}"
+        if seen := sees(view):
+            yield clean(view), f"scores by {seen}"
     if _is_correlated(agreement):
         yield "1.00", "the same ranking of the systems; -1.00 the reverse, 0.00 unrelated"
         yield "lowest", "of any two columns"

@@ -39,7 +39,7 @@ from calipers.report.table import (
 )
 from calipers.samples.wording import counted
 from calipers.unicode.written_words import BOTH
-from calipers.wording.names import VIEWS, WIDEST_NAME, clean
+from calipers.wording.names import WIDEST_NAME, clean, sees
 from calipers.wording.numbers import (
     MISSING,
     length_head,
@@ -304,7 +304,8 @@ def _matrix(overlap: Overlap, view: OverlapView) -> Table:
     """Give two rows for each reference, a column for each judged system, and what pairs mean."""
     names = _names(overlap)
     twice = [text for name in names for text in (name, "")]
-    sees = f" ({VIEWS[view.name]})" if view.name in VIEWS else ""
+    seen = sees(view.name, overlap.settings.get("samples"))
+    view_sees = f" ({seen})" if seen else ""
     seeds = _has_seeds(overlap)
     align: Align = "value" if seeds else "right"
     columns = [
@@ -319,7 +320,7 @@ def _matrix(overlap: Overlap, view: OverlapView) -> Table:
         singles(columns),
         (SYSTEM,) * len(twice),
         id=view.name,
-        heading=f"By {clean(view.name)}{sees}: rows are the reference, columns are judged",
+        heading=f"By {clean(view.name)}{view_sees}: rows are the reference, columns are judged",
         notes=(
             tuple(notes("point", map(_relation, view.relations))) if len(names) <= IN_FULL else ()
         ),

@@ -24,7 +24,7 @@ from calipers.report.table import (
     texts,
     together,
 )
-from calipers.wording.names import VIEWS, clean, label, meaning
+from calipers.wording.names import clean, label, meaning, sees
 from calipers.wording.numbers import MISSING, defined, number
 from calipers.wording.short_names import short
 
@@ -78,7 +78,7 @@ def _table(probe: Probe, view: ProbedView) -> Table:
         ),
         (METRIC,) * len(names),
         id=view.name,
-        heading=f"By {clean(view.name)}" + (f" ({VIEWS[view.name]})" if view.name in VIEWS else ""),
+        heading=f"By {clean(view.name)}" + (f" ({seen})" if (seen := sees(view.name)) else ""),
         apart=False,
     )
 

@@ -30,7 +30,7 @@ from calipers.report.table import (
 )
 from calipers.score import Score
 from calipers.wording.marks import OPEN
-from calipers.wording.names import VIEWS, clean
+from calipers.wording.names import clean, sees
 from calipers.wording.numbers import (
     MISSING,
     below_value,
@@ -477,7 +477,7 @@ def _tests_of(answers: ByPrompt, pairs: Sequence[tuple[str, str]]) -> Table:
 
 def _tested_by(test: PromptTest) -> str:
     """The head of a test's column."""
-    view = f", {clean(test.view)}" if test.view in VIEWS else ""
+    view = f", {clean(test.view)}" if sees(test.view) else ""
     return TESTS.get(test.test, clean(test.test)).format(view)
 
 
@@ -529,8 +529,8 @@ def _meanings(answers: ByPrompt, *, whole: bool) -> Iterator[tuple[str, str]]:
         if whole or key in ("distinct_k", "similarity"):
             yield SCORES[key][0], _meaning(answers, key)
     view = answers.settings["view"]
-    if view in VIEWS:
-        yield clean(view), f"cosines see {VIEWS[view]}"
+    if seen := sees(view, answers.settings.get("samples")):
+        yield clean(view), f"cosines see {seen}"
     level = percent(answers.settings["level"])
     if whole:
         yield "±", f"{level} interval over prompts, at as many samples of each"

@@ -26,7 +26,7 @@ from calipers.report.table import (
     together,
 )
 from calipers.wording.marks import ARROWS
-from calipers.wording.names import VIEWS, clean, label, meaning
+from calipers.wording.names import clean, label, meaning, sees
 from calipers.wording.numbers import MISSING, number
 from calipers.wording.short_names import short
 
@@ -68,13 +68,14 @@ def _table(sweep: Sweep, view: str) -> Table:
     rows = _shown_rows(sweep.settings["values"])
     values = texts([str(sweep.settings["values"][row]) for row in rows])
     columns = [_column(placed, rows) for placed in sweep.placed_curves() if placed.view == view]
-    sees = f" ({VIEWS[view]})" if view in VIEWS else ""
+    seen = sees(view, sweep.settings.get("samples"))
+    named = f"By {clean(view)}" + (f" ({seen})" if seen else "")
     return Table(
         (Column(sweep.over, values),),
         by_group(columns),
         (METRIC,) * len(rows),
         id=view,
-        heading=f"By {clean(view)}{sees}" if len(sweep.settings["views"]) > 1 else "",
+        heading=named if len(sweep.settings["views"]) > 1 else "",
         breaks="systems",
     )
 

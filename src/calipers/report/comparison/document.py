@@ -103,7 +103,12 @@ def document(
             *measured(comparison),
             *where(comparison, hidden, rows),
         )
-        return Document("", (*first, *together(*below)), legend.made_by(comparison))
+        return Document(
+            "",
+            (*first, *together(*below)),
+            legend.made_by(comparison),
+            comparison.settings.get("samples"),
+        )
     further = (
         sets_table(comparison),
         reference_table(comparison),
@@ -122,7 +127,12 @@ def document(
         *together(*_remarks(comparison)),
         *_legend(comparison, metrics),
     )
-    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
+    return Document(
+        legend.title_of(comparison),
+        blocks,
+        legend.made_by(comparison),
+        comparison.settings.get("samples"),
+    )
 
 
 def full(comparison: Comparison) -> Document:
@@ -146,7 +156,12 @@ def full(comparison: Comparison) -> Document:
         *together(*legend.reasons(comparison, metrics), *_remarks(comparison)),
         *_legend(comparison, [metric for metric, _ in columns]),
     )
-    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
+    return Document(
+        legend.title_of(comparison),
+        blocks,
+        legend.made_by(comparison),
+        comparison.settings.get("samples"),
+    )
 
 
 def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
@@ -176,7 +191,12 @@ def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
         *(table for table in more if table is not None),
         *together(*glossary(legend.full_names(comparison))),
     )
-    return Document(legend.title_of(comparison), blocks, legend.made_by(comparison))
+    return Document(
+        legend.title_of(comparison),
+        blocks,
+        legend.made_by(comparison),
+        comparison.settings.get("samples"),
+    )
 
 
 def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, ...]], set[str]]:

@@ -12,7 +12,7 @@ from calipers.report.html.texts import distance_text
 from calipers.report.html.wording import count
 from calipers.report.topics import outcome, ratio_words
 from calipers.results.comparison import Comparison
-from calipers.wording.names import VIEWS, clean, shorten
+from calipers.wording.names import clean, sees, shorten
 from calipers.wording.numbers import defined, share
 from calipers.wording.short_names import short
 
@@ -52,7 +52,7 @@ class ViewLists:
     @property
     def sees(self) -> str:
         """What the view sees; empty where that is not known."""
-        return VIEWS.get(self.explanation.view, "")
+        return sees(self.explanation.view, "images" if self.pictured else None)
 
     @property
     def summary(self) -> list[str]:

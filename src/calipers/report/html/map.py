@@ -66,7 +66,9 @@ def map_data(
         ],
         "views": [
             _view(about, comparison, view, sets)
-            for about, (view, sets) in zip(described(list(views)), views.items(), strict=True)
+            for about, (view, sets) in zip(
+                described(comparison, list(views)), views.items(), strict=True
+            )
         ],
     }
 

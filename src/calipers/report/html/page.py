@@ -56,7 +56,7 @@ from calipers.report.table import ScoreCell
 from calipers.results.comparison import Comparison
 from calipers.wording.cells import has_rtl, pieces
 from calipers.wording.front import worded
-from calipers.wording.names import VIEWS, clean
+from calipers.wording.names import clean, views_of_kind
 from calipers.wording.numbers import defined, length_head, share
 from calipers.wording.short_names import among, peers
 from calipers.wording.words import Name, Words, in_front, said
@@ -216,7 +216,7 @@ def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
         "version": comparison.version,
         "verdict": comparison.verdict,
         "scores": scores_of(document, comparison, given),
-        "views": defaultdict(str, VIEWS),
+        "views": defaultdict(str, views_of_kind(comparison.settings.get("samples"))),
         "places": places(comparison),
         "legend": document.of_kind("interval", "mark", "legend"),
         "warnings": document.warnings,

@@ -26,7 +26,7 @@ from calipers.report.scale import bulk
 from calipers.report.topics import ratio_words
 from calipers.results.comparison import Comparison
 from calipers.score import WIDTH
-from calipers.wording.names import MADE_BY, VIEWS, clean, shorten
+from calipers.wording.names import MADE_BY, clean, sees, shorten
 from calipers.wording.short_names import short
 
 SCRIPTS = (
@@ -94,7 +94,7 @@ def chart_data(comparison: Comparison) -> dict[str, Any]:
         "z": number(NormalDist().inv_cdf((1 + level) / 2)),
         "radius": number(math.sqrt(-2 * math.log(1 - level))),
         "systems": shown_names(comparison),
-        "views": described(views),
+        "views": described(comparison, views),
         "planes": plane_data(comparison, views),
         "curves": curve_data(comparison, views),
         "frontiers": frontier_data(comparison, views),
@@ -137,9 +137,10 @@ def views_of(comparison: Comparison) -> list[str]:
     return [view for view in comparison.settings.get("views") or [] if view != TEXT]
 
 
-def described(views: Sequence[str]) -> list[dict[str, str]]:
+def described(comparison: Comparison, views: Sequence[str]) -> list[dict[str, str]]:
     """Name views, each with what it sees; empty where that is not known."""
-    return [{"name": short(view), "sees": VIEWS.get(view, "")} for view in views]
+    samples = comparison.settings.get("samples")
+    return [{"name": short(view), "sees": sees(view, samples)} for view in views]
 
 
 def prefix(views: Sequence[str], view: str) -> str:

@@ -33,7 +33,7 @@ from calipers.report.table import (
     Text,
 )
 from calipers.wording.cells import pieces
-from calipers.wording.names import VIEWS, clean
+from calipers.wording.names import clean, sees
 from calipers.wording.numbers import APPROXIMATE
 from calipers.wording.short_names import among, peers
 from calipers.wording.words import said
@@ -85,7 +85,7 @@ def _parts(document: Document, figure: bytes) -> Iterator[str]:
     main, *more = document.tables
     if main.heading:
         yield f"<div><b>{_text(main.heading)}</b></div>"
-    yield _table(main)
+    yield _table(main, document.samples)
     yield from map(_faint, main.notes)
     marks = " · ".join(map(_explained, document.of_kind(*SIGNS)))
     yield f'<div style="{FAINT}; font-size: .85em; max-width: 70em">{marks}</div>'
@@ -96,7 +96,9 @@ def _parts(document: Document, figure: bytes) -> Iterator[str]:
     seen = document.of_kind("verdict", "caution")  # say what matters of the warnings already
     yield from _folded("warning", document.of_kind("warning"), opened=not seen)
     for table in more:
-        body = (_table(table) if table.columns else "") + "".join(map(_faint, table.notes))
+        body = (_table(table, document.samples) if table.columns else "") + "".join(
+            map(_faint, table.notes)
+        )
         yield f"<details><summary>{_text(table.heading)}</summary>{body}</details>"
     shown = (*SIGNS, *REMARKS, "warning", "legend", "how", "verdict", "caution", "signature")
     yield from (_paragraph(note) for note in document.notes if note.kind not in shown)
@@ -130,25 +132,26 @@ def _explained(note: Note) -> str:
     return f"{_text(note.sign)} {_text(note)}".strip()
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, samples: str | None) -> str:
     heads = "".join(_head(column, table) for column in table.columns)
     rows = "".join(_rows(table))
     return (
         '<div style="overflow-x: auto"><table style="border-collapse: collapse; margin: .4em 0; '
         'font-variant-numeric: tabular-nums">'
-        f'<thead>{_groups(table)}<tr style="background: none; border-bottom: {LINE}">{heads}</tr>'
+        f"<thead>{_groups(table, samples)}"
+        f'<tr style="background: none; border-bottom: {LINE}">{heads}</tr>'
         f"</thead><tbody>{rows}</tbody></table></div>"
     )
 
 
-def _groups(table: Table) -> str:
+def _groups(table: Table, samples: str | None) -> str:
     """Name the views (systems, for text statistics) above their columns."""
     groups = table.groups
     if not any(name for name, _ in groups):
         return ""
     first = f'<td colspan="{len(table.lead)}" style="{PLAIN}"></td>'
     heads = "".join(
-        f'<th scope="colgroup" colspan="{count}" title="{VIEWS.get(name, "")}" '
+        f'<th scope="colgroup" colspan="{count}" title="{sees(name, samples)}" '
         f'style="{PLAIN}; text-align: center; border-bottom: {LINE}">{_text(name)}</th>'
         for name, count in groups
     )

@@ -37,7 +37,7 @@ from calipers.report.table import (
 )
 from calipers.results.result import Result
 from calipers.wording.cells import cell_len, padded
-from calipers.wording.names import VIEWS, clean
+from calipers.wording.names import clean, sees
 from calipers.wording.numbers import APPROXIMATE
 from calipers.wording.short_names import among
 from calipers.wording.words import said
@@ -73,7 +73,10 @@ def markdown(shown: Document | Result) -> str:
     blocks = [escape(document.title)]
     with among(document.names):
         for block in document.blocks:
-            blocks += _notes(block.notes) if isinstance(block, Notes) else _table(block)
+            if isinstance(block, Notes):
+                blocks += _notes(block.notes)
+            else:
+                blocks += _table(block, document.samples)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -136,15 +139,15 @@ def _explained(note: Note) -> str:
     return f"{escape(note.sign)} {escape(note)}".strip()
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Table, samples: str | None = None) -> Iterator[str]:
     """Write a table, or its pieces, each under the name of its view or system."""
     if table.heading:
         yield f"**{escape(table.heading).strip()}**"
     for piece in pieces(table, WIDTH) if table.columns else ():
         groups = [name for name, _ in piece.groups if name]
         if len(groups) == 1:
-            known = SYSTEM in piece.kinds and groups[0] in VIEWS
-            yield f"**{escape(groups[0])}**" + (f": {VIEWS[groups[0]]}" if known else "")
+            seen = sees(groups[0], samples) if SYSTEM in piece.kinds else ""
+            yield f"**{escape(groups[0])}**" + (f": {seen}" if seen else "")
         yield _grid(piece, several=len(groups) > 1)
     yield from _notes(table.notes)
 
