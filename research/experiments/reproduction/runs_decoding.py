@@ -10,6 +10,7 @@ import numpy as np
 
 import calipers
 from calipers import metrics, text
+from calipers.catalogue.settings import Settings
 from calipers.estimate import preprocess, quantise
 from calipers.language_model.model import Passage
 from calipers.language_model.ngram import fit_ngram
@@ -19,6 +20,7 @@ from calipers.uncertainty.correlation import spearman
 from reproduction import continued
 from reproduction.continued import DECODINGS, FEW, FEW_CELLS, NGRAMS, ORDERS
 from reproduction.item import Line, Setting
+from reproduction.over_length import over_length
 from reproduction.verdicts import (
     Estimate,
     Row,
@@ -227,36 +229,15 @@ def mauve_figure_8() -> Iterator[Line | Setting]:
     yield falls("Fréchet distance", "falls with length: a fault", found["frechet_distance"])
 
 
-OF_LENGTH = ("mauve_star", "frechet_distance", "precision", "recall")
-
-
 @functools.cache
 def lengths() -> dict[str, Row]:
-    """Scores at every length, and their differences over the same prompts, by leaving some out."""
+    """Scores at every length, and their differences over the same prompts."""
     texts = continued.human()[:FEW], continued.written("top_p=0.9", size=FEW)
-    sides = [
-        [continued.embed([" ".join(text.split()[:words]) for text in side]) for side in texts]
-        for words in LENGTHS
-    ]
-
-    def scores(kept: np.ndarray) -> list[float]:
-        """The four scores, each at every length."""
-        found = []
-        for both in sides:
-            x, y = (rows[kept] for rows in both)
-            support = metrics.precision_recall(x, y, threads=1)
-            star = metrics.mauve(x, y, buckets=FEW_CELLS, restarts=1, threads=1).mauve_star
-            distance = metrics.frechet_distance(x, y)
-            found.append(
-                (star.value, distance.value, support.precision.value, support.recall.value)
-            )
-        return [value for column in zip(*found, strict=True) for value in column]
-
-    row, count = jackknife(scores, FEW, blocks=10), len(LENGTHS)
-    return {
-        name: row.part(range(place * count, (place + 1) * count))
-        for place, name in enumerate(OF_LENGTH)
-    }
+    sides = []
+    for words in LENGTHS:
+        cut = [[" ".join(text.split()[:words]) for text in side] for side in texts]
+        sides.append((continued.embed(cut[0]), continued.embed(cut[1])))
+    return over_length(sides, Settings(buckets=FEW_CELLS, restarts=1, threads=1))
 
 
 def mauve_table_8() -> Iterator[Line | Setting]:

@@ -9,60 +9,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-import numpy as np
-
-from calipers import metrics
-from calipers.catalogue.choosing import choose, needs_of
 from calipers.catalogue.settings import Settings
-from calipers.evaluate.intervals import with_intervals
-from calipers.evaluate.spaces import pair_of
-from calipers.uncertainty.differences import differences
-from calipers.uncertainty.replicates import spreads
 from reproduction.item import Line, Setting
+from reproduction.over_length import over_length
 from reproduction.runs_real_mauve import MODELS, setting, title, vectors
-from reproduction.verdicts import LEVEL, Estimate, Row, falls, jackknife, rises
+from reproduction.verdicts import Row, falls, rises
 
 LENGTHS = (25, 50, 75, 100)
 DECODINGS = {"ancestral": "ancestral", "top_p=0.9": "nucleus 0.9"}
 
 
-SETTINGS = Settings(threads=1)
-CHOICES = choose(("mauve_star", "precision", "recall"), ("meaning",))
-NEEDS = needs_of(choice.metric for choice in CHOICES)
-
-
 @functools.cache
 def lengths(model: str, decoding: str, view: str) -> dict[str, Row]:
-    """Scores at every length, and their differences over the same prompts.
-
-    As `calipers compare` has it, which keeps the cells where it leaves out blocks of prompts; the
-    Fréchet distance is measured again without each of ten blocks.
-    """
+    """Scores at every length, and their differences over the same prompts."""
     sides = [
         (vectors("", "", view, words), vectors(model, decoding, view, words)) for words in LENGTHS
     ]
-    pairs = [pair_of(*both, SETTINGS, NEEDS) for both in sides]
-    moved = [spreads(pair, CHOICES) for pair in pairs]
-    made = [
-        with_intervals({choice.name: choice.score(pair) for choice in CHOICES}, spread, LEVEL)
-        for pair, spread in zip(pairs, moved, strict=True)
-    ]
-    values = [{name: score.value for name, score in scores.items()} for scores in made]
-    tests = differences(values, moved, prompts=[0] * len(sides), level=LEVEL)
-    found = {}
-    for choice in CHOICES:
-        gaps = {
-            (test.first, test.second): Estimate(test.value, test.interval, test.p_value).negative()
-            for test in tests
-            if test.score == choice.name
-        }
-        found[choice.name] = Row(tuple(Estimate.of(each[choice.name]) for each in made), gaps)
-
-    def distances(kept: np.ndarray) -> list[float]:
-        return [metrics.frechet_distance(x[kept], y[kept]).value for x, y in sides]
-
-    found["frechet_distance"] = jackknife(distances, len(sides[0][0]), blocks=10)
-    return found
+    return over_length(sides, Settings(threads=1))
 
 
 def mauve_figure_8() -> Iterator[Line | Setting]:
