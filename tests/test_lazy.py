@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -38,6 +39,16 @@ def test_all_names_are_listed_and_no_other_is_known(package):
     assert dir(package) == sorted(package.__all__)
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'no'"):
         package.no  # noqa: B018
+
+
+def test_the_docstring_groups_every_public_name_and_fits_on_a_screen():
+    docstring = str(calipers.__doc__)
+    table = docstring.split("=\n")[1]
+    named = Counter(re.findall(r"\b\w+\b", table))
+    assert {name for name in calipers.__all__ if named[name] < 1} == {"__version__"}
+    twice = {name for name in calipers.__all__ if named[name] > 1}
+    assert twice == {"compare", "generate", "judge"}  # groups are called by their first name
+    assert docstring.count("\n") < 40
 
 
 def test_a_name_is_imported_when_it_is_used_and_then_kept(monkeypatch):

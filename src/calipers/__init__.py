@@ -3,6 +3,27 @@
 Calipers compares sets of samples as distributions: are the generated samples good (precision),
 are they as varied as the reference (recall), and how far apart are the two (MAUVE and its family)?
 
+What it offers, each with its own ``help``:
+
+=========  =========================================================================================
+compare    compare, sweep, overlap, agree, prompts, probe, measure_texts
+generate   generate, likelihood, tune
+judge      annotate, judge, judging_plan, rank, huse
+keep       load, show, check, history
+samples    read_samples, SampleSet, Reference, embed, load_embedder, memory_limit
+results    Comparison, TextComparison, Sweep, Overlap, Agreement, ByPrompt, Probe, Generation,
+           LikelihoodComparison, Tuning, Judging, Ranking, HuseResult, Check, History, Score
+one by     metrics (of embeddings) and text (of texts); neighbourhoods, divergence_frontier,
+one        f_divergence, custom_divergence, precision_recall_curve and what they give:
+           Neighbourhoods, Histograms, LikelihoodRatios, Divergence, DivergenceFrontier,
+           PrecisionRecallCurve
+errors     CalipersError and its InputError, MissingExtraError
+=========  =========================================================================================
+
+``calipers.integrations`` goes into trainers, pytest and torchmetrics, ``calipers.compat`` has the
+functions of other packages. A comparison is made by :func:`calipers.compare`; arrays have their own
+functions:
+
 >>> import calipers
 >>> reference = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 >>> generated = [[0.2, 0.1], [0.9, 0.8], [7.0, 7.0], [7.0, 8.0]]

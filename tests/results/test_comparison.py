@@ -486,6 +486,14 @@ def test_a_plot_gathers_explanations_and_map_where_it_shows_them(explained, kind
     assert explained.plot(kind, view="wording").has_data()
 
 
+def test_a_plot_without_a_kind_is_the_plane(explained):
+    drawn = explained.plot()
+    assert (drawn.get_xlabel(), drawn.get_ylabel()) == tuple(
+        getattr(explained.plot("plane"), f"get_{axis}label")() for axis in "xy"
+    )
+    assert "ecall" in drawn.get_xlabel()
+
+
 def test_a_plot_of_no_kind_is_named(explained):
     with pytest.raises(InputError, match=r"'plain'.*did you mean 'plane'"):
         explained.plot("plain")

@@ -47,6 +47,7 @@ from calipers.results import Comparison, Result, SetSummary, SystemResult, load
 from calipers.results.archive import ABOUT
 from calipers.results.caution import Caution
 from calipers.results.comparison import Advice
+from calipers.results.result import Drawn
 from calipers.results.rows import sample_rows, score_rows
 from calipers.results.sets import Samples
 from calipers.results.tests import SignificanceTest
@@ -276,6 +277,19 @@ EVERY = {
         *(likelihoods, tuning, history, by_prompt),
     )
 }
+
+
+@pytest.mark.parametrize("kind", [kind for kind, record in kinds().items() if record.plot])
+def test_what_a_command_draws_its_result_draws(kind, monkeypatch):
+    class Kept:
+        def figure(self, path):
+            return path
+
+    (result,) = (one() for one in EVERY.values() if one().kind == kind)
+    record = kinds()[kind]
+    monkeypatch.setattr(type(record), "load", lambda self, address: lambda shown: Kept())
+    assert result.plot("kept.png") == "kept.png"
+    assert isinstance(result, Drawn)
 
 
 def test_every_kind_is_among_them():

@@ -8,6 +8,7 @@ from calipers.brief import cut
 from calipers.catalogue.shown import HEADLINE
 from calipers.results.caution import Caution
 from calipers.results.sets import SetSummary
+from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.wording.names import clean, shorten
 from calipers.wording.numbers import interval_text, score_text, size_text
@@ -51,8 +52,9 @@ def card(
         width = max(map(len, shown), default=0)
         lines += [cut(f"  {key:{width}}  {_score(scores[key])}", WIDTH) for key in shown]
     lines += [cut(f"  ! {clean(caution.brief)}", WIDTH) for caution in cautions[:CAUTIONS]]
-    more = [f"{len(scores) - len(shown)} more scores (.scores)"] if scores.keys() > {*shown} else []
-    more += [f"{len(warnings)} warnings (.warnings)"] if warnings else []
+    left = len(scores) - len(shown)
+    more = [f"{counted(left, 'more score')} (.scores)"] if left else []
+    more += [f"{counted(len(warnings), 'warning')} (.warnings)"] if warnings else []
     return "\n".join([*lines, *([f"  {', '.join(more)}"] if more else [])])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from calipers._version import __version__
 from calipers.errors import InputError
@@ -122,6 +122,7 @@ class Comparison(ByName[SystemResult], Result):
 
     kind = "comparison"
     _noun = "system"
+    _plot: ClassVar[str] = "plane"
     _needed = ("views",)
     _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
@@ -290,14 +291,15 @@ class Comparison(ByName[SystemResult], Result):
         page: str = self._report("page")(explained, redact=redact, sort=sort)
         return page
 
-    def plot(self, kind: str, *, axes: Any = None, **options: Any) -> Any:
+    def plot(self, kind: str | None = None, *, axes: Any = None, **options: Any) -> Any:
         """Draw one panel of a kind of plot, in a notebook or for a paper.
 
         Parameters
         ----------
         kind
-            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …, as ``calipers plot --help``
-            lists them.
+            ``"plane"`` (precision against recall, the default), ``"curves"``, ``"frontiers"``,
+            ``"map"``, …, as ``calipers plot --help`` lists them. Of a tuning ``"parameter"`` is the
+            default.
         axes
             The ``Axes`` of matplotlib to draw into; of a figure of their own by default, which is
             their ``.figure``.
@@ -314,7 +316,7 @@ class Comparison(ByName[SystemResult], Result):
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        return self._report("axes")(kind, self, axes, **options)
+        return self._report("axes")(kind or self._plot, self, axes, **options)
 
     def explained(
         self, *, map_method: Method | None = None, progress: Progress | None = None

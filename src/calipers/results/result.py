@@ -18,6 +18,7 @@ from calipers.serialise import Plain, parsed_json, read
 from calipers.wording.short_names import among
 
 if TYPE_CHECKING:
+    from calipers.report.plots import Figure
     from calipers.report.table import Document
     from calipers.results.archive import Archive, Draft
     from calipers.results.rows import Row, Wide
@@ -94,14 +95,6 @@ class Result(Plain):
         part = "paged" if _record(self.kind).paged else "document"
         document: Document = self._report(part)(self)
         return document
-
-    def _figure(self, path: str | Path | None) -> Any:
-        """Draw what the record of its kind draws; keep it in a file if one is named."""
-        record = _record(self.kind)
-        if record.plot is None:
-            raise InputError(f"a {self.kind} has no figure")
-        with among(names_of(self)):
-            return record.load(record.plot.drawn_by)(self).figure(path)
 
     def _report(self, part: str) -> Any:
         """Import what shows results of its kind, by the address in the record of its command.
@@ -195,6 +188,29 @@ class Result(Plain):
 
     def _check(self) -> None:
         check_settings(getattr(self, "settings", {}), self._needed)
+
+
+class Drawn(Result):
+    """A result that is drawn in one way."""
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw it as ``calipers plot`` does; keep the figure as .png, .pdf or .svg if asked.
+
+        Parameters
+        ----------
+        path
+            Where the figure is kept, besides being returned.
+
+        Raises
+        ------
+        InputError
+            If it lacks what is drawn, or the file has another ending.
+        """
+        record = _record(self.kind)
+        assert record.plot is not None
+        with among(names_of(self)):
+            figure: Figure = record.load(record.plot.drawn_by)(self).figure(path)
+        return figure
 
 
 def names_of(result: Result) -> Iterator[str]:

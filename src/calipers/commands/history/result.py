@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from calipers._version import __version__
 from calipers.results.by_name import ByName
-from calipers.results.result import Result
+from calipers.results.result import Drawn
 from calipers.serialise import Plain
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from calipers.report.plots import Figure
     from calipers.results.rows import Row, Wide
 
 
@@ -133,7 +130,7 @@ class ScoreHistory(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class History(ByName[ScoreHistory], Result):
+class History(ByName[ScoreHistory], Drawn):
     """Scores of a model over its checkpoints or versions: print it, draw it, look changes up.
 
     Attributes
@@ -189,11 +186,6 @@ class History(ByName[ScoreHistory], Result):
         """The place of the first run that is worse than one before it by any score, or None."""
         places = [score.first_worse for score in self.scores if score.first_worse is not None]
         return min(places, default=None)
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the scores over the runs; keep the figure as .png, .pdf or .svg if asked."""
-        figure: Figure = self._figure(path)
-        return figure
 
     def _rows(self) -> Iterator[Row]:
         """A row for each score in each run, with the test against the run before."""

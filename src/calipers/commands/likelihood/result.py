@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    pass
-
-
+from calipers.results.result import Drawn
 from calipers.results.texts import TextComparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LikelihoodComparison(TextComparison):
+class LikelihoodComparison(TextComparison, Drawn):
     """How likely a language model finds the texts of several systems, beside a reference.
 
     It is looked up, printed, saved and written as a :class:`TextComparison`

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from calipers._version import __version__
 from calipers.commands.prompts.families import Families, families_of
 from calipers.results.by_name import ByKey, ByName
-from calipers.results.result import Result
+from calipers.results.result import Drawn
 from calipers.results.rows import of_score
 from calipers.results.sets import SetSummary
 from calipers.score import Score
@@ -189,7 +189,7 @@ class Homogeneity(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ByPrompt(ByName[PromptSet], Result):
+class ByPrompt(ByName[PromptSet], Drawn):
     """Answers to the same prompts: print it, or read its scores, tests and matrix.
 
     Attributes

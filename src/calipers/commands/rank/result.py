@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,11 +14,10 @@ from numpy.typing import NDArray
 from calipers._version import __version__
 from calipers.commands.rank.judged import BesidePeople, RaterCeiling, Raters, Ratings
 from calipers.results.by_name import ByKey, ByName
-from calipers.results.result import Result
+from calipers.results.result import Drawn
 from calipers.serialise import Plain
 
 if TYPE_CHECKING:
-    from calipers.report.plots import Figure
     from calipers.results.rows import Row, Wide
 
 Interval = tuple[float, float]
@@ -310,7 +308,7 @@ class Matrix(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(ByName[Truth], Result):
+class Ranking(ByName[Truth], Drawn):
     """Metrics beside judgements and beside one another: print it, draw it, look values up.
 
     Attributes
@@ -427,11 +425,6 @@ class Ranking(ByName[Truth], Result):
             players = 0 if truth.fit is None else len(truth.fit.players)
             if truth.fit is not None and truth.fit.covariance.shape != (players, players):
                 raise ValueError(f"the covariance of {truth.name!r} is not of {players} systems")
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the correlations as a heat map; keep it as .png, .pdf or .svg if asked."""
-        figure: Figure = self._figure(path)
-        return figure
 
 
 def _ceiling_row(ceiling: RaterCeiling | None) -> Row:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,13 +13,12 @@ from numpy.typing import NDArray
 
 from calipers._version import __version__
 from calipers.results.by_name import ByKey, ByName
-from calipers.results.result import Result, of_system, system_from, with_warnings
+from calipers.results.result import Drawn, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Better
 from calipers.serialise import Plain
 
 if TYPE_CHECKING:
-    from calipers.report.plots import Figure
     from calipers.results.rows import Row, Wide
 
 from calipers.uncertainty.plateau import TOLERANCE, Plateau, plateau
@@ -166,7 +164,7 @@ class SweptSystem(ByKey[Curve], Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(ByName[SweptSystem], Result):
+class Sweep(ByName[SweptSystem], Drawn):
     """Metrics against what was varied: print it, draw it, look curves up.
 
     Attributes
@@ -271,8 +269,3 @@ class Sweep(ByName[SweptSystem], Result):
                         f"the curve {key!r} of {system.name!r} has {curve.values.size} values and "
                         f"replicates of shape {shape}"
                     )
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the curves, one panel for each view; keep them as .png, .pdf or .svg if asked."""
-        figure: Figure = self._figure(path)
-        return figure

@@ -110,6 +110,7 @@ class Tuning(Comparison):
     """
 
     kind = "tuning"
+    _plot = "parameter"
 
     tuned: Tuned | None = None
 
