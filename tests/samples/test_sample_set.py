@@ -393,7 +393,7 @@ def test_numpy_whole_numbers_are_numbers():
     ],
 )
 def test_only_texts_are_cut(samples, held):
-    with pytest.raises(InputError, match=f"set: match_length.*{held}$"):
+    with pytest.raises(InputError, match=f"set: `match_length`.*{held}$"):
         match_length(samples, 5)
 
 

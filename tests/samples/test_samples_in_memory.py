@@ -142,6 +142,19 @@ def test_a_column_of_vectors_holds_embeddings(make: Make) -> None:
         as_sample_set(table, field="embedding", cluster="foo")
 
 
+@pytest.mark.parametrize("make", [list, tuple, iter])
+def test_lists_of_numbers_with_points_are_vectors_and_whole_numbers_are_tokens(make: Any) -> None:
+    samples = as_sample_set(make(MATRIX.tolist()))
+    assert samples.kind == "vectors"
+    np.testing.assert_array_equal(samples.vectors, MATRIX)
+    assert as_sample_set(make([[0, 1], [2, 3]])).kind == "tokens"
+
+
+def test_a_list_of_sets_is_no_set() -> None:
+    with pytest.raises(InputError, match=r"first item is a list of 2 texts; for several systems"):
+        as_sample_set([["a", "b"], ["c", "d"]])
+
+
 @pytest.mark.parametrize("make", [_pandas, _polars, _lazy])
 def test_a_frame_of_numbers_holds_embeddings(make: Make) -> None:
     frame = make({str(place): MATRIX[:, place] for place in range(3)})

@@ -105,7 +105,7 @@ def test_a_budget_counts_to_the_byte() -> None:
     current.take(60, InputError)
     with current.borrowing():
         current.borrow(40, InputError)
-        with pytest.raises(InputError, match="as `calipers.memory_limit` says"):
+        with pytest.raises(InputError, match=r"as `calipers\.memory_limit` says"):
             current.borrow(1, InputError)
     assert current.left == 40
 

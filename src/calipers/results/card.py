@@ -10,6 +10,7 @@ from calipers.results.caution import Caution
 from calipers.results.sets import SetSummary
 from calipers.samples.wording import counted
 from calipers.score import Score
+from calipers.wording.front import worded
 from calipers.wording.names import clean, shorten
 from calipers.wording.numbers import interval_text, score_text, size_text
 
@@ -51,11 +52,17 @@ def card(
     else:
         width = max(map(len, shown), default=0)
         lines += [cut(f"  {key:{width}}  {_score(scores[key])}", WIDTH) for key in shown]
-    lines += [cut(f"  ! {clean(caution.brief)}", WIDTH) for caution in cautions[:CAUTIONS]]
+    lines += [cut(f"  ! {_brief(caution)}", WIDTH) for caution in cautions[:CAUTIONS]]
     left = len(scores) - len(shown)
     more = [f"{counted(left, 'more score')} (.scores)"] if left else []
     more += [f"{counted(len(warnings), 'warning')} (.warnings)"] if warnings else []
     return "\n".join([*lines, *([f"  {', '.join(more)}"] if more else [])])
+
+
+def _brief(caution: Caution) -> str:
+    """Write a caution and the option that removes its cause."""
+    remedy = f" ({caution.remedy})" if caution.remedy else ""
+    return worded(f"{clean(caution.brief)}{remedy}")
 
 
 def _score(score: Score) -> str:

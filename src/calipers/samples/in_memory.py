@@ -37,8 +37,13 @@ from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.tokens import is_id_list
-from calipers.samples.wording import describe
+from calipers.samples.wording import counted, describe
 from calipers.samples.wording import names as shown_names
+
+SEVERAL = (
+    "for several systems give a dict by their names, for the seeds of one a list of sample sets"
+)
+"""What to give in place of a list of sets."""
 
 
 def hold(value: Any, source: Source) -> SampleSet:
@@ -117,9 +122,15 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     if whole or DataFrameTable.of(first) is not None:
         raise InputError(
             f"{name or 'samples'}: must be one set of samples, but its first item is a whole "
-            f"{type(first).__name__}; for several systems give a dict by their names, for the "
-            "seeds of one a list of sample sets"
+            f"{type(first).__name__}; {SEVERAL}"
         )
+    if isinstance(first, list | tuple) and first and all(isinstance(one, str) for one in first):
+        raise InputError(
+            f"{name or 'samples'}: must be one set of samples, but its first item is a list of "
+            f"{counted(len(first), 'text')}; {SEVERAL}"
+        )
+    if _is_row(first):
+        return SampleSet.from_vectors(list(value), name=name or "vectors", source="<list>")
     if is_pillow(first) or getattr(first, "ndim", 0) in (2, 3):
         return SampleSet.from_images(value, name=name or "images")
     if is_array(first) and is_vector(first):
@@ -128,6 +139,13 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     if is_id_list(first) or _are_ids(first):
         return SampleSet.from_tokens(value, name=name or "tokens")
     return SampleSet.from_texts(value, name=name or "texts")
+
+
+def _is_row(value: Any) -> bool:
+    """Tell whether a value is a list of numbers that are no token ids: a vector."""
+    if not isinstance(value, list | tuple) or not is_id_list(value):
+        return False
+    return any(isinstance(number, float | np.floating) for number in value)
 
 
 def _are_ids(value: Any) -> bool:
