@@ -324,3 +324,30 @@ def test_every_number_of_the_table_can_be_read_by_itself(window, light):
     page = window.open(light)
     assert page.locator("tbody[data-sorted] tr th[scope=row]").count() == 3
     assert page.locator("table.scores thead th:not([scope])").count() == 0
+
+
+def test_samples_are_found_by_list_words_and_length(window, light):
+    page = window.open(light)
+    pick, seen = page.locator("#pick"), ".list[id$=-worst]:visible"
+    lists = "#" + page.locator(seen).first.get_attribute("id").removesuffix("worst")
+
+    def shown(name):
+        return page.locator(f"{lists}{name} .failure:visible").count()
+
+    before, every = shown("worst"), page.locator(".list:visible").count()
+    assert before > 1
+    assert every > 1
+    pick.locator("select").select_option("worst")
+    page.wait_for_function("() => document.querySelector('#pick output').value !== ''")
+    assert page.locator(".list:visible").count() == 1
+    assert shown("worst") >= before
+    first = page.locator(f"{lists}worst .self .text").first.inner_text().strip()
+    pick.get_by_label("Find").fill(first)
+    page.wait_for_function("() => document.querySelector('#pick output').value.startsWith('1 ')")
+    pick.get_by_label("Find").fill("")
+    pick.get_by_label("Words from").fill("100000")
+    page.wait_for_function("() => document.querySelector('#pick output').value === '0 shown'")
+    pick.get_by_label("Words from").fill("")
+    pick.locator("select").select_option("")
+    page.wait_for_function("() => document.querySelector('#pick output').value === ''")
+    assert page.locator(".list:visible").count() == every

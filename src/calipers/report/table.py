@@ -330,7 +330,13 @@ class Document:
         return _written(self, "text", "plain")
 
     def _repr_html_(self) -> str:
-        return _written(self, "html", "html")
+        return self.in_notebook()
+
+    def in_notebook(self, interactive: str = "") -> str:
+        """Write what a notebook shows, and below it a page that opens with a click."""
+        return _written(
+            self, "html", "html", **({"interactive": interactive} if interactive else {})
+        )
 
     def of_kind(self, *kinds: Kind) -> tuple[Note, ...]:
         """Give the notes of some kinds that stand outside of tables."""
@@ -342,10 +348,10 @@ class Document:
         return [str(note) for note in self.of_kind("warning")]
 
 
-def _written(document: Document, format: str, function: str) -> str:
+def _written(document: Document, format: str, function: str, **options: str) -> str:
     """Write a document in a format of ``render/``, found when it is first asked for."""
     module = import_module(f"calipers.report.render.{format}")
-    text: str = getattr(module, function)(document)
+    text: str = getattr(module, function)(document, **options)
     return text
 
 

@@ -180,6 +180,10 @@ class Comparison(ByName[SystemResult], Result):
         names = ", ".join(repr(system.name) for system in self.systems)
         return f"<Comparison of {names} with {self.reference.name!r}>"
 
+    def _repr_html_(self) -> str:
+        page: str = self._report("page")(self, brief=True)
+        return self.summary().in_notebook(page)
+
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
 

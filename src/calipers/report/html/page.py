@@ -10,6 +10,7 @@ import base64
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
@@ -92,7 +93,9 @@ class Pictures:
         return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
 
 
-def html_page(comparison: Comparison, *, redact: bool = False, sort: str | None = None) -> str:
+def html_page(
+    comparison: Comparison, *, redact: bool = False, sort: str | None = None, brief: bool = False
+) -> str:
     """Write the report of a comparison as one HTML file that opens offline.
 
     Parameters
@@ -103,6 +106,8 @@ def html_page(comparison: Comparison, *, redact: bool = False, sort: str | None 
         Whether no text of a sample and no folder of a file gets into the page.
     sort
         In which order tables have the systems, as of :func:`calipers.evaluate.order.order`.
+    brief
+        Whether it has the verdict and the tables alone, without pictures and samples.
 
     Returns
     -------
@@ -116,18 +121,22 @@ def html_page(comparison: Comparison, *, redact: bool = False, sort: str | None 
     """
     shown = without_texts(comparison) if redact else comparison
     with among(samples.name for samples in sets_of(shown)):
-        return _written(shown, sort, redact=redact)
+        return _written(shown, sort, redact=redact, brief=brief)
 
 
-def _written(shown: Comparison, sort: str | None, *, redact: bool) -> str:
+def _written(shown: Comparison, sort: str | None, *, redact: bool, brief: bool) -> str:
     placed = arranged(shown, sort)
+    if brief:
+        bare = tuple(replace(s, explained={}) for s in shown.systems)
+        shown = replace(shown, systems=bare, maps={})
     explanations = [
         (place, explanation)
         for place, system in enumerate(shown, start=1)
         for explanation in system.explained.values()
     ]
     keys = listed_keys(explanations) if is_stored(shown) else ()
-    pictures = Pictures(map_data(shown, redacted=redact, stored=keys), chart_data(shown))
+    charts = dict.fromkeys(CHARTS, ()) if brief else chart_data(shown)
+    pictures = Pictures(map_data(shown, redacted=redact, stored=keys), charts)
     inlined = _inlined(pictures, packing=is_stored(shown))
     if is_stored(shown):
         texts: TextView = fitting_stored(explanations, taken=inlined.size)
@@ -195,12 +204,15 @@ class Inlined:
 
 
 def _inlined(pictures: Pictures, *, packing: bool) -> Inlined:
-    """Gather it; of many systems plotly's script and the data are packed."""
+    """Gather it; plotly's script is packed, and of many systems the data are."""
     pack, data = (packed, data_text) if packing else (str, island)
+    if not pictures.shown:
+        styles, scripts = map(_all_static, (OWN_STYLES, OWN_SCRIPTS))
+        return Inlined(styles, scripts, "", "", {})
     return Inlined(
-        [_static(name) for name in (*OWN_STYLES, *STYLES)],
-        [_static(name) for name in (*OWN_SCRIPTS, *SCRIPTS)],
-        pack(pictures.plotly) if pictures.plotly else "",
+        _all_static((*OWN_STYLES, *STYLES)),
+        _all_static((*OWN_SCRIPTS, *SCRIPTS)),
+        _packed_once(pictures.plotly) if pictures.plotly else "",
         pictures.plotly,
         {"data-map": pack(data(pictures.map)), "data-charts": pack(data(pictures.charts))},
     )
@@ -292,6 +304,16 @@ def _in_direction(text: str, write: Callable[[str], Markup]) -> Iterator[Markup]
     known = peers()
     for piece, apart in pieces(shown, (*known.names, *known.whole)):
         yield Markup("<bdi>{}</bdi>").format(write(piece)) if apart else write(piece)
+
+
+@lru_cache(maxsize=1)
+def _packed_once(script: str) -> str:
+    """Pack a script that all pages have; it takes a third of a second."""
+    return packed(script)
+
+
+def _all_static(names: Sequence[str]) -> list[str]:
+    return [_static(name) for name in names]
 
 
 def _static(name: str) -> str:

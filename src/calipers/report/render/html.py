@@ -21,6 +21,9 @@ from calipers.report.render.printed import (
     spread_of,
     value_of,
 )
+from calipers.report.render.printed import (
+    pieces as pieces_of,
+)
 from calipers.report.table import (
     FAMILY,
     FLOOR,
@@ -38,6 +41,8 @@ from calipers.wording.numbers import APPROXIMATE
 from calipers.wording.short_names import among, peers
 from calipers.wording.words import said
 
+WIDTH = 115
+"""Characters of a table that a notebook of 900 pixels shows without a scroll bar."""
 LINE = "1px solid rgba(128, 128, 128, .45)"
 PLAIN = "background: none; border: 0; white-space: nowrap; padding: .15em .7em"
 FAINT = "opacity: .75"
@@ -47,15 +52,23 @@ PAGE_STYLE = (
 )
 
 
-def html(document: Document, *, figure: bytes = b"") -> str:
+def html(document: Document, *, figure: bytes = b"", interactive: str = "") -> str:
     """Write a document as HTML that a notebook shows below a cell, with a figure as SVG.
 
     The first table has a head for each view (system, for text statistics), the best in bold and
     the intervals small; what the marks mean stands below it; notes, warnings and further tables
-    are folded.
+    are folded. Views that do not fit beside each other stand above each other. `interactive` is a
+    page that opens below, in a frame of its own that may run its scripts and nothing else.
     """
     with among(document.names):
         body = "\n".join(_parts(document, figure))
+    if interactive:
+        body += (
+            "\n<details><summary>Interactive table: sort, search, signatures</summary>"
+            '<iframe sandbox="allow-scripts" loading="lazy" title="Interactive table" '
+            f'style="width: 100%; height: 40em; border: {LINE}" '
+            f'srcdoc="{html_escape(interactive)}"></iframe></details>'
+        )
     return f'<div class="calipers mathjax_ignore tex2jax_ignore">\n{body}\n</div>'
 
 
@@ -85,7 +98,8 @@ def _parts(document: Document, figure: bytes) -> Iterator[str]:
     main, *more = document.tables
     if main.heading:
         yield f"<div><b>{_text(main.heading)}</b></div>"
-    yield _table(main, document.samples)
+    for piece in pieces_of(main, WIDTH) if main.columns else [main]:
+        yield _table(piece, document.samples)
     yield from map(_faint, main.notes)
     marks = " · ".join(map(_explained, document.of_kind(*SIGNS)))
     yield f'<div style="{FAINT}; font-size: .85em; max-width: 70em">{marks}</div>'

@@ -370,6 +370,56 @@
     target.scrollIntoView({ behavior: "instant" });
   }
 
+  // --- samples: words, lists and lengths, in all systems and views alike -----------------------
+  function startPicking(form) {
+    const box = document.getElementById("tabbed");
+    const fields = form.elements;
+    const size = (item) => {
+      const text = item.querySelector(".self .text");
+      return text ? text.textContent.trim().split(/\s+/).length : null;
+    };
+
+    function asked() {
+      const number = (field, other) => (field.value === "" ? other : Number(field.value));
+      return {
+        words: folded(fields.words.value).split(/\s+/).filter(Boolean),
+        lists: fields.list.value.split(" ").filter(Boolean),
+        least: number(fields.least, 0),
+        most: number(fields.most, Infinity),
+      };
+    }
+
+    function pick() {
+      const { words, lists, least, most } = asked();
+      const bounded = least > 0 || most < Infinity;
+      const active = bounded || words.length || lists.length;
+      let shown = 0;
+      all(".list", box).forEach((list) => {
+        const kind = list.id.replace(/^system-\d+-view-\d+-/, "");
+        const items = all(".failure, .topic", list);
+        const left = items.filter((item) => {
+          const text = folded(item.textContent), length = bounded ? size(item) : 0;
+          const fits = !bounded || (length !== null && length >= least && length <= most);
+          item.hidden = !(fits && words.every((word) => text.includes(word)));
+          return !item.hidden;
+        });
+        list.hidden = active && ((lists.length && !lists.includes(kind)) || (!left.length && (bounded || words.length)));
+        if (active && !list.hidden) {
+          shown += list.closest("[hidden]") ? 0 : left.length;
+          [list, ...all("details.more", list)].forEach((each) => { if (each.tagName === "DETAILS") each.open = true; });
+        }
+      });
+      fields.count.value = active ? `${shown} shown` : "";
+    }
+
+    const later = () => { window.clearTimeout(form.waiting); form.waiting = window.setTimeout(pick, 120); };
+    form.addEventListener("input", later);
+    form.addEventListener("submit", (event) => { event.preventDefault(); pick(); });
+    // Lists are written down, and systems chosen, after this
+    new MutationObserver(() => { if (Object.values(asked()).some((v) => v.length || (v > 0 && v < Infinity))) later(); })
+      .observe(box, { childList: true, subtree: true, attributes: true, attributeFilter: ["aria-selected", "aria-pressed"] });
+  }
+
   // --- plotly: several MB of script, run when the first chart is drawn -------------------------
   function startPlotly() {
     const source = document.getElementById("plotly-source");
@@ -391,6 +441,7 @@
     const selectTab = box ? startTabs(box) : () => undefined;
     all("table[data-sortable]").forEach(startSorting);
     all("#tools").forEach(startFinding);
+    all("#pick").forEach(startPicking);
     all("[data-copy]").forEach(startCopying);
     all(".text.folded").forEach(startFolding);
     startSignatures();
