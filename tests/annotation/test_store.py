@@ -55,7 +55,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "is no study that calipers annotate made"),
+        (b"", "is not a study made by calipers annotate"),
         (b"a text\n" * 300, ".*file is not a database"),
     ],
 )

@@ -41,7 +41,7 @@ def test_every_estimator_says_what_it_does_not_see():
         "whether quality or variety is lacking; "
         "anything finer than 50 neighbours, or beyond the 10 leading axes"
     )
-    assert blind("mauve:kde:other_side").endswith("which it may rank the wrong way")
+    assert blind("mauve:kde:other_side").endswith("which it may rank wrongly")
     assert "come out negative" in blind("midpoint:gaussian:own_side")
     assert blind("frontier_f8:classifier").startswith(
         "what no plane separates, or beyond the 10 leading axes; it hardly separates"

@@ -268,7 +268,7 @@ def test_a_damaged_file_or_journal_is_named_and_kept(calipers):
     Path("out.jsonl.part").write_bytes(torn)
     result = generate(calipers, "--n", "3")
     assert result.exit_code == 0, result.output
-    assert "1 of them were there already" in result.stdout
+    assert "1 of them already existed" in result.stdout
     assert Path("out.jsonl").read_bytes() == whole
 
 
@@ -438,10 +438,10 @@ def test_a_model_that_answers_nonsense_is_reported_and_is_an_error(calipers, mod
     assert result.exit_code == 2, result.output
     told = result.stderr.splitlines()[-1]
     assert told.startswith("calipers: no answer can be used, so that nothing is judged: ")
-    assert told.endswith("What came is kept: the same command asks for none of it again.")
+    assert told.endswith("Answers are kept: the same command does not ask for them again.")
     assert "calipers rank" not in result.output
     said = " ".join(result.output.split())
-    assert "4 of 4 answers cannot be read, though asked for again" in said
+    assert "4 of 4 answers cannot be read, even after asking again" in said
     assert ("has no chat template" in said) == (model == "models/plain")
     counts = json.loads(Path("out.json").read_text())["judges"][Path(model).name]["counts"]
     assert (counts["malformed"], counts["asked_again"], counts["new"]) == (4, 4, 8)
@@ -464,7 +464,10 @@ def test_a_model_that_answers_nonsense_is_reported_and_is_an_error(calipers, mod
         (["--rubric", "human.jsonl"], "human.jsonl: a rubric is a file that ends in .toml, .yaml"),
         (["--people", "human.jsonl"], "human.jsonl: holds no judgements"),
         (["-o", "out.txt"], "out.txt: judgements are written to a file ending in .csv or .jsonl"),
-        (["-o", "human.jsonl"], "human.jsonl: there is such a file already, which calipers judge"),
+        (
+            ["-o", "human.jsonl"],
+            "human.jsonl: the file already exists and was not written by calipers judge",
+        ),
         (["--opponents", "3"], "opponents must be at most 1, as there are 2 systems; found 3"),
         (["--dry-run", "--html", "x.html"], "--dry-run judges nothing that --html could hold"),
         (["--task", "diversity"], "has 5 texts to be rated, but a batch is of 10"),

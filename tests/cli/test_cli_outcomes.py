@@ -189,4 +189,4 @@ def test_a_fault_of_calipers_is_no_failed_gate(tmp_path, error):
     )
     assert done.returncode == FAULT
     assert "Traceback" in done.stderr
-    assert "this is a fault of Calipers" in done.stderr.splitlines()[-1]
+    assert "this is a bug in Calipers" in done.stderr.splitlines()[-1]

@@ -214,7 +214,7 @@ def test_a_service_that_wants_to_be_left_alone_for_long_ends_the_run(make, servi
     with pytest.raises(CalipersError) as caught:
         make().embed(["a"])
     assert 'answered 429 (Too Many Requests): "daily limit"' in str(caught.value)
-    assert "it asks to be left alone for 86,400 seconds" in str(caught.value)
+    assert "it asks to wait for 86,400 seconds" in str(caught.value)
     assert waits == []
 
 
@@ -280,16 +280,14 @@ def test_without_a_cache_folder_it_is_said_that_nothing_is_kept(make, service):
     service.acts = [well, says(401, b"")]
     with pytest.raises(CalipersError) as caught:
         make(None, batch_size=5).embed(TEXTS)
-    assert str(caught.value).endswith(
-        "Nothing is kept of what was answered, since there is no cache folder"
-    )
+    assert str(caught.value).endswith("No answers are kept, because there is no cache folder")
 
 
 def test_a_store_that_refuses_is_said_with_the_failure(make, service, tmp_path):
     taken = tmp_path / "taken"
     taken.write_text("a file")
     service.acts = [well, says(401, b"")]
-    with pytest.raises(CalipersError, match=r"could be kept in .*File exists"):
+    with pytest.raises(CalipersError, match=r"could not be kept in .*File exists"):
         make(taken, batch_size=5).embed(TEXTS)
     embedder = make(taken)
     np.testing.assert_array_equal(rows(embedder.embed(TEXTS)), expected(TEXTS))
@@ -441,12 +439,12 @@ USED_UP = {"error": {"message": "No credit", "code": "insufficient_quota"}}
         ),
         (with_entry(embedding=[1e39, 1.0]), (ANSWERED, "text 2 that holds NaN or infinity")),
         (with_entry(embedding=[10**400]), (ANSWERED, "text 2 with a number beyond float32")),
-        (with_entry(embedding=["1"]), (ANSWERED, "text 2 that is no list of numbers")),
-        (with_entry(embedding=[True]), (ANSWERED, "text 2 that is no list of numbers")),
-        (with_entry(embedding=[[1.0]]), (ANSWERED, "text 2 that is no list of numbers")),
-        (with_entry(embedding=None), (ANSWERED, "text 2 that is no list of numbers")),
-        (with_entry(embedding="%%%"), (ANSWERED, "text 2 that is no base64")),
-        (with_entry(embedding="AAAA"), (ANSWERED, "no base64 of float32 numbers")),
+        (with_entry(embedding=["1"]), (ANSWERED, "text 2 that is not a list of numbers")),
+        (with_entry(embedding=[True]), (ANSWERED, "text 2 that is not a list of numbers")),
+        (with_entry(embedding=[[1.0]]), (ANSWERED, "text 2 that is not a list of numbers")),
+        (with_entry(embedding=None), (ANSWERED, "text 2 that is not a list of numbers")),
+        (with_entry(embedding="%%%"), (ANSWERED, "text 2 that is not base64")),
+        (with_entry(embedding="AAAA"), (ANSWERED, "not base64 of float32 numbers")),
         (with_entry(embedding="AADAfw=="), (ANSWERED, "text 2 that holds NaN or infinity")),
         (
             changed(lambda body: body["data"][1].pop("embedding") and None),
@@ -634,7 +632,7 @@ def test_a_failure_half_way_costs_nothing_that_was_answered(make, service, conne
         make(batch_size=2, connections=connections).embed(texts)
     message = str(caught.value)
     assert "revoked" in message
-    assert "The same command goes on from here: 10 of 40 vectors so far are kept in " in message
+    assert "The same command continues from here: 10 of 40 vectors so far are kept in " in message
     assert len(service.requests) <= 5 + connections
     service.acts = []
     found = make(batch_size=2, connections=connections).embed(texts)

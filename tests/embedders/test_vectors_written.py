@@ -116,7 +116,7 @@ def test_shards_of_two_runs_are_not_one_set(tmp_path):
         write_vectors(second, VIEWS, about=about)
         with pytest.raises(InputError) as caught:
             read_samples(tmp_path / "v")
-        assert str(caught.value).startswith(f"{second}: was embedded otherwise than {tmp_path}")
+        assert str(caught.value).startswith(f"{second}: was embedded differently from {tmp_path}")
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):

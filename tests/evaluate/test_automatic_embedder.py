@@ -247,7 +247,7 @@ def test_token_ids_still_need_their_model():
 
 
 def test_auto_is_no_embedder_of_its_own():
-    with pytest.raises(InputError, match="'auto' is no embedder"):
+    with pytest.raises(InputError, match="'auto' is not an embedder"):
         calipers.load_embedder(AUTO)
-    with pytest.raises(InputError, match="'auto' is no embedder"):
+    with pytest.raises(InputError, match="'auto' is not an embedder"):
         compare(["a"] * 9, ["b"] * 9, embedder="auto:layer=2")

@@ -106,7 +106,7 @@ HEAD = "task = 'quality'\ninstructions = 'i'\n"
     ("content", "words"),
     [
         ("", "own.toml: lacks the field 'task'"),
-        ("x = ", "own.toml: is no TOML: "),
+        ("x = ", "own.toml: is not TOML: "),
         (b"name = '\xff'", "own.toml: is not UTF-8, at byte 9"),
         (HEAD, "own.toml: lacks the field 'questions'"),
         (HEAD + "quastions = []", "unknown field 'quastions'; did you mean 'questions'"),
@@ -149,11 +149,11 @@ def test_a_mistake_is_one_sentence(write, content, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("a: [", "own.yaml: is no YAML: "),
+        ("a: [", "own.yaml: is not YAML: "),
         ("- 1", "a rubric is a table of fields; found a list"),
         ("", "a rubric is a table of fields; found nothing"),
         ("a: &x [1, 1]\nb: [*x, *x]", "aliases (*name) are not read; write out what"),
-        ("!!python/object/apply:os.system ['true']", "own.yaml: is no YAML: could not determine"),
+        ("!!python/object/apply:os.system ['true']", "own.yaml: is not YAML: could not determine"),
     ],
 )
 def test_a_mistake_in_yaml_is_one_sentence_and_runs_nothing(write, content, words):

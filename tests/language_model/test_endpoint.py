@@ -196,7 +196,7 @@ def test_a_server_that_takes_openai_s_parameters_alone_is_asked_for_these(make, 
     assert len(server.requests) == 10  # the first was asked alone, and twice
     assert set(server.answered.values()) == {1}
     assert model.told()[-1] == (
-        f"{server.where} does not take top_k, min_p and repetition_penalty; its own defaults hold"
+        f"{server.where} does not take top_k, min_p and repetition_penalty; its own defaults apply"
     )
     assert set(model.parameters(decoding, 5)) == (plain | named) - {"model", "prompt", "seed", "n"}
 
@@ -277,8 +277,8 @@ def test_seeds_hold_whatever_else_is_asked(make, server):
 
 def test_what_is_said_of_reproducing(make, server):
     assert make().reproducible == (
-        f"{server.where} decides how a text is drawn: a seed is sent with each request, but only "
-        "the server knows whether it keeps to it"
+        f"{server.where} decides how a text is drawn: a seed is sent with each "
+        "request, but only the server knows whether it honours it"
     )
 
 
@@ -516,7 +516,7 @@ def test_an_answer_that_is_none_is_asked_for_again(make, server, act):
         (says(200, {"error": {"message": "up"}}), "an error in place of choices: 'up'"),
         (with_choice(text=None), "at last answered with a choice whose text is null"),
         (changed(lambda body: body.update(choices=body["choices"] * 3)), "3 choices for 1 prompt"),
-        (says(200, b"[]"), "JSON that is no object"),
+        (says(200, b"[]"), "JSON that is not an object"),
         (begun, "at last the connection failed: peer closed"),
     ],
 )
@@ -552,7 +552,7 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date(make, server, waits):
     assert waits[2] <= 4
     server.usual = says(429, {"error": "daily limit"}, Retry_After="86400")
     _, error = failure(make(), prompts(1))
-    assert "it asks to be left alone for 86,400 seconds" in str(error)
+    assert "it asks to wait for 86,400 seconds" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -1021,7 +1021,7 @@ def test_a_server_that_gives_no_log_probabilities(make, server, act, asked):
             "no log-probability for token 2",
         ),
         (lambda given: given["token_logprobs"].__setitem__(0, math.nan), "for token 1"),
-        (lambda given: given["tokens"].__setitem__(0, 5), "tokens that are no texts"),
+        (lambda given: given["tokens"].__setitem__(0, 5), "tokens that are not texts"),
         (lambda given: given.pop("tokens"), "log-probabilities that are not one for each token"),
     ],
 )

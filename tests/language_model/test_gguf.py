@@ -265,9 +265,9 @@ def test_what_is_no_whole_gguf_file_is_refused(file, tmp_path):
     path = tmp_path / "m.gguf"
     refused(path, "m.gguf: there is no such file .*not looked up anywhere else")
     path.write_bytes(b"<html>not found</html>")
-    refused(path, "m.gguf: is no GGUF file")
+    refused(path, "m.gguf: is not a GGUF file")
     path.write_bytes(b"")
-    refused(path, "is no GGUF file")
+    refused(path, "is not a GGUF file")
     content = file.read_bytes()
     for length in (6, 30, 700, 5_000):
         path.write_bytes(content[:length])

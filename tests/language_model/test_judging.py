@@ -206,7 +206,7 @@ def test_refusals_and_cut_answers_are_told_apart():
     assert read("", reason="content_filter").refused
     assert not read("I am sorry", reason="stop").refused
     assert read("", reason="length").problem == (
-        "it is empty; it was cut at the most tokens that it may have"
+        "it is empty; it was cut at the token limit that it may have"
     )
 
 

@@ -89,7 +89,7 @@ def test_divergence_and_score_are_those_of_whole_distributions(weights):
             squares = np.array([(q**2).sum()])
             found = likelihood.sparsemax_scores(q[token : token + 1], squares)[0]
             assert found == pytest.approx(expected, abs=1e-12)
-            # 1 less half the squared distance to the token that was written
+            # 1 minus half the squared distance to the token that was written
             distance = sum((a - b) ** 2 for a, b in zip(exact, written, strict=True))
             assert found == pytest.approx(1 - float(distance) / 2, abs=1e-12)
 

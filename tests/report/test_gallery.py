@@ -233,7 +233,7 @@ def test_a_thumbnail_keeps_the_colours():
     "data", [b"", b"<svg onload=alert(1)>", b"GIF89a", b"\xff\xd8\xff" * 20_000]
 )
 def test_what_is_no_thumbnail_is_refused(data):
-    with pytest.raises(ValueError, match="are no thumbnail"):
+    with pytest.raises(ValueError, match="are not a thumbnail"):
         media_type(data)
 
 
@@ -246,7 +246,7 @@ def test_what_is_no_thumbnail_is_refused(data):
         ({"x": "AAAA"}, "invalid literal"),
         ({"0": 7}, "not a text"),
         ({"0": "?"}, "is damaged"),
-        ({"0": base64.b64encode(b"<svg/>").decode()}, "are no thumbnail"),
+        ({"0": base64.b64encode(b"<svg/>").decode()}, "are not a thumbnail"),
     ],
 )
 def test_stored_pictures_of_any_zip_are_checked(data, says):

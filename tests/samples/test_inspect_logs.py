@@ -196,7 +196,8 @@ def test_logs_without_output_say_why(write_eval: Zip, tmp_path: Path) -> None:
         ),
         (
             {"id": 1, "epoch": 1, "text": "a"},
-            "sample 1: is no sample of inspect, with id, epoch, input and an object output; found "
+            "sample 1: is not a sample of inspect, with id, epoch, input and an object output; "
+            "found "
             "'id', 'epoch' and 'text'",
         ),
         (
@@ -290,8 +291,11 @@ def test_all_parts_together_are_held_to_what_a_packed_file_may_hold(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PK\x03\x04 and no more", "is no log of inspect, or is damaged: File is not a zip file"),
-        (b"hello", "is no log of inspect, or is damaged: File is not a zip file"),
+        (
+            b"PK\x03\x04 and no more",
+            "is not a log of inspect, or is damaged: File is not a zip file",
+        ),
+        (b"hello", "is not a log of inspect, or is damaged: File is not a zip file"),
     ],
 )
 def test_files_that_are_no_zip(tmp_path: Path, content: bytes, message: str) -> None:

@@ -525,7 +525,7 @@ def test_columns_and_names_must_fit():
         count_preferences(["x"], ["y", "z"], ["a"])
     with pytest.raises(InputError, match=r"row 1: .*'gtp2'.*'gpt2'"):
         counted([("gtp2", "x", "a")], names=["gpt2", "x"])
-    with pytest.raises(InputError, match="'x' stands there twice"):
+    with pytest.raises(InputError, match="'x' occurs twice"):
         counted([("x", "y", "a")], names=["x", "y", "x"])
 
 

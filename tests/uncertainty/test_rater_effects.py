@@ -87,7 +87,9 @@ def test_what_cannot_be_told_is_left_out():
     found = fit_rater_effects(nobody)
     assert found.raters == ()
     assert math.isnan(found.discrimination_spread)
-    assert found.left_out == ("nobody knows who answered: how raters differ cannot be estimated",)
+    assert found.left_out == (
+        "the raters are unknown: differences between raters cannot be estimated",
+    )
     aliased = fit_rater_effects(replace(pairs, first=np.where(pairs.i < pairs.j, 1, -1)))
     assert "the same was always shown first" not in "".join(aliased.left_out)
     two = pairs.select((pairs.i < 2) & (pairs.j < 2))

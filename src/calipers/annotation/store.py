@@ -82,7 +82,7 @@ class Store:
         """
         target = at_home(path)
         if target.exists():
-            raise InputError(f"{target}: there is such a file already; choose another name")
+            raise InputError(f"{target}: the file already exists; choose another name")
         folder = target.absolute().parent
         if not folder.is_dir():
             raise InputError(f"{target}: there is no folder {folder}")
@@ -117,7 +117,7 @@ class Store:
         except sqlite3.OperationalError as error:
             raise InputError(f"{target}: cannot be opened: {error}") from error
         except sqlite3.Error as error:
-            raise InputError(f"{target}: is no study, or is damaged: {error}") from error
+            raise InputError(f"{target}: is not a study, or is damaged: {error}") from error
         return cls(target, connection)
 
     def close(self) -> None:
@@ -243,7 +243,8 @@ class Making:
             os.link(self._fresh, self.path)
         except FileExistsError:
             raise InputError(
-                f"{self.path}: another run has made this study meanwhile; start it without samples"
+                f"{self.path}: another run has created this study in the meantime; start it "
+                "without samples"
             ) from None
         except OSError:  # a disk without links
             os.replace(self._fresh, self.path)
@@ -270,7 +271,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse what is no study of this version, or one that is damaged."""
     if _number(connection, "application_id") != APPLICATION:
-        raise InputError(f"{path}: is no study that calipers annotate made")
+        raise InputError(f"{path}: is not a study made by calipers annotate")
     version = _number(connection, "user_version")
     if version != VERSION:
         raise InputError(

@@ -47,7 +47,7 @@ GRETTON = "Gretton et al., JMLR 2012"
 
 MASS = (
     "how the mass is spread inside the support; one outlier with a wide ball can hide a gap; small "
-    "sets have wide balls, which can flatter"
+    "sets have wide balls, which can raise it"
 )
 ONE_RADIUS = "how the mass is spread inside the support; modes of another scale than the rest"
 FACTOR = "mass that is missing or in excess by less than a factor of 3"
@@ -178,7 +178,7 @@ SUPPORT = (
         name="density",
         replicates="counts",
         label="Density",
-        meaning="how densely the reference surrounds the generated samples; may pass 1 (quality)",
+        meaning="how densely the reference surrounds the generated samples; can exceed 1 (quality)",
         tells="how many reference samples surround a generated one, relative to k: quality",
         read="calipers.metrics.knn_support:read_density",
         source=f"{NAEEM}, equation 3",
@@ -198,7 +198,7 @@ SUPPORT = (
         parity="prdc, with `--ties open`",
         blind="how many generated samples lie near; falls where the generated set alone shrinks, "
         "can rise where both do, and falls with the share that lies elsewhere; samples that keep "
-        "to the typical cost it nothing: read recall beside it",
+        "to the typical do not lower it: read recall beside it",
         equal=1.0,
     ),
     _support(
@@ -761,8 +761,8 @@ OT = (
     _ot(
         name="ot_debiased",
         label="W2² debias",
-        meaning="the regularised cost, less that of each set with itself; 0 is no gap",
-        tells="regularised cost between the histograms, less that of each with itself",
+        meaning="the regularised cost, minus that of each set with itself; 0 is no gap",
+        tells="regularised cost between the histograms, minus that of each with itself",
         read="calipers.metrics.transport:read_ot_debiased",
         source="Feydy et al., AISTATS 2019 (Sinkhorn divergence)",
         parity="POT",
@@ -840,8 +840,8 @@ MMD = (
     _mmd(
         name="energy_distance",
         label="Energy",
-        meaning="distances between the sets less those within them; 0 is no gap",
-        tells="distances between the sets less those within them; 0 is no gap, no parameters",
+        meaning="distances between the sets minus those within them; 0 is no gap",
+        tells="distances between the sets minus those within them; 0 is no gap, no parameters",
         read="calipers.metrics.energy:read_energy_distance",
         replicates="calipers.metrics.energy:energy_distance_without",
         source="Székely and Rizzo, J. Stat. Plan. Inference 2013; as means over all pairs",

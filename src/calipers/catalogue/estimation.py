@@ -183,7 +183,7 @@ UNSEEN = {
 """What an estimator that counts no cells does not see."""
 
 UNSEEN_FROM = {
-    "other_side": "how far apart sets are that hardly overlap, which it may rank the wrong way",
+    "other_side": "how far apart sets are that hardly overlap, which it may rank wrongly",
     "own_side": "gaps that come out negative, which count as none",
     HELD_OUT: "what half of the samples are too few to learn",
 }

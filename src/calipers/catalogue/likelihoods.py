@@ -18,10 +18,10 @@ LIKELIHOOD = "likelihood"
 JMLR = "Pillutla et al., JMLR 2023"
 DECAN = "Khoriaty, Williams-King and Feng, arXiv 2606.01811, section 3"
 MARTINS = "Martins, Marinho and Martins, EMNLP 2020"
-LIKELY = "quality: a phrase over and over is likely, and so is gibberish made to the right level"
+LIKELY = "quality: a repeated phrase is likely, and so is gibberish tuned to the right level"
 UNSEEN_TEXTS = "the texts that the decoder writes: only its distribution at given ones"
 SURROGATE = (
-    "what the model of --model does not know, which stands for people here; few texts decide; no "
+    "what the model of --model, taken for human text here, does not know; few texts decide; no "
     "value for texts that are likelier under the other model than under the one they stand for"
 )
 
@@ -74,7 +74,7 @@ UNIT_OF_ENTROPY = Option(
 IN_CONTEXT = Option(
     name="texts",
     default=8,
-    tells="texts that stand in one context, the last of which is scored",
+    tells="texts in one context, the last of which is scored",
     least=2,
     most=1000,
     phrases={"": "{} texts of its set"},
@@ -114,7 +114,7 @@ PREDICTABILITY = (
         name="word_perplexity",
         label="Perplexity of words",
         meaning="exp of the surprise of all texts over their words, split at spaces",
-        tells="perplexity per word, which models of other tokens can be compared by",
+        tells="perplexity per word, comparable between tokenizers",
         read="calipers.language_model.likelihood:read_word_perplexity",
         replicates="calipers.language_model.likelihood:word_perplexity_replicates",
         source="as lm-evaluation-harness gives it",
@@ -124,7 +124,7 @@ PREDICTABILITY = (
         name="byte_perplexity",
         label="Perplexity of bytes",
         meaning="exp of the surprise of all texts over their bytes",
-        tells="perplexity per byte of UTF-8, which models of other tokens can be compared by",
+        tells="perplexity per byte of UTF-8, comparable between tokenizers",
         read="calipers.language_model.likelihood:read_byte_perplexity",
         replicates="calipers.language_model.likelihood:byte_perplexity_replicates",
         source="as lm-evaluation-harness gives it",
@@ -209,7 +209,7 @@ DECODER = (
         name="sparsemax_score",
         label="Sparsemax score",
         meaning="how near the decoder's distribution comes to each token; 1 is sure of it",
-        tells="1 less half the squared distance between q and the token that was written",
+        tells="1 minus half the squared distance between q and the token that was written",
         read="calipers.language_model.likelihood:read_sparsemax_score",
         replicates="calipers.language_model.likelihood:sparsemax_score_replicates",
     ),

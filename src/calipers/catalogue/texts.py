@@ -421,7 +421,7 @@ COPIES = (
             Option(
                 name="threshold",
                 default=0.8,
-                tells="Jaccard similarity from which on two texts are near duplicates",
+                tells="Jaccard similarity from which two texts count as near duplicates",
                 least=0.01,
                 most=1,
                 whole=False,
@@ -606,8 +606,10 @@ ALIGNED = (
             Option(
                 name="tokenizer",
                 default="auto",
-                tells="sacrebleu's tokenizer, whatever --tokenizer says; auto takes 13a, or for "
-                "references in a script without spaces zh, ja-mecab or char",
+                tells=(
+                    "sacrebleu's tokenizer, whatever --tokenizer says; auto is 13a, or zh, "
+                    "ja-mecab or char for references in a script without spaces"
+                ),
                 words=(
                     *("auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none"),
                     *("spm", "flores101", "flores200", "spBLEU-1K"),

@@ -30,7 +30,7 @@ STOPPED_UNCACHED = "stopped; nothing was saved."
 _USAGE: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 AT_FAULT = (
-    "this is a fault of Calipers, not of what it was given. Please report it, with the lines above "
+    "this is a bug in Calipers, not in its input. Please report it, with the lines above "
     f"(exit code {FAULT})."
 )
 

@@ -41,7 +41,7 @@ INTRODUCTION = (
 
 QUESTIONS = (
     ("how good?", "precision, the share of generated samples that could be real"),
-    ("how diverse?", "recall and coverage, the share of the real variety that they reach"),
+    ("how diverse?", "recall and coverage, the share of the real variety that they cover"),
     ("how close?", "MAUVE*, from 0 to 1, where 1 means no difference"),
 )
 

@@ -67,7 +67,7 @@ FIGURES = (".png", ".pdf", ".svg")
 
 OTHERS = {
     "save": "a zip file",
-    "output": "a file that is no text",
+    "output": "a file that is not text",
     "table": "a table for data frames",
     "inspect": "records that inspect reads from a file",
     "every_eval_ever": "a file for each system",
@@ -126,18 +126,19 @@ TableFile = _file(
 Inspect = _file(
     "--inspect",
     "Write values of each sample of a log of inspect (in the support, realism, nearest reference "
-    "sample) as records that its precomputed_scores() reads: .json or .jsonl. Of several systems "
-    "{system} in the name is the name of each.",
+    "sample) as records that its precomputed_scores() reads: .json or .jsonl. For several "
+    "systems, {system} in the name stands for the name of each.",
 )
 EveryEvalEver = _file(
     "--every-eval-ever",
     "Write the scores of a system as JSON of Every Eval Ever (schema 0.3.0), for its shared "
-    "database. Of several systems {system} in the name is the name of each.",
+    "database. For several systems, {system} in the name stands for the name of each.",
 )
 EvalResults = _file(
     "--eval-results",
     "Write the scores of a system as YAML for the folder .eval_results of a model on the Hugging "
-    "Face Hub; needs --benchmark. Of several systems {system} in the name is the name of each.",
+    "Face Hub; needs --benchmark. For several systems, {system} in the name stands for the name "
+    "of each.",
 )
 Benchmark = Annotated[
     str | None,
@@ -480,7 +481,7 @@ def _check_standard_output(paths: Mapping[str, str]) -> None:
             )
     if len(taken) > 1:
         raise InputError(
-            f"only one output can go to standard output (-); found "
+            "only one output can go to standard output (-); found "
             f"{' and '.join(f'--{name}' for name in taken)}"
         )
 

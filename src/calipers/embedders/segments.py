@@ -223,7 +223,7 @@ class _Head:
         """Read and check it: the header must be, to the letter, what would be written."""
         size = int.from_bytes(file.read(8), "little")
         if size > LARGEST_HEADER:
-            raise DamagedSegmentError(f"{path}: is no file of vectors")
+            raise DamagedSegmentError(f"{path}: is not a file of vectors")
         try:
             header = json.loads(file.read(size))
             metadata = header[METADATA]

@@ -192,7 +192,7 @@ class RoundPart:
     def _missing(self, name: str) -> InputError:
         return InputError(
             f"{self.files.folder.place}: {name} is missing or damaged; start the run again, which "
-            "goes on from what is whole"
+            "continues from what is intact"
         )
 
 

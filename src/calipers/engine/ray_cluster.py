@@ -157,8 +157,8 @@ class RayCluster:
             raise
         except (ConnectionError, self._ray.exceptions.RayError) as error:
             raise InputError(
-                f"the Ray cluster is gone: {told(error)}; what was finished is kept, and the "
-                "same command goes on from there"
+                f"the Ray cluster is gone: {told(error)}; what was finished is kept, and the same "
+                "command continues from there"
             ) from error
 
     def _run(self, work: Callable[..., None], tasks: Sequence[Task], *more: Any) -> Iterator[int]:
@@ -186,7 +186,7 @@ class RayCluster:
             if time.monotonic() - seen > NOBODY:
                 raise InputError(
                     f"the Ray cluster has had no processor for {NOBODY:.0f} seconds; what was "
-                    "finished is kept, and the same command goes on from there"
+                    "finished is kept, and the same command continues from there"
                 )
             while waiting and len(running) < WAITING * max(1, processors):
                 place = waiting.popleft()
@@ -229,7 +229,7 @@ class RayCluster:
                 raise InputError(
                     f"the workers of a piece of work died {TRIES} times, the last one by "
                     f"{type(error).__name__}: {first_line(error)}; what was finished is kept, and "
-                    "the same command goes on from there (nodes that were started with a smaller "
+                    "the same command continues from there (nodes that were started with a smaller "
                     "--num-cpus leave each worker more memory)"
                 ) from error
             return False

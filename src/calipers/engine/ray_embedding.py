@@ -384,7 +384,7 @@ def run_pool(task: EmbeddingTask, names: Sequence[str], *, actors: int, gpu: boo
         except ray.exceptions.RayError as error:
             raise InputError(
                 f"embedding on Ray was stopped by {type(error).__name__}: {first_line(error)}; "
-                "what was finished is kept, and the same command goes on from there"
+                "what was finished is kept, and the same command continues from there"
             ) from error
 
 

@@ -260,7 +260,7 @@ class WorkFolder:
         except DAMAGED as error:
             raise InputError(
                 f"{self.place}: {name} is missing or damaged ({first_line(error)}); start the run "
-                "again, which goes on from what is whole"
+                "again, which continues from what is intact"
             ) from error
 
     def read_arrays(self, name: str) -> dict[str, Array] | None:

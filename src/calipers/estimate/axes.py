@@ -534,7 +534,7 @@ _scale_rows = native.kernel(
     "wide f8[n, d] out optional",
 )
 
-NO_SPREAD = "all rows of both sets are equal: there is no density to speak of"
+NO_SPREAD = "all rows of both sets are equal: density is undefined"
 
 LEAST_VARIANCE = 1e-12
 """Axes with at most this share of the largest variance are left out, whatever they tell.

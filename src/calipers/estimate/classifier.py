@@ -214,8 +214,9 @@ def _standard(rows: RowSets, index: Indices) -> tuple[Floats, Floats]:
 
 SIDES = ("reference", "generated")
 PERFECT = (
-    "the classifier tells reference and generated set apart without a single error on held-out "
-    "samples: the likelihood ratios are finite because they are regularised, and their size means "
+    "the classifier separates the reference and the generated set without a single error on "
+    "held-out samples: the likelihood ratios are finite only because they are regularised, and "
+    "their size means "
     "little"
 )
 

@@ -68,7 +68,7 @@ class CalipersCheck(Protocol):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the setting for what an inconclusive check ends as."""
-    help = "what a test ends as whose calipers_check is inconclusive"
+    help = "outcome of a test whose calipers_check is inconclusive"
     parser.getgroup("calipers").addoption(FLAG, choices=ENDS, default=None, help=help)
     parser.addini(INI, f"{help}: {', '.join(ENDS)}", default=ENDS[0])
 

@@ -71,7 +71,7 @@ class Design:
         return (
             f"{len(self.pairs):,} of {n * (n - 1) // 2:,} pairs of {n} systems, each system with "
             f"{self.opponents} others; a judgement tells {100 * self.efficiency:.0f} % of what it "
-            "would tell if all pairs met"
+            "would tell if all pairs were compared"
         )
 
 
@@ -89,7 +89,7 @@ def pair_design(names: Sequence[str], *, opponents: int | None = None) -> Design
     Raises
     ------
     InputError
-        If there are fewer than two systems or a name stands there twice; or if no design has so
+        If there are fewer than two systems or a name occurs twice; or if no design has so
         many opponents: fewer than two do not connect the systems, and an odd number does not go
         into an odd number of systems.
 

@@ -195,7 +195,7 @@ def make_items(
         for name in pair:
             if name not in known.texts:
                 raise InputError(
-                    f"pairs: {name!r} is no system; the systems are {names(known.texts)}"
+                    f"pairs: {name!r} is not a system; the systems are {names(known.texts)}"
                 )
         a, b = sorted(pair)
         met, alike = _meet(known, a, b, wanted, seed)

@@ -318,7 +318,7 @@ def _read_data(place: Path) -> Any:
         try:
             return tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise InputError(f"{place}: is no TOML: {_line(error)}") from None
+            raise InputError(f"{place}: is not TOML: {_line(error)}") from None
     yaml = require("yaml", extra="judge", purpose=f"the rubric {str(place)!r}, which is YAML,")
     try:
         events = yaml.parse(text, Loader=yaml.SafeLoader)
@@ -328,7 +328,7 @@ def _read_data(place: Path) -> Any:
             )
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{place}: is no YAML: {_line(error)}") from None
+        raise InputError(f"{place}: is not YAML: {_line(error)}") from None
 
 
 def _question(data: Any, task: Task, where: str) -> Question:

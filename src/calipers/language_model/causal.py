@@ -66,7 +66,7 @@ def load_causal(name: str, options: EmbedderOptions) -> LanguageModel:
     Raises
     ------
     InputError
-        If there is no such model, it is no causal language model, its files are incomplete or do
+        If there is no such model, it is not a causal language model, its files are incomplete or do
         not belong together, or it does not fit in memory.
     MissingExtraError
         If torch or transformers is not installed.
@@ -122,7 +122,7 @@ class CausalModel(LanguageModel):
         if dtype != "float32":
             self.reproducible = (
                 f"in {dtype} the rounding of a model's numbers depends on the size of a batch, so "
-                "a sample may change with what is written beside it; with dtype float32 a seed "
+                "a sample may depend on the others in its batch; with dtype float32 a seed "
                 "fixes it"
             )
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
@@ -340,7 +340,7 @@ class CausalModel(LanguageModel):
                 causal = _agree(alone[:, :-1], self._read(other)[:, :-1], tolerance)
             except Exception as error:  # a model that reads something else raises what it likes
                 raise InputError(
-                    f"the model {self.name!r} ({self._model.config.model_type}) is no causal "
+                    f"the model {self.name!r} ({self._model.config.model_type}) is not a causal "
                     f"language model: {first_line(error)}"
                 ) from error
             if not bool(alone.isfinite().all()):
@@ -350,8 +350,8 @@ class CausalModel(LanguageModel):
                 )
             if not causal:
                 raise InputError(
-                    f"the model {self.name!r} ({self._model.config.model_type}) is no causal "
-                    "language model: what it says of a token depends on those behind it"
+                    f"the model {self.name!r} ({self._model.config.model_type}) is not a causal "
+                    "language model: what it says of a token depends on later ones"
                 )
             self._vocabulary = int(alone.shape[-1])
             if self._device == "cpu" and self.signature["dtype"] == "float32":
@@ -463,6 +463,6 @@ def _check_kind(model: FoundModel, options: EmbedderOptions) -> None:
     known = kind in transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     if other or not (known or (custom_code and options.trust_remote_code)):
         raise InputError(
-            f"the model {model.name!r} is no causal language model: it is a {kind} model"
+            f"the model {model.name!r} is not a causal language model: it is a {kind} model"
             f"{f' ({other[0]})' if other else ''}, which does not predict the next token"
         )

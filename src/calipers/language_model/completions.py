@@ -346,7 +346,7 @@ def read_choice(content: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     parsed = parsed_json(content, passing=True)
     if not isinstance(parsed, dict):
-        raise AnswerError("JSON that is no object", passing=True)
+        raise AnswerError("JSON that is not an object", passing=True)
     if parsed.get("error"):
         words = one_line(said_in(parsed), 160)
         raise AnswerError(f"an error in place of choices: {words!r}", passing=True)

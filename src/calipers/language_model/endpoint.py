@@ -202,7 +202,7 @@ class ServedModel(LanguageModel):
         self.context, self.chats = None, chat
         self.reproducible = (
             f"{address.shown} decides how a text is drawn: a seed is sent with each request, but "
-            "only the server knows whether it keeps to it"
+            "only the server knows whether it honours it"
         )
         self._client = Client(
             address,
@@ -247,7 +247,7 @@ class ServedModel(LanguageModel):
             )
         if self._manner.beside == "nothing" and not is_openai(self._address):
             notes.append(
-                f"{where} does not take top_k, min_p and repetition_penalty; its own defaults hold"
+                f"{where} does not take top_k, min_p and repetition_penalty; its own defaults apply"
             )
         if len(self._served) > 1:
             names = " and ".join(map(repr, self._served))

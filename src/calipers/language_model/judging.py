@@ -286,7 +286,7 @@ def read_answer(
         values = _values(text, rubric, chats=chats)
     except ValueError as problem:
         cut = reason == "length"
-        more = "; it was cut at the most tokens that it may have" if cut else ""
+        more = "; it was cut at the token limit that it may have" if cut else ""
         return JudgeAnswer(problem=f"{problem}{more}")
     if inquiry.first == "b":
         values = {name: len(SIDES) + 1 - value for name, value in values.items()}

@@ -225,7 +225,7 @@ class KeptScores(LanguageModel):
         advance: Advance | None = None,
     ) -> Iterator[Completion]:
         """Refuse: there is no model here."""
-        raise self._refusal("holds log-probabilities; it is no model that writes texts")
+        raise self._refusal("holds log-probabilities; it is not a model that writes texts")
 
     def _refusal(self, problem: str) -> InputError:
         return InputError(f"{self.path}: {problem}")

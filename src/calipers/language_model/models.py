@@ -50,7 +50,7 @@ def find_language_model(
     Raises
     ------
     InputError
-        If there is no such model, it is no causal language model, or nothing to fit it on.
+        If there is no such model, it is not a causal language model, or nothing to fit it on.
     MissingExtraError
         If its backend is not installed.
     """

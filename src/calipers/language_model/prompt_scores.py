@@ -150,7 +150,7 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
         if not isinstance(texts, list) or len(texts) != len(numbers):
             raise AnswerError("log-probabilities that are not one for each token", passing=True)
         if not all(isinstance(token, str) for token in texts):
-            raise AnswerError("tokens that are no texts", passing=True)
+            raise AnswerError("tokens that are not texts", passing=True)
         if _WAYS[self.tried]["max_tokens"]:
             new = 1 if usage.completion_tokens is None else usage.completion_tokens
             texts, numbers = texts[: len(texts) - new], numbers[: len(numbers) - new]

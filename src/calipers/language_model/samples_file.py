@@ -175,8 +175,8 @@ class SamplesFile:
     def _finished(self) -> dict[int, Row]:
         if not self.manifest.exists():
             raise InputError(
-                f"{self.path}: there is such a file already, which calipers {self.command} "
-                f"did not write; {self.remedy}"
+                f"{self.path}: the file already exists and was not written by calipers "
+                f"{self.command}; {self.remedy}"
             )
         manifest = _json(_content(self.manifest), f"{self.manifest}:", self.remedy)
         self._check(manifest, self.path)
@@ -209,7 +209,7 @@ class SamplesFile:
     def _rows(self, lines: Sequence[bytes], path: Path, first: int) -> dict[int, Row]:
         """Read what was written by its number; `first` is the number of the first line."""
         rows = {}
-        mend = f"take the line out, and its {self.noun} is written again"
+        mend = f"delete the line, and its {self.noun} is written again"
         for number, line in enumerate(lines, start=first):
             place = f"{path}: line {number}"
             row = _json(line, place, mend)
@@ -220,7 +220,7 @@ class SamplesFile:
                 if not fits(row[name]):
                     raise InputError(
                         f"{place} is damaged: {name} must be {rule}; found {_shown(row[name])}; "
-                        f"{mend}, or mend the field"
+                        f"{mend}, or correct the field"
                     )
             rows[row["id"]] = row
         return rows

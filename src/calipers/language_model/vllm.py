@@ -171,7 +171,7 @@ class VllmModel(LanguageModel):
         """
         if decoding is not None:
             raise InputError(
-                f"vLLM tells no probabilities of given texts under a decoding; found "
+                "vLLM gives no probabilities of given texts under a decoding; found "
                 f"{str(decoding)!r}; load the model without vllm: for that"
             )
         assert self.context is not None

@@ -79,9 +79,9 @@ def _too_far(estimator: str, shared: float, samples: int) -> Remark | None:
     return Remark(
         f"too far apart for {estimator}",
         f"it and the reference share {shared:.1%} of their distributions by the estimator "
-        f"{estimator}, {shared * samples:.1f} of {samples:,} samples: that they differ is certain, "
-        "but how far, and which of several such systems is nearer, comes from the assumptions of "
-        "the estimator and not from samples, so its scores have no intervals",
+        f"{estimator}, {shared * samples:.1f} of {samples:,} samples: they certainly differ, but "
+        "how far, and which of several such systems is closer, follows from the assumptions of "
+        "the estimator, not from the samples, so its scores have no intervals",
     )
 
 

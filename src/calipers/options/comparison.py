@@ -16,10 +16,10 @@ class CompareOptions(EngineSearch, Tagged, Seeded, Inference, Measuring, Labels,
 
     shared_prompts: str = option(
         "residual",
-        "What is done where the reference and a system answer the same prompts, so that every "
-        "system lies close to the reference. With residual each answer is compared with those to "
-        "other prompts, less what its own prompt leads to expect of it by a ridge regression on "
-        "the reference; others does the first alone, as does residual where the texts of the "
+        "How answers are compared where the reference and a system answer the same prompts, which "
+        "brings every system close to the reference. With residual each answer is compared with "
+        "those to other prompts, minus what a ridge regression on the reference predicts of it "
+        "from its own prompt; others subtracts nothing, nor does residual where the texts of the "
         "prompts are not known or the embedder does not read them; ignore compares all answers as "
         "they are, so that precision and recall by meaning are close to 1 whoever answered.",
         one_of("residual", "others", "ignore"),

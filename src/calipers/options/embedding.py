@@ -165,7 +165,7 @@ class Model(Group):
         "Whether the cache of embeddings is read and written.",
         FLAG,
         panel=EMBEDDING,
-        off=("--no-cache", "Neither read nor write the cache of embeddings."),
+        off=("--no-cache", "Do not read or write the cache of embeddings."),
     )
 
     def __post_init__(self) -> None:

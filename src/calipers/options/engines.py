@@ -41,8 +41,8 @@ class Engine(Group):
     )
     work_dir: str | Path | None = option(
         None,
-        "Folder for the search for neighbours and for k-means, from which a run that was stopped "
-        "goes on; with --engine ray also for what is embedded, and all machines must see it: it "
+        "Folder for the search for neighbours and for k-means, from which a stopped run continues; "
+        "with --engine ray also for what is embedded, and all machines must see it: it "
         "may lie in object storage (s3://bucket/work). By default one in the folder for caches "
         "with ray, none with local.",
         FOLDER,
@@ -66,7 +66,7 @@ class SearchEngine(Engine):
         "exact",
         "Whether all nearest neighbours are found (exact), or most of them in a fraction of the "
         "time (approximate, for some 300,000 samples and more). How many were found, and how far "
-        "precision and recall are off, is measured on a sample and said.",
+        "precision and recall are off, is measured on a sample and reported.",
         SEARCHES,
         setting=True,
     )

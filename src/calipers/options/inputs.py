@@ -88,8 +88,8 @@ class Sampling(Reading):
     skip_words: int | None = option(
         None,
         "Leave out the first N words of every text, such as a prompt that all of them begin with. "
-        "Of scripts without spaces, as those of Chinese and Thai, characters count as words. Of "
-        "shorter texts nothing is left, and they count as empty. A training set is cut alike.",
+        "In scripts without spaces, such as Chinese and Thai, characters count as words. Shorter "
+        "texts become empty. A training set is cut in the same way.",
         whole(1),
         panel=INPUT,
         setting=True,
@@ -137,8 +137,8 @@ class Labels(Group):
         None,
         "Also give precision, recall and coverage for each group of samples: those that have the "
         "same value in this field, such as topic, author or language. The rows of the reference "
-        "must have the field, those of generated sets may lack it. In Python sample sets bring "
-        "their groups along, from ``read_samples(path, group=...)`` or "
+        "must have the field, those of generated sets may lack it. In Python, sample sets carry "
+        "their groups, from ``read_samples(path, group=...)`` or "
         ":meth:`~calipers.samples.SampleSet.with_groups`, and the option only names them.",
         label("with_groups"),
         panel=INPUT,
@@ -149,9 +149,9 @@ class Labels(Group):
         None,
         "Field whose equal values mark rows that are not independent, such as several "
         "continuations of one prompt, or sentences of one document. Intervals, tests, noise floor "
-        "and advice then count these clusters in place of rows, by which intervals would be too "
-        "short; scores do not change. In sets without the field every row is a cluster. In Python "
-        "sample sets bring their clusters along, from ``read_samples(path, cluster=...)`` or "
+        "and advice then count these clusters instead of rows, which would make intervals too "
+        "short; scores do not change. In sets without the field every row is a cluster. In Python, "
+        "sample sets carry their clusters, from ``read_samples(path, cluster=...)`` or "
         ":meth:`~calipers.samples.SampleSet.with_clusters`.",
         label("with_clusters"),
         panel=INPUT,
@@ -161,7 +161,8 @@ class Labels(Group):
         None,
         "Training set of the models, in any format of --reference: adds the share of the generated "
         "samples, and of the reference, that are near copies of it (``near_copies:train``, "
-        "``authenticity:train``). It is never cut, since copies of what was cut would not be seen.",
+        "``authenticity:train``). It is never subsampled, since copies of omitted samples would be "
+        "missed.",
         panel=INPUT,
         metavar="FILE",
         source=True,
@@ -169,7 +170,7 @@ class Labels(Group):
     match_length: int | None = option(
         None,
         "Truncate all texts to this many words before they are compared, because every score "
-        "depends on text length. Of scripts without spaces characters count as words.",
+        "depends on text length. In scripts without spaces, characters count as words.",
         whole(1, metavar="WORDS"),
         panel=INPUT,
         setting=True,

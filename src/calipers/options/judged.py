@@ -48,7 +48,7 @@ class Judged(Group):
     )
     per_pair: int = option(
         90,
-        "For pairs: contexts in which each two systems are compared.",
+        "For pairs: contexts in which each pair of systems is compared.",
         whole(1),
         panel=INPUT,
         setting=True,
@@ -56,7 +56,8 @@ class Judged(Group):
     )
     opponents: int | None = option(
         None,
-        "For pairs: how many other systems each system meets, by a balanced design. By default all "
+        "For pairs: how many other systems each system is compared with, by a balanced design. By "
+        "default all "
         "of them.",
         whole(2),
         panel=INPUT,
@@ -64,14 +65,14 @@ class Judged(Group):
     )
     min_words: int | None = option(
         None,
-        "Leave out texts of fewer words; of scripts without spaces characters count as words.",
+        "Leave out texts of fewer words; in scripts without spaces, characters count as words.",
         whole(1),
         panel=INPUT,
         setting=True,
     )
     max_words: int | None = option(
         None,
-        "Show no more than N words of each text; of scripts without spaces characters count.",
+        "Show at most N words of each text; in scripts without spaces, characters count.",
         whole(1),
         panel=INPUT,
         setting=True,

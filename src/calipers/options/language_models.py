@@ -85,8 +85,8 @@ class LanguageModelling(Group):
     )
     max_requests: int | None = option(
         None,
-        "Stop after N requests to a server. What was received is kept, and the same command goes "
-        "on from there.",
+        "Stop after N requests to a server. What was received is kept, and the same command "
+        "continues from there.",
         whole(1),
         panel=LANGUAGE_MODEL,
     )
@@ -116,7 +116,7 @@ class Prompted(Group):
     )
     prompt_words: int | None = option(
         None,
-        "Use the first N words of each text as the prompt; of scripts without spaces characters "
+        "Use the first N words of each text as the prompt; in scripts without spaces, characters "
         "count as words. Without it the prompt is the field prompt of a row, or the whole text.",
         whole(1),
         panel=PROMPTS,
@@ -132,9 +132,9 @@ class Prompted(Group):
     )
     instructions: Any = option(
         None,
-        "What is asked in place of the built-in wording: for creative texts one instruction a "
-        "line, or a sample each in any format of --reference; for biographies and, with --chat, "
-        "for texts to continue the text that stands before the examples or the words.",
+        "Instructions in place of the built-in ones: for creative texts one per line, or one per "
+        "sample in any format of --reference; for biographies and, with --chat, for texts to "
+        "continue, the text placed before the examples or the words.",
         panel=PROMPTS,
         metavar="FILE",
         source=True,
@@ -157,8 +157,9 @@ class Writing(Group):
         "ancestral",
         "How tokens are chosen: ancestral, greedy, or parameters such as temperature=0.8,top_k=40. "
         "Known: temperature, top_k, top_p, min_p, typical, epsilon, eta, top_h, "
-        "repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, adversarial. What "
-        "is not written is not in force; truncations apply in the order written. In Python also a "
+        "repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, adversarial. "
+        "Parameters that are not named are off; truncations apply in the order written. In Python "
+        "also a "
         ":class:`~calipers.language_model.decoding.Decoding`.",
         DECODING,
         panel=LANGUAGE_MODEL,
@@ -174,7 +175,7 @@ class Writing(Group):
     )
     max_tokens: int = option(
         256,
-        "Most tokens of a text, without its prompt.",
+        "Maximum number of tokens of a text, without its prompt.",
         whole(1),
         panel=LANGUAGE_MODEL,
         setting=True,

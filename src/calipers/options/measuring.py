@@ -75,7 +75,7 @@ class Neighbours(Group):
     )
     normalise: Norm | None = option(
         None,
-        "What is done to every vector first: l2 scales it to length one, so that only its "
+        "How every vector is scaled first: l2 scales it to length one, so that only its "
         "direction counts; none leaves it as it is. By default l2 for texts and images that are "
         "embedded here, as in Le Bronnec et al. (2024), and none for vectors that are given.",
         one_of(*get_args(Norm)),
@@ -125,8 +125,7 @@ class Measuring(Neighbours):
     )
     c: float | None = option(
         Settings.c,
-        "Scaling constant of MAUVE, above 0. By default the usual one of the estimator, 5 for "
-        "quantisation.",
+        "Scaling constant of MAUVE, above 0. By default that of the estimator, 5 for quantisation.",
         POSITIVE,
         setting=True,
     )
@@ -140,10 +139,11 @@ class Measuring(Neighbours):
     )
     axes: Axes = option(
         Settings.axes,
-        "Whose principal axes whole distributions are compared on (MAUVE, PRD, Fréchet, kernels): "
-        "those of the union of both sets, as in the papers, or of the reference alone. The latter "
+        "The principal axes on which whole distributions are compared (MAUVE, PRD, Fréchet, "
+        "kernels): those of the union of both sets, as in the papers, or of the reference alone. "
+        "The latter "
         "are the same for every generated set, so that a :class:`calipers.Reference` computes its "
-        "rows and moments on them once, but do not see what a set adds beside them.",
+        "rows and moments on them once, but miss what a set adds outside them.",
         one_of(*get_args(Axes)),
         setting=True,
     )

@@ -173,7 +173,7 @@ def _spreads(archive: Archive, name: str) -> dict[str, Spread]:
 
 def _allowance(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-        raise ValueError(f"the allowance of {key!r:.100} is no number above 0")
+        raise ValueError(f"the allowance of {key!r:.100} is not a number above 0")
     return float(value)
 
 
@@ -224,7 +224,7 @@ def _maps(archive: Archive, sets: Sequence[Samples | None]) -> dict[str, SampleM
     Raises
     ------
     ValueError
-        If a map has not a place for each sample.
+        If a map lacks a place for each sample.
     """
     maps = {}
     for view, name in archive.named("map/", ".json").items():
@@ -234,7 +234,7 @@ def _maps(archive: Archive, sets: Sequence[Samples | None]) -> dict[str, SampleM
         points = tuple(archive.array(n) for n in names)
         sizes = [len(samples.vectors[view]) for samples in sets if samples is not None]
         if [array.shape for array in points] != [(size, 2) for size in sizes]:
-            raise ValueError(f"the map of {view!r} has not a place for each sample")
+            raise ValueError(f"the map of {view!r} lacks a place for each sample")
         if any(array.dtype.kind != "f" or not np.isfinite(array).all() for array in points):
             raise ValueError(f"the map of {view!r} holds places that are not finite numbers")
         maps[view] = SampleMap(_method(about["method"]), _shares(about["explained"]), points)

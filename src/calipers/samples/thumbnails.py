@@ -58,5 +58,5 @@ def media_type(data: bytes) -> str:
     """
     found = [name for name, start in STARTS.items() if data.startswith(start)]
     if not found or len(data) > LARGEST:
-        raise ValueError(f"{len(data):,} bytes that begin {data[:4]!r} are no thumbnail")
+        raise ValueError(f"{len(data):,} bytes that begin {data[:4]!r} are not a thumbnail")
     return found[0]

@@ -119,7 +119,7 @@ def check_left(given: SampleSet, left: Iterable[str], option: str) -> None:
         raise InputError(
             f"{given.place}: {option} leaves nothing of {emptied:,} of its "
             f"{counted(filled, 'text')}; at most half of them may be left empty, since scores "
-            "would speak of nothing"
+            "would be meaningless"
         )
 
 

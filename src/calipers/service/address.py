@@ -153,7 +153,7 @@ def read_address(text: str, kind: ServiceKind) -> Address:
     try:
         parts = urlsplit(text.strip())
     except ValueError as error:
-        raise InputError(f"{shown!r} is no address: {error}") from None
+        raise InputError(f"{shown!r} is not an address: {error}") from None
     if parts.scheme not in _USUAL_PORTS or not parts.netloc:
         raise InputError(
             f"the address of {kind.noun} must begin with http:// or https:// and a host; found "
@@ -175,10 +175,11 @@ def read_address(text: str, kind: ServiceKind) -> Address:
         if ":" in host:
             ipaddress.IPv6Address(host)
     except ValueError as error:
-        raise InputError(f"{parts.netloc!r} is no host with a port: {error}") from None
+        raise InputError(f"{parts.netloc!r} is not a host with a port: {error}") from None
     if ":" not in host and not _HOST.fullmatch(host):
         raise InputError(
-            f"{parts.netloc!r} is no host; parts of letters, digits and '-', at most 63 each, with "
+            f"{parts.netloc!r} is not a host; parts of letters, digits and '-', at most 63 each, "
+            "with "
             "'.' between them make one"
         )
     path = parts.path.rstrip("/")

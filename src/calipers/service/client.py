@@ -352,7 +352,7 @@ class Client:
         times = "once" if attempts == 1 else f"{attempts} times"
         words = f"{self._address.shown}: asked {times}, at last {error}"
         if error.after:
-            raise CalipersError(f"{words}; it asks to be left alone for {error.after:,.0f} seconds")
+            raise CalipersError(f"{words}; it asks to wait for {error.after:,.0f} seconds")
         most = self._policy.most(error, answered=self._answered)
         raise CalipersError(
             f"{words} (given up after {state.seconds_since_start:,.0f} seconds: such a request is "

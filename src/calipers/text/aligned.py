@@ -429,7 +429,7 @@ def chrf(
     def note(_: list[list[float]]) -> str | None:
         """Say that the words of chrF++ are none in some scripts."""
         if word_order and lack_spaces(rows.references):
-            return "its words stand between white space, which the references do not have; use chrf"
+            return "its words are separated by white space, which the references lack; use chrf"
         return None
 
     return sacrebleu_score("chrf", metric, metric, rows, note=note, beta=beta)
@@ -497,7 +497,7 @@ def ter(
             "ter",
             np.nan,
             signature=signature({"metric": "ter", "n": len(rows.texts), "calipers": __version__}),
-            reason="the references are in a script without spaces, of which TER takes a whole "
+            reason="the references are in a script without spaces, in which TER takes a whole "
             "clause for one word; use chrf",
         )
     words = metric._preprocess_segment

@@ -192,7 +192,8 @@ def climb(wins: Matrix, ties: Matrix) -> Summit:
             theta: Matrix = point[:n]
             return Summit(theta, float(point[n]), covariance, likelihood, step)
     raise InputError(
-        f"the scores did not settle in {MOST_STEPS} steps: some wins are too lopsided to be fitted"
+        f"the scores did not converge in {MOST_STEPS} steps: some wins are too lopsided to be "
+        "fitted"
     )
 
 

@@ -26,7 +26,7 @@ from calipers.uncertainty.spread import check_level, quantile
 FEWEST = 2
 """Prompts below which nothing tells how far they differ."""
 
-ONE_PROMPT = "a single prompt does not tell how far prompts differ"
+ONE_PROMPT = "a single prompt does not show how far prompts differ"
 NO_PROMPT = "no prompt has enough samples"
 
 

@@ -25,13 +25,13 @@ TieRule = Literal["half", "random", "drop"]
 
 
 def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the names as a tuple, or say which is no name or stands there twice."""
+    """Give the names as a tuple, or say which is no name or occurs twice."""
     names = tuple(names)
     for place, name in enumerate(names, start=1):
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"names: every system needs a name, found {name!r} as number {place}")
         if name in names[: place - 1]:
-            raise InputError(f"names: {name!r} stands there twice")
+            raise InputError(f"names: {name!r} occurs twice")
     return names
 
 
@@ -131,7 +131,7 @@ def _as_text(row: int, given: object) -> str:
     if _is_missing(given):
         raise InputError(f"row {row}: the answer is missing")
     if isinstance(given, bool | np.bool_):
-        raise InputError(f"row {row}: the answer {given!r} is no name, letter, step or number")
+        raise InputError(f"row {row}: the answer {given!r} is not a name, letter, step or number")
     return _text(given)
 
 

@@ -379,8 +379,8 @@ def check_more_than_sides(pairs: RatedPairs) -> None:
     shown = f" (always for the text shown {always[0]})" if always else ""
     where = f"all {len(groups):,} pairs" if len(groups) > 1 else "the only pair"
     raise InputError(
-        f"in {where} the answer turns round when the sides are swapped{shown}, "
-        "so the answers tell nothing of the systems"
+        f"in {where} the answer changes when the sides are swapped{shown}, "
+        "so the answers say nothing about the systems"
     )
 
 

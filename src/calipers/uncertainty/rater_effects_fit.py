@@ -152,7 +152,7 @@ def choose_parameters(
     if several:
         effects = (DISCRIMINATION, *([SIDE] if side else []), *([TIE] if tie else []))
     elif table.raters[0] < 0:
-        left_out.append("nobody knows who answered: how raters differ cannot be estimated")
+        left_out.append("the raters are unknown: differences between raters cannot be estimated")
     else:
         left_out.append(
             "one rater answered all: a discrimination is relative to others, and is left out"
@@ -472,7 +472,8 @@ def climb_with_raters(
     except np.linalg.LinAlgError:
         pass  # a parameter on its way to infinity
     raise InputError(
-        f"the scores with effects of raters did not settle in {MOST_STEPS} steps: some raters are "
+        f"the scores with effects of raters did not converge in {MOST_STEPS} steps: some raters "
+        "are "
         "too lopsided to be fitted; fit without effects of raters"
     )
 
@@ -485,7 +486,7 @@ def _check_sides(table: RaterRows, model: RaterParameters) -> None:
         side = "first" if decided[0] > 0 else "second"
         raise InputError(
             f"every preference whose sides are known is for the text shown {side}: no finite side "
-            "bias fits best, and nothing is left that tells of the systems; fit without effects of "
+            "bias fits best, and nothing is left to compare the systems by; fit without effects of "
             "raters"
         )
 

@@ -174,9 +174,9 @@ def test_a_rubric_of_ones_own(calipers, files, served, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("none.sqlite", "none.sqlite: there is no such study; to make it, give the samples"),
-        ("human.jsonl alpha.jsonl", "human.jsonl: there is such a file already"),
-        ("alpha.jsonl", "alpha.jsonl: is no study"),
+        ("none.sqlite", "none.sqlite: there is no such study; to create it, give the samples"),
+        ("human.jsonl alpha.jsonl", "human.jsonl: the file already exists"),
+        ("alpha.jsonl", "alpha.jsonl: is not a study"),
         ("s.sqlite alpha.jsonl", "pairs are of two systems, but there is one"),
         ("s.sqlite alpha.jsonl none.jsonl", "none.jsonl: there is no such file"),
         (f"{NEW} --annotators 0", "from 1 to 2,000"),

@@ -98,7 +98,7 @@ def test_a_baseline_is_read_from_zip_or_json(calipers, runs):
     found = calipers("check", "run.json", "--against", "old.zip", *condition)
     assert found.exit_code == 0, found.output
     assert "Check of run.json against old.zip" in found.stdout
-    assert "errors of both runs are taken as independent" in " ".join(found.stdout.split())
+    assert "errors of both runs are treated as independent" in " ".join(found.stdout.split())
 
 
 def test_another_k_is_refused(calipers, runs):

@@ -319,7 +319,7 @@ def test_baselines_of_another_reference_or_k_are_refused():
         )
     assert str(refused.value) == (
         "recall of the run and of the baseline are not comparable (reference: aa in the run, bb in "
-        "the baseline); make the baseline anew with the settings of the run"
+        "the baseline); recreate the baseline with the settings of the run"
     )
 
 

@@ -61,7 +61,7 @@ def test_a_second_run_finds_its_samples_and_another_seed_is_refused(calipers):
     before = Path("out.jsonl").read_bytes()
     again = generate(calipers, "--n", "20", "-o", "out.jsonl")
     assert (first.exit_code, again.exit_code) == (0, 0)
-    assert "20 of them were there already." in again.stdout
+    assert "20 of them already existed." in again.stdout
     assert Path("out.jsonl").read_bytes() == before
     other = generate(calipers, "--n", "20", "--seed", "1", "-o", "out.jsonl")
     assert other.exit_code == 2

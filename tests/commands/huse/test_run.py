@@ -185,7 +185,7 @@ def test_judgements_of_models_alone_are_taken_with_a_warning(files):
     Path("ratings.csv").write_text(text)
     found = huse()
     assert found.settings["judged_by"] == "models"
-    assert any("all judgements are a model's" in note for note in found.warnings)
+    assert any("all judgements are by models" in note for note in found.warnings)
 
 
 def test_a_model_that_was_fitted_to_the_texts_is_named(files):

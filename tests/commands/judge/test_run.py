@@ -178,8 +178,8 @@ def test_of_a_judge_whose_every_pair_flips_nothing_is_learnt(first, shown):
         assert question.flips.value == 1
         assert question.systems == {}
         assert question.reason == (
-            "in all 30 pairs the answer turns round when the sides are swapped (always for the "
-            f"text shown {shown}), so the answers tell nothing of the systems"
+            "in all 30 pairs the answer changes when the sides are swapped (always for the "
+            f"text shown {shown}), so the answers say nothing about the systems"
         )
     assert any("no scores of 'sensible': in all 30 pairs" in text for text in found.warnings)
     assert not any("on which the scores here rest" in text for text in found.warnings)
@@ -431,7 +431,7 @@ def test_what_cannot_be_read_is_asked_for_once_more_and_counted():
     assert counts["tokens"] == 20 * len(model.asked)
     assert len(found.judgements) == counts["answered"]
     (warning,) = found.warnings
-    assert "answers cannot be read, though asked for again (it is not a JSON object" in warning
+    assert "answers cannot be read, even after asking again (it is not a JSON object" in warning
     assert f"{counts['malformed']} could not be read" in " ".join(str(found).split())
 
 

@@ -301,7 +301,7 @@ class Agreement(ByName[MetricAgreement], Result):
     def verdict(self) -> str:
         """Whether the verdict depends on the embedder, in one sentence."""
         if not any(metric.pairs for metric in self):
-            return "for none of the metrics is one direction better, so there is no verdict"
+            return "no metric has a better direction, so there is no verdict"
         if not any(pair.compared for metric in self for pair in metric.pairs):
             return (
                 "whether the ranking depends on the embedder is unknown: no two columns have a "

@@ -139,12 +139,12 @@ EXAMPLES = (
         "calipers annotate study.sqlite -r human.jsonl a.jsonl b.jsonl --annotators 5",
     ),
     (
-        "Go on another day; write what has been answered:",
+        "Continue another day; export the answers:",
         "calipers annotate study.sqlite\n"
         "    calipers annotate study.sqlite --export judgements.csv",
     ),
     (
-        "See how far it is, and bring in two more people:",
+        "Show the progress, and add two more people:",
         "calipers annotate study.sqlite --status\n"
         "    calipers annotate study.sqlite --add-annotators ada,grace",
     ),
@@ -165,8 +165,10 @@ EXAMPLES = (
     json=Json,
     reads=("generated",),
     serves=True,
-    stopped="stopped. Every answer that was sent is in the study; the same command without "
-    "samples goes on.",
+    stopped=(
+        "stopped. Every answer that was sent is in the study; the same command without samples "
+        "continues."
+    ),
     shown=EXAMPLES,
     common=("host", "export", "status", "add_annotators"),
 )

@@ -25,7 +25,7 @@ class AnnotateOptions(Seeded, Judged, Reading):
         None,
         "What the systems wrote: a mapping from name to texts, or whatever else "
         ":func:`calipers.compare` takes; of a system of several files the first is judged. None "
-        "opens a study that is there.",
+        "opens an existing study.",
         flag=(),
     )
     task: str | None = reworded(Judged, "task", common=False)
@@ -49,14 +49,13 @@ class AnnotateOptions(Seeded, Judged, Reading):
     n: int = reworded(Judged, "n", common=False)
     per_annotator: int | None = option(
         None,
-        "Most items of one annotator. By default there is no limit, and everybody can go on until "
-        "nothing is left.",
+        "Maximum number of items per annotator. By default there is no limit.",
         whole(1),
     )
     checks: int = option(
         3,
-        "For pairs: attention checks that each annotator is shown, a text against the same text "
-        "with its words shuffled.",
+        "For pairs: attention checks shown to each annotator: a text against the same text with "
+        "its words shuffled.",
         whole(0),
         common=True,
     )

@@ -60,7 +60,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
         return _open(path, options)
     if path.exists():
         raise InputError(
-            f"{path}: there is such a file already, and samples can only be given to a new study; "
+            f"{path}: the file already exists, and samples can only be given to a new study; "
             "leave them out to go on with this one, or choose another name"
         )
     annotators = annotator_names(options.annotators)
@@ -102,7 +102,7 @@ def _open(path: Path, options: AnnotateOptions) -> AnnotationStudy:
     """Open a study; what was fixed when it was made cannot be given again."""
     if not path.exists():
         raise InputError(
-            f"{path}: there is no such study; to make it, give the samples that are judged"
+            f"{path}: there is no such study; to create it, give the samples to be judged"
         )
     changed = next(
         (

@@ -55,8 +55,8 @@ class CheckOptions(Group):
     )
     inconclusive: Inconclusive = option(
         "report",
-        "What a check that is inconclusive ends as: an exit code of its own, 3 (report), a pass, 0 "
-        "(pass), or a failure, 1 (fail).",
+        "How an inconclusive check ends: with an exit code of its own, 3 (report), as a pass, 0 "
+        "(pass), or as a failure, 1 (fail).",
         one_of("report", "pass", "fail"),
         panel=CERTAINTY,
         setting=True,

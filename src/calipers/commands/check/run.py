@@ -293,7 +293,7 @@ def _check_comparable(
     if differing:
         raise InputError(
             f"{key} of {run.name} and of {baseline.name} are not comparable "
-            f"({'; '.join(differing)}); make the baseline anew with the settings of the run"
+            f"({'; '.join(differing)}); recreate the baseline with the settings of the run"
         )
 
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 READING = (
     "held_out is other human text of the same kind: it shows how close to 1 these scores can be. "
-    "markov_chain has the right words in an order without sense: by meaning it is fairly close to "
-    "human texts, by form it is far from them, since its texts are all written alike. "
-    "near_copies repeats five paragraphs: each is good, so precision is high, but almost none "
-    "of the variety is there, so recall is close to 0."
+    "markov_chain has the right words in a meaningless order: by meaning it is fairly close to "
+    "human texts, by form it is far from them, since its texts are all written alike. near_copies "
+    "repeats five paragraphs: each is good, so precision is high, but almost all variety is "
+    "missing, so recall is close to 0."
 )
 """How to read the table of the demo, in three sentences."""
 

@@ -35,7 +35,7 @@ EXAMPLES = (
         "      --decoding temperature=0.8,top_k=40 --output out.jsonl",
     ),
     (
-        "Compare them with the texts that go on where the prompts end:",
+        "Compare the continuations with those of people:",
         "calipers compare -r human.jsonl out.jsonl --strip-prompt",
     ),
     (

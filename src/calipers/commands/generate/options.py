@@ -37,20 +37,20 @@ class GenerateOptions(Running, Generating):
     seed: int = reworded(
         Seeded,
         "seed",
-        "Seed of the samples: with the number of a sample it fixes the random numbers that it is "
-        "drawn by.",
+        "Seed of the samples: with the index of a sample it fixes the random numbers of that "
+        "sample.",
         panel=LANGUAGE_MODEL,
     )
     price: str | None = option(
         None,
-        "Price of a million tokens read, and of a million written, such as 0.15,0.60, to say what "
-        "the samples cost.",
+        "Prices per million input and output tokens, such as 0.15,0.60, to report what the samples "
+        "cost.",
         Rule("be two numbers such as 0.15,0.60", _is_price, metavar="IN,OUT"),
         panel=LANGUAGE_MODEL,
     )
     output: Any = option(
         None,
-        "File to write the samples to, as JSON lines. A run that was stopped goes on where it was. "
+        "File to write the samples to, as JSON lines. A stopped run continues where it was. "
         "In Python None leaves them in memory.",
         panel=OUTPUT,
         flag=("--output", "-o"),

@@ -71,14 +71,14 @@ class Generation:
             f"{counts['tokens']:,} tokens; {ended}."
         ]
         if counts["new"] < len(self):
-            lines.append(f"{len(self) - counts['new']:,} of them were there already.")
+            lines.append(f"{len(self) - counts['new']:,} of them already existed.")
         if "cost" in counts:
             lines.append(f"At {counts['price']} a million tokens: {counts['cost']:.4f}.")
         lines += [f"Note: {note}." for note in self.notes]
         return "\n".join(lines)
 
 
-_REASONS = {"stop": "ended by themselves", "length": "cut at the most tokens"}
+_REASONS = {"stop": "ended by themselves", "length": "cut at the token limit"}
 
 
 def _decoding(data: Mapping[str, Any]) -> str:

@@ -113,7 +113,7 @@ def _remarks(result: HuseResult) -> Iterator[str]:
     """Say what the likelihoods are."""
     prompted = ", each text given its prompt" if result.settings["given_prompt"] else ""
     yield (
-        "likelihoods are the log-probability of a text a token"
+        "likelihoods are the log-probability of a text per token"
         f"{prompted}, under the model as it is, without truncation or temperature: HUSE-D is about "
         "texts that the model wrote so"
     )

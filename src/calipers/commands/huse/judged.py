@@ -122,8 +122,7 @@ def judged_texts(
         notes.append(f"{counted(len(answers) - len(people), 'judgement')} of models left out")
     if not people and answers:
         notes.append(
-            "all judgements are a model's: HUSE is defined by those of people, which a model's may "
-            "differ from"
+            "all judgements are by models; HUSE is defined by those of people, which may differ"
         )
     taken = people or answers
     sides = [_of_set(samples, taken) for samples in (reference, generated)]

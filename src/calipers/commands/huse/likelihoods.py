@@ -97,7 +97,7 @@ def _of_set(
     if summary.content_hash != read.content_hash:
         raise InputError(
             f"{where}: has likelihoods of other texts than {samples.source} holds, or of the same "
-            "in another order or shortened"
+            "texts reordered or shortened"
         )
     with np.errstate(divide="ignore"):
         values: Vector = -np.log(np.asarray(score.per_sample, dtype=np.float64))

@@ -61,8 +61,8 @@ class HuseOptions(Running, Loading, Seeded, Reading):
     )
     model: Any = option(
         None,
-        "In place of --likelihoods the model that wrote the texts, which is then asked: anything "
-        "that --model of calipers likelihood takes.",
+        "The model that wrote the texts, in place of --likelihoods: anything that --model of "
+        "calipers likelihood takes.",
         MODEL,
         panel=LANGUAGE_MODEL,
         flag=("--model", "-m"),
@@ -94,8 +94,8 @@ class HuseOptions(Running, Loading, Seeded, Reading):
     max_words: int | None = reworded(
         Judged,
         "max_words",
-        "Raters were shown no more than N words of each text, as --max-words of calipers annotate "
-        "or calipers judge said.",
+        "Raters saw at most N words of each text, as set by --max-words of calipers annotate or "
+        "calipers judge.",
     )
     drop_flagged: bool = option(
         False,

@@ -142,8 +142,8 @@ def _read(reference: Any, generated: Any, options: HuseOptions) -> tuple[SampleS
             raise InputError(f"{where(samples)}: HUSE is of texts; this set holds {samples.kind}")
     if ours.name == theirs.name:
         raise InputError(
-            f"both sets are called {ours.name!r}; name them apart, as their judgements do "
-            "(NAME=FILE)"
+            f"both sets are called {ours.name!r}; give them different names, as their judgements "
+            "do (NAME=FILE)"
         )
     return ours, theirs
 

@@ -278,8 +278,8 @@ class AskedJudge:
         counts = self.counts()
         if counts["refused"]:
             yield (
-                f"{self.name} refused {counts['refused']:,} of {counts['asked']:,} answers: what "
-                "it refuses is not judged, and may not be a random part"
+                f"{self.name} refused {counts['refused']:,} of {counts['asked']:,} answers: "
+                "refused items are not judged, and may not be a random sample"
             )
         if counts["malformed"]:
             problems = Counter(
@@ -291,7 +291,7 @@ class AskedJudge:
             most = "" if len(problems) == 1 else f", {times:,} times"
             yield (
                 f"{self.name}: {counts['malformed']:,} of {counts['asked']:,} answers cannot be "
-                f"read, though asked for again ({problem}{most})"
+                f"read, even after asking again ({problem}{most})"
             )
 
 

@@ -103,7 +103,7 @@ def judge(
 def _unusable(judging: Judging, output: object) -> CalipersError:
     """Say of judges that gave no answer that can be used what they answered instead."""
     again = (
-        "" if output is None else " What came is kept: the same command asks for none of it again."
+        "" if output is None else " Answers are kept: the same command does not ask for them again."
     )
     reasons = "; ".join(judging.warnings[:MOST_REPEATED])
     return CalipersError(f"no answer can be used, so that nothing is judged: {reasons}.{again}")

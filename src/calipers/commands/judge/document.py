@@ -279,11 +279,11 @@ def _meanings(judging: Judging) -> Iterator[tuple[str, str]]:
     pairs = judging.task == "pairs"
     yield "agrees with itself", "share of the same answers when the same is asked again"
     if pairs:
-        yield "flips", "pairs of which it prefers the other text when the sides are swapped"
+        yield "flips", "pairs in which it prefers the other text when the sides are swapped"
         yield "first", "answers that prefer the text shown first, of those that prefer one"
         yield (
             "circles",
-            "triples of systems that it prefers in a circle; a coin would make 25 % of them so",
+            "triples of systems with circular preferences; a coin toss would give 25 %",
         )
         yield "ties", "answers that prefer neither text"
     yield (
@@ -304,5 +304,5 @@ def _meanings(judging: Judging) -> Iterator[tuple[str, str]]:
     if people and pairs:
         yield (
             "discrimination",
-            "how clearly it tells systems apart: 1 is as clearly as people do on average",
+            "how clearly it distinguishes systems: 1 is as clearly as people do on average",
         )

@@ -79,7 +79,7 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
         Writing,
         "decoding",
         "How answers are chosen: greedy, or sampled, such as temperature=1 (ancestral). Only "
-        "sampled answers show how far a judge varies by itself. In Python also a "
+        "sampled answers show how much a judge varies between runs. In Python also a "
         ":class:`~calipers.language_model.decoding.Decoding`.",
         default="greedy",
         common=False,
@@ -87,14 +87,14 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
     max_tokens: int = reworded(
         Writing,
         "max_tokens",
-        "Most tokens of an answer, what the model thinks before it included.",
+        "Maximum number of tokens of an answer, including what the model thinks before it.",
         common=False,
     )
     max_requests: int | None = reworded(
         LanguageModelling,
         "max_requests",
         "Stop after N requests to the server of a judge. What was received is kept, and the same "
-        "command goes on from there.",
+        "command continues from there.",
     )
     price: str | None = reworded(
         GenerateOptions,
@@ -124,7 +124,7 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
     output: Any = option(
         None,
         "File to write the judgements to, as .csv or .jsonl. All answers are kept as they came in "
-        "a folder beside it, and a run that was stopped goes on where it was. In Python "
+        "a folder beside it, and a stopped run continues where it was. In Python "
         "None leaves them in memory.",
         panel=OUTPUT,
         flag=("--output", "-o"),

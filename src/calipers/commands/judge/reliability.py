@@ -124,8 +124,8 @@ def _warnings(judge: Judge) -> Iterator[str]:
             yield f"{judge.name}: no scores of {question.name!r}: {question.reason}"
         elif question.spread == 0 or question.ties.value == 1:
             yield (
-                f"{judge.name} gives the same answer to {question.name!r} throughout, so that "
-                "it tells nothing"
+                f"{judge.name} gives the same answer to {question.name!r} throughout, so it "
+                "carries no information"
             )
     scored = [question for question in judge.questions.values() if question.reason is None]
     for side in ("first", "second"):

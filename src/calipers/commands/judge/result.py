@@ -417,7 +417,7 @@ class JudgingPlan(Plain):
         if self.cost is not None and len(self.judges) > 1:
             lines.append(f"In all about {self.cost:.4f}.")
         lines.append(
-            "Tokens are estimated, one for 4 bytes of UTF-8. Not counted: answers that cannot be "
-            "read and are asked for once more, and what a model thinks before it answers."
+            "Tokens are estimated, one for 4 bytes of UTF-8. Not counted: repeated requests for "
+            "unreadable answers, and what a model thinks before it answers."
         )
         return "\n".join([*lines, *(f"Note: {note}." for note in self.notes)])

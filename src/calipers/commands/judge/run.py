@@ -376,6 +376,6 @@ def _check_table(options: JudgeOptions, folder: Path | None) -> Path | None:
     output = at_home(options.output)
     if output.exists() and not options.overwrite and not any(folder.iterdir()):
         raise InputError(
-            f"{output}: there is such a file already, which calipers judge did not write; {REMEDY}"
+            f"{output}: the file already exists and was not written by calipers judge; {REMEDY}"
         )
     return output

@@ -35,7 +35,7 @@ EXAMPLES = (
         "      --metrics decoder",
     ),
     (
-        "Keep what a slow model says, and measure again without it:",
+        "Save the scores of a slow model, and measure again without it:",
         "calipers likelihood model.jsonl -r human.jsonl --model ./large \\\n"
         "      --log-probabilities large.npz\n"
         "    calipers likelihood model.jsonl -r human.jsonl --model large.npz \\\n"

@@ -61,7 +61,7 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     reference: Any = reworded(
         TextOptions,
         "reference",
-        "Reference texts, such as texts that people wrote: adds their numbers, and the gap. The "
+        "Reference texts, such as human texts: adds their scores, and the gap. The "
         "gap is |ppl(Q) - ppl(P)|. Any file that calipers compare reads; - is standard input.",
     )
     generator: str | Path | LanguageModel | None = option(
@@ -105,17 +105,17 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     )
     first_token: str | None = option(
         None,
-        "What becomes of the first token of a text, which nothing stands before: bos puts the "
-        "token that begins texts before it, skip leaves it unscored and counts none of its bytes "
-        "and words. By default bos, or skip where the model has no such token.",
+        "How the first token of a text, which nothing precedes, is scored: bos puts the token that "
+        "begins texts before it, skip leaves it unscored and excludes its bytes and words. By "
+        "default bos, or skip where the model has no such token.",
         one_of("skip", "bos"),
         panel=LANGUAGE_MODEL,
         setting=True,
     )
     stride: int | None = option(
         None,
-        "In texts longer than the context of the model, how many tokens the window moves at a "
-        "time. By default half of the context.",
+        "Tokens that the window moves at a time, in texts longer than the context of the model. By "
+        "default half of the context.",
         whole(1),
         panel=LANGUAGE_MODEL,
         setting=True,
@@ -183,7 +183,7 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
     dtype: str = reworded(
         Loading,
         "dtype",
-        "Number format of the model. float32 gives the same numbers on every machine but for the "
+        "Number format of the model. float32 gives the same numbers on every machine up to the "
         "last digits; auto is faster on hardware with bfloat16 and changes them slightly.",
     )
     endpoint: str | None = reworded(
@@ -194,7 +194,7 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
         "api.openai.com from OPENAI_API_KEY.",
     )
     max_requests: int | None = reworded(
-        LanguageModelling, "max_requests", "Most requests that are sent to a server."
+        LanguageModelling, "max_requests", "Maximum number of requests to a server."
     )
     threads: int | None = reworded(TextOptions, "threads")
 

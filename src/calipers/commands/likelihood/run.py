@@ -615,8 +615,8 @@ def _wrote(
         other = bool(revision and model.revision) and revision != model.revision
         if _last(name) == _last(model.name) and not other:
             text = (
-                f"its texts were written by {name!r}, the model that measures them: a model "
-                "finds its own texts likelier than others; use another one"
+                f"its texts were written by {name!r}, the model that measures them: a model finds "
+                "its own texts likelier than others; use another model"
             )
             yield Caution("scorer", "scored by the model that wrote it", text)
             return
@@ -689,7 +689,7 @@ def _clipped(result: TextResult) -> Iterator[Caution]:
             text = (
                 "the comparison of the two models estimates one of its divergences at "
                 f"{clipped[1]} nats, which is negative by chance and counts as 0: its summaries "
-                "say that the models are nearer to each other than was measured"
+                "make the models appear closer than measured"
             )
             yield Caution("ratios", "a negative divergence counts as 0", text)
         return

@@ -387,7 +387,7 @@ def _meanings(overlap: Overlap) -> Iterator[tuple[str, str]]:
         yield "±", "standard deviation over the pairs of files"
     if len(overlap.systems) > IN_FULL:
         yield "inside", "the mean of a system's precision with each of the others as the reference"
-        yield "covers", "the mean of its recall likewise"
+        yield "covers", "the mean of its recall with each of the others"
     yield "within", f"at least {high:g} % of one inside the other, but not the reverse"
     yield "cover", f"at least {high:g} % in both directions"
     yield "disjoint", f"at most {low:g} % in both directions"

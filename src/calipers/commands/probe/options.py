@@ -63,7 +63,7 @@ class ProbeOptions(Embedding, Seeded, Reading):
     normalise: Norm | None = reworded(
         Neighbours,
         "normalise",
-        "What is done to every vector first: l2 scales it to length one, so that only its "
+        "How every vector is scaled first: l2 scales it to length one, so that only its "
         "direction counts; none leaves it as it is. By default l2.",
     )
     seeds: int = option(

@@ -51,7 +51,7 @@ SCORES = {
     "distinct_texts": ("texts", "samples of {k} that are different texts, letter case aside"),
     "similarity": ("alike", "mean cosine of two samples of one prompt"),
     "between": ("others", "mean cosine of samples of different prompts"),
-    "contrast": ("contrast", "alike less others: what the prompt explains"),
+    "contrast": ("contrast", "alike minus others: what the prompt explains"),
     "string_similarity": ("strings", "share of word trigrams that two samples of a prompt share"),
     "vendi_within": ("Vendi", "Vendi score of {k} samples of a prompt"),
     "conditional_vendi": ("cond V", "conditional Vendi: different samples for a given prompt"),
@@ -542,7 +542,10 @@ def _meanings(answers: ByPrompt, *, whole: bool) -> Iterator[tuple[str, str]]:
 def _meanings_of_tests(tests: Sequence[PromptTest]) -> Iterator[tuple[str, str]]:
     tested = {test.test for test in tests if not test.reason}
     if "classifier" in tested:
-        yield "across", "a classifier of what differs alike from prompt to prompt"
-        yield "AUC", "chance to tell which of two answers to a prompt is whose; 0.5 by chance"
+        yield "across", "a classifier of differences that recur across prompts"
+        yield (
+            "AUC",
+            "probability of telling which of two answers to a prompt is whose; 0.5 is chance",
+        )
     if tested & {"gaussian", "hamming"}:
         yield "within", "MMD of the samples of each prompt, by embeddings (Gaussian) or characters"

@@ -16,7 +16,7 @@ class PromptsOptions(Embedding, Seeded, Reading):
     by_prompt: str | None = option(
         None,
         "Field of each row that names its prompt: a text, a number or an id. By default the field "
-        "prompt. In Python sample sets bring it along, as prompts or as clusters "
+        "prompt. In Python, sample sets carry it, as prompts or as clusters "
         "(``SampleSet.from_texts(texts, name=..., prompts=...)``, "
         ":meth:`~calipers.samples.SampleSet.with_clusters`).",
         label("with_clusters"),
@@ -33,7 +33,7 @@ class PromptsOptions(Embedding, Seeded, Reading):
     )
     threshold: float = option(
         0.8,
-        "Cosine of two embeddings from which on two samples of a prompt count as the same answer, "
+        "Cosine of two embeddings from which two samples of a prompt count as the same answer, "
         "for distinct k.",
         share("0.8"),
         setting=True,
@@ -42,8 +42,8 @@ class PromptsOptions(Embedding, Seeded, Reading):
     strip_prompt: bool = reworded(
         Sampling,
         "strip_prompt",
-        "Leave out the prompt at the start of every text, so that samples are not alike for "
-        "repeating it. The prompt is the one in the field prompt.",
+        "Remove the prompt at the start of every text, so that samples are not alike because they "
+        "repeat it. The prompt is the one in the field prompt.",
     )
     permutations: int = option(
         999,

@@ -42,9 +42,9 @@ class RankOptions(Seeded):
         None,
         "In place of --judgements, known quality scores: a table with the column system and "
         "columns of numbers, higher is better. Metrics are compared with each column separately; "
-        "a column NAME_sd holds the standard errors of the column NAME. Of a leaderboard, whose "
-        "first column names the systems without a name of its own, --truth-column says which "
-        "columns are meant. In Python also a dict from system to number.",
+        "a column NAME_sd holds the standard errors of the column NAME. For a leaderboard whose "
+        "first column names the systems but has no header, --truth-column names the columns to "
+        "use. In Python also a dict from system to number.",
         panel=INPUT,
         metavar="FILE",
         source=True,
@@ -91,12 +91,12 @@ class RankOptions(Seeded):
         "How ties are counted: as an outcome of their own by Davidson's model (davidson, JASA "
         "1970), as half a win for each (half), as a win for one at random (random, as in appendix "
         "E of Pillutla et al.), or not at all (drop). Davidson's model leaves the scores on their "
-        "scale; half and random draw them together.",
+        "scale; half and random shrink them.",
         one_of("davidson", "half", "random", "drop"),
     )
     raters: HowRaters | None = option(
         None,
-        "What becomes of answers of one rater, who are alike: their standard errors come from "
+        "How answers of one rater, which are alike, are treated: their standard errors come from "
         "clusters (clustered), every rater has a discrimination and a bias towards the text shown "
         "first (effects), or they count as those of many (ignore). By default clustered, where "
         "the raters are known: by rater, and by item where several saw the same ones or there is "

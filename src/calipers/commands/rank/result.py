@@ -101,7 +101,7 @@ class Fit(ByKey[Player], Plain):
             if not math.isfinite(value):
                 raise ValueError(f"{name} is null, not a number")
         if self.ties not in ("davidson", "half", "random", "drop"):
-            raise ValueError(f"ties is {self.ties!r:.100}, no treatment of ties")
+            raise ValueError(f"ties is {self.ties!r:.100}, not a treatment of ties")
         if not 0 < self.level < 1:
             raise ValueError(f"level is {self.level}, not a number between 0 and 1")
 

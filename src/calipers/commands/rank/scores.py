@@ -363,7 +363,7 @@ def _add(column: MetricColumn, key: str, name: str, score: Mapping[str, Any], so
     if reference is not None:
         column.reference[name] = reference
     if value is None:
-        column.reasons[name] = str(score.get("reason") or "no reason was kept")
+        column.reasons[name] = str(score.get("reason") or "no reason was recorded")
     else:
         column.add(name, value, *_deviation(score, place))
 

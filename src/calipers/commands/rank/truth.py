@@ -122,8 +122,8 @@ def _leaderboard(table: RowTable) -> RowTable:
     else:
         table.need(
             SYSTEM,
-            hint="; the systems stand in it, or in a first column without a name, or in "
-            f"one called {either(USUAL)}",
+            hint="; the systems are in it, in a first column without a name, or in one called "
+            f"{either(USUAL)}",
         )
     rows = tuple(
         (number, {SYSTEM if key == named else key: value for key, value in row.items()})

@@ -23,7 +23,7 @@ class TextOptions(Running, Tagged, Seeded, Sizes):
 
     reference: Any = option(
         None,
-        "Reference texts, such as texts that people wrote: their statistics are shown beside those "
+        "Reference texts, such as human texts: their statistics are shown beside those "
         "of each set, with the difference. The gap is |T(Q) - T(P)|. Any file that calipers "
         "compare reads; - is standard input.",
         panel=INPUT,

@@ -58,8 +58,8 @@ class TuneOptions(CompareOptions, Generating):
     )
     samples: str | Path | None = option(
         None,
-        "Folder in which the samples of each value are kept, a file each. A run that was stopped "
-        "goes on where it was.",
+        "Folder in which the samples of each value are kept, a file each. A stopped run continues "
+        "where it was.",
         FOLDER,
         panel=OUTPUT,
         common=True,

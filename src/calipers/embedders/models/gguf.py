@@ -151,7 +151,7 @@ def read_head(path: str | os.PathLike[str]) -> GgufHead:
     Raises
     ------
     InputError
-        If there is no such file, it is no GGUF file or cut short, a part of several, or holds no
+        If there is no such file, it is not a GGUF file or cut short, a part of several, or holds no
         language model with a tokenizer.
     MissingExtraError
         If the package ``gguf`` is not installed.
@@ -165,7 +165,7 @@ def read_head(path: str | os.PathLike[str]) -> GgufHead:
     check_plain(place)
     with place.open("rb") as file:
         if file.read(4) != _MAGIC:
-            raise InputError(f"{path}: is no GGUF file: it must begin with the bytes GGUF")
+            raise InputError(f"{path}: is not a GGUF file: it must begin with the bytes GGUF")
         file.seek(0)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             head = _Reader(content, place).read()
@@ -199,7 +199,7 @@ class _Reader:
         except struct.error as error:
             raise self._damaged("it ends within its head") from error
         except UnicodeDecodeError as error:
-            raise self._damaged("a name in its head is no UTF-8") from error
+            raise self._damaged("a name in its head is not UTF-8") from error
         step = values.get("general.alignment", 32)
         if not isinstance(step, int) or step < 1:
             raise self._damaged(f"general.alignment must be at least 1; found {step!r}")

@@ -207,7 +207,7 @@ def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None
         stack[-1].extend(items)
     elif name == "GLOBAL":
         if value not in (_DICT, _TENSOR, *_STORAGES):
-            raise ValueError(f"asks for {value!r}, which is no part of a plain tensor")
+            raise ValueError(f"asks for {value!r}, which is not part of a plain tensor")
         stack.append(_Global(value))
     elif name == "BINPERSID":
         stack.append(_storage(stack.pop()))

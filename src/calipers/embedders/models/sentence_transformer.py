@@ -142,7 +142,8 @@ class LibraryEmbedder(Embedder):
         while not fits(lambda: encoded.append(self._encoded(texts))):
             if self._batch == 1:
                 raise InputError(
-                    f"the embedder {self.name!r} has not enough memory for a single text; lower "
+                    f"the embedder {self.name!r} does not have enough memory for a single text; "
+                    "lower "
                     "max_length, choose a smaller model, or device 'cpu' if this was a graphics "
                     "card"
                 )

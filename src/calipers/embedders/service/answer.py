@@ -192,15 +192,15 @@ def _decoded(text: str, at: int) -> NDArray[np.float32]:
     try:
         content = base64.b64decode(text, validate=True)
     except ValueError:
-        raise AnswerError(f"a vector for text {at} that is no base64") from None
+        raise AnswerError(f"a vector for text {at} that is not base64") from None
     if len(content) % 4:
-        raise AnswerError(f"a vector for text {at} that is no base64 of float32 numbers")
+        raise AnswerError(f"a vector for text {at} that is not base64 of float32 numbers")
     return np.frombuffer(content, dtype="<f4").astype(np.float32)
 
 
 def _listed(given: Any, at: int) -> NDArray[np.float32]:
     if not isinstance(given, list) or not all(type(number) in (int, float) for number in given):
-        raise AnswerError(f"a vector for text {at} that is no list of numbers")
+        raise AnswerError(f"a vector for text {at} that is not a list of numbers")
     try:
         with np.errstate(over="ignore"):
             return np.array(given, dtype=np.float64).astype(np.float32)

@@ -299,14 +299,11 @@ class PaidVectors:
         if not self._total["known"]:
             return ""
         if self._store is None:
-            return "Nothing is kept of what was answered, since there is no cache folder"
+            return "No answers are kept, because there is no cache folder"
         if self._store.refusal:
-            return (
-                f"Not all that was answered could be kept in {self._store.path} "
-                f"({self._store.refusal})"
-            )
+            return f"Some answers could not be kept in {self._store.path} ({self._store.refusal})"
         return (
-            f"The same command goes on from here: {self._total['safe']:,} of "
+            f"The same command continues from here: {self._total['safe']:,} of "
             f"{self._total['seen']:,} vectors so far are kept in {self._store.path}"
         )
 

@@ -153,7 +153,7 @@ class Batches:
 
         if len(lengths) == 1:
             raise InputError(
-                f"the embedder {self._name!r} has not enough memory for a single text of "
+                f"the embedder {self._name!r} does not have enough memory for a single text of "
                 f"{lengths[0]:,} tokens; lower max_length, choose dtype 'auto' or a smaller "
                 "model, or device 'cpu' if this was a graphics card"
             )

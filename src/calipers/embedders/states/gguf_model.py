@@ -53,7 +53,8 @@ def load_gguf_model(path: Path, *, causal: bool, dtype: str) -> Any:
     head, transformers = read_head(path), _transformers(path)
     if causal and head.architecture in _NOT_CAUSAL:
         raise InputError(
-            f"{path}: is no causal language model: it is a {head.architecture} model, which does "
+            f"{path}: is not a causal language model: it is a {head.architecture} model, which "
+            "does "
             "not predict the next token"
         )
     kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
@@ -117,8 +118,8 @@ def _divide(tokenizer: Any, path: Path, rule: str | None) -> None:
     elif rule not in _AS_GPT2 and rule not in _of_transformers():
         raise InputError(
             f"{path}: divides texts before it makes tokens by the rule {rule!r} "
-            "(tokenizer.ggml.pre), which is not known here, so that its tokens would be other ones "
-            "than in training; give the model as a transformers folder"
+            "(tokenizer.ggml.pre), which is not known here, so that its tokens would differ from "
+            "those in training; give the model as a transformers folder"
         )
 
 

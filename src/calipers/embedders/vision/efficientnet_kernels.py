@@ -131,7 +131,7 @@ class NetworkWeights(NamedTuple):
             wide = len(filters)
             out = len(tensors[f"{name}._project_conv.weight"])
             if wide % LANES or out % 8:
-                raise ValueError(f"a block's channels, {wide} and {out}, are no whole lanes")
+                raise ValueError(f"a block's channels, {wide} and {out}, are not whole lanes")
             by_place = filters.reshape(wide, block.kernel**2).T
             narrow = product(f"{name}._project_conv", f"{name}._bn2")
             out_side = -(-side // block.step)

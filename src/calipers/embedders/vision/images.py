@@ -193,7 +193,8 @@ class ImageBatches:
         if tried == 1:
             shape = " × ".join(map(str, image.shape))
             raise InputError(
-                f"the embedder {self._name!r} has not enough memory for a single image of the "
+                f"the embedder {self._name!r} does not have enough memory for a single image of "
+                "the "
                 f"shape {shape}; choose a smaller model, or device 'cpu' if this was a graphics "
                 "card"
             )

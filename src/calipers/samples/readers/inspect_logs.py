@@ -78,7 +78,7 @@ def read_eval(stream: BinaryIO, source: Source) -> SampleSet:
             return _noted(read_rows(_checked(rows, source), source), status)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise source.error(
-            f"is no log of inspect, or is damaged: {shortened(str(error), 200)}"
+            f"is not a log of inspect, or is damaged: {shortened(str(error), 200)}"
         ) from error
 
 
@@ -95,7 +95,8 @@ def _check_parts(parts: dict[str, zipfile.ZipInfo], samples: list[str], source: 
         if HEADER in parts or START in parts:
             raise source.error("the log of inspect holds no samples; had its run begun?")
         raise source.error(
-            f"is no log of inspect: a zip without samples/*.json; it holds {names(parts, limit=5)}"
+            "is not a log of inspect: a zip without samples/*.json; it holds "
+            f"{names(parts, limit=5)}"
         )
 
 
@@ -118,7 +119,7 @@ def _checked(rows: Iterator[tuple[int, Any]], source: Source) -> Iterator[tuple[
         if not is_inspect(row):
             description = names(row) if isinstance(row, dict) else describe(row)
             raise source.row_error(
-                number, f"is no sample of inspect, {OF_INSPECT}; found {description}"
+                number, f"is not a sample of inspect, {OF_INSPECT}; found {description}"
             )
         yield number, row
 

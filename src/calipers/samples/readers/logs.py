@@ -312,7 +312,7 @@ def inspect_items(
         if not is_inspect(row):
             description = names(row) if isinstance(row, dict) else describe(row)
             raise source.row_error(
-                number, f"is no sample of inspect, {OF_INSPECT}; found {description}"
+                number, f"is not a sample of inspect, {OF_INSPECT}; found {description}"
             )
         if row.get("error"):
             failed.append(number)

@@ -268,7 +268,7 @@ def _check_made(first: Made, made: Sequence[Made | None], paths: Sequence[Path])
     for path, shard_made in zip(paths, made, strict=True):
         if shard_made != first:
             raise InputError(
-                f"{path}: was embedded otherwise than {paths[0]}; all shards of a set must come "
+                f"{path}: was embedded differently from {paths[0]}; all shards of a set must come "
                 "from one run of calipers embed"
             )
 
