@@ -475,7 +475,7 @@ def _runs(table: Table, width: int) -> list[Grid]:
         return min(ways, key=lambda layout: (_widest(layout) > width, len(layout)))
     lead, runs = _strips(table, width)
     grids = packed(lead, runs, width=width)
-    close = len(grids) > 1 or grids[0].gap < GAP
+    close = len(grids) != 1 or grids[0].gap < GAP
     if close and any(column.align == "inline" for column in table.scores):
         grids = _on_one_line(table, lead, width) or grids
     if len(grids) == 1:
