@@ -17,8 +17,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from unicodedata import category
 
+from calipers.lazy import pattern
 from calipers.numeric.arrays import Floats
 from calipers.unicode.composition import composed
+from calipers.unicode.scripts import LETTERS
 from calipers.unicode.written_words import UNIT, UNSPACED, is_spaced, is_unspaced
 
 LONGEST_HAN, LONGEST_OTHER = 4, 6
@@ -30,14 +32,11 @@ EDGE = 2.5e-3
 PART = 0.7
 """From this share of the uses of an n-gram on in a longer one it is a part of that one."""
 
-_HAN = (
-    "\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
-_HIRAGANA = "\u3041-\u3096\u309d-\u309f"
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f\u3099\u309a"
-_UNIT = re.compile(UNIT)
-_STRETCH = re.compile(
+_HAN, _HIRAGANA = LETTERS["Han"], LETTERS["Hiragana"]
+_KATAKANA = LETTERS["Katakana"] + "\uff9e\uff9f\u3099\u309a"
+"""With their voiced marks, which stand apart in half width."""
+_UNIT = pattern(UNIT)
+_STRETCH = pattern(
     f"(?P<han>[{_HAN}]+)|(?P<katakana>[{_KATAKANA}]+)|[{_HIRAGANA}]+"
     f"|(?P<other>(?:(?![{_HAN}{_KATAKANA}{_HIRAGANA}]){UNIT})+)|(?P<spaced>[^{UNSPACED}]+)"
 )

@@ -20,32 +20,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from calipers.lazy import pattern
+from calipers.unicode.scripts import LETTERS
 from calipers.unicode.words import joined
 
-_THAI = "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0edc-\u0edf"
-"""Letters of Thai and Lao."""
-_BURMESE = (
-    "\u1000-\u102a\u103f\u1050-\u1055\u105a-\u105d\u1061\u1065\u1066\u106e-\u1070\u1075-\u1081"
-    "\u108e\ua9e0-\ua9e4\ua9e6-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a\uaa7e\uaa7f"
+_THAI = LETTERS["Thai"] + LETTERS["Lao"]
+_BURMESE = LETTERS["Burmese"]
+_STACKED = _BURMESE + "".join(
+    LETTERS[script] for script in ("Khmer", "Tai_Tham", "Balinese", "Javanese")
 )
-_STACKED = (
-    f"{_BURMESE}\u1780-\u17b3\u17d7\u17dc\u1a20-\u1a54\u1aa7\u1b05-\u1b33\u1b45-\u1b4c\ua984-\ua9b2"
-)
-"""Letters of Burmese, Khmer, Tai Tham, Balinese and Javanese."""
 _STACKS = "\u1039\u17d2\u1a60\u1b44\ua9c0"
 """Signs that put the next consonant below the last one."""
-_SINGLE = (
-    "\u109e\u109f\u17f0-\u17f9\u1950-\u19c9\u19da-\u19ff\u1b61-\u1b6a\u1b74-\u1b7c\u2e80-\u2fd5"
-    "\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f\u3105-\u312f\u31a0-\u31bf"
-    "\u3400-\u4dbf\u4e00-\ua4c6\uaa77-\uaa79\uaa80-\uaaaf\uaab1\uaab5\uaab6\uaab9-\uaabd\uaac0"
-    "\uaac2-\uaadd\uf900-\ufad9\U00016fe3\U00016ff2-\U00016ff6\U0001b001-\U0001b11f"
-    "\U0001b123-\U0001b152\U00020000-\U0003ffff"
-)
-"""Han, hiragana, bopomofo, Yi, Tai Le, New Tai Lue, Tai Viet."""
-_KATAKANA = (
-    "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff9d"
-    "\U0001aff0-\U0001b000\U0001b120-\U0001b122\U0001b155-\U0001b168"
-)
+_SINGLE = LETTERS["Han"] + LETTERS["Hiragana"] + LETTERS["others"]
+_KATAKANA = LETTERS["Katakana"]
 _AROUND = (
     "\u0300-\u036f\u0483-\u0489\u064b-\u0655\u0670\u0951-\u0954\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
     "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064"

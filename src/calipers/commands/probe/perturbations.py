@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from calipers.lazy import pattern
 from calipers.samples import SampleSet
 from calipers.text.termination import ENDS
 from calipers.unicode.written_words import UNIT, UNSPACED, gap, word_spans
@@ -22,8 +23,8 @@ SHARE = 0.1
 """Share of the words that get a typo, or change places with the next."""
 
 REPEATS = 3
-_LETTERS = re.compile(f"(?P<units>{UNIT}{{2}})|[^\\W\\d_{UNSPACED}]{{3,}}")
-_UNIT = re.compile(UNIT)
+_LETTERS = pattern(f"(?P<units>{UNIT}{{2}})|[^\\W\\d_{UNSPACED}]{{3,}}")
+_UNIT = pattern(UNIT)
 _MARKS = re.escape("".join(sorted(ENDS)))
 _WIDE = "。！？｡．"
 _SENTENCE = re.compile(

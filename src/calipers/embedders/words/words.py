@@ -18,6 +18,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.lazy import pattern
 from calipers.unicode.words import word_count
 from calipers.unicode.written_words import UNIT, UNSPACED
 
@@ -30,8 +31,8 @@ _WORDS = re.compile(
     r"|H[HM]*"
     r"|([^M])(?:\1|M)*"  # a mark that stands alone, such as a byte order mark, is not a word
 )
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_UNIT = re.compile(UNIT)
+_UNSPACED = pattern(f"[{UNSPACED}]")
+_UNIT = pattern(UNIT)
 _ENDING = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
 _JOINT = re.compile("['’ʼ‐‑-]")
 

@@ -11,27 +11,30 @@ from collections import Counter
 
 from markupsafe import Markup
 
+from calipers.lazy import pattern
+from calipers.unicode.scripts import LETTERS, letters
+
 MOST = 2_000
 """Characters that are looked at."""
 
-Ranges = tuple[tuple[int, int], ...]
-
-KANA: Ranges = ((0x3041, 0x30FF), (0xFF66, 0xFF9D))
-HANGUL: Ranges = ((0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3))
-HAN: Ranges = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0x20000, 0x3FFFF))
-OTHERS: dict[str, Ranges] = {
-    "th": ((0x0E01, 0x0E5B),),
-    "lo": ((0x0E81, 0x0EDF),),
-    "km": ((0x1780, 0x17DD),),
-    "my": ((0x1000, 0x109F),),
-    "he": ((0x05D0, 0x05EA),),
-    "el": ((0x0370, 0x03FF),),
-    "ka": ((0x10D0, 0x10FF),),
-    "hy": ((0x0531, 0x058A),),
-    "ta": ((0x0B82, 0x0BFA),),
-    "te": ((0x0C00, 0x0C7F),),
-    "si": ((0x0D81, 0x0DF4),),
+SCRIPTS = {
+    "kana": LETTERS["Hiragana"] + LETTERS["Katakana"],
+    "hangul": "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3",
+    "han": LETTERS["Han"],
+    "th": LETTERS["Thai"],
+    "lo": LETTERS["Lao"],
+    "km": LETTERS["Khmer"],
+    "my": LETTERS["Burmese"],
+    "he": "\u05d0-\u05ea",
+    "el": "\u0370-\u03ff",
+    "ka": "\u10d0-\u10ff",
+    "hy": "\u0531-\u058a",
+    "ta": "\u0b82-\u0bb9",
+    "te": "\u0c05-\u0c39",
+    "si": "\u0d85-\u0dc6",
 }
+"""Letters of each script, by the tag of its language where it is that of one."""
+_SCRIPT = pattern("|".join(f"(?P<{name}>[{letters}])" for name, letters in SCRIPTS.items()))
 SHARE, FEW = 0.2, 0.02
 """Share of letters that tells a language; a quotation does not. Of a text with Han characters, the
 share of kana or Hangul that tells Japanese or Korean."""
@@ -48,17 +51,16 @@ def language_of(text: str) -> str:
     start = text[:MOST]
     if start.isascii():
         return ""
-    codes = Counter(map(ord, start))
-    letters = max(1, sum(map(str.isalpha, start)))
-
-    def share(ranges: Ranges) -> float:
-        within = (n for code, n in codes.items() if any(low <= code <= up for low, up in ranges))
-        return sum(within) / letters
-
-    kana, hangul, han = share(KANA), share(HANGUL), share(HAN)
-    if kana + hangul + han >= SHARE:
-        return "ja" if kana >= max(hangul, FEW) else "ko" if hangul >= FEW else "zh"
-    return next((tag for tag, ranges in OTHERS.items() if share(ranges) >= SHARE), "")
+    found = Counter[str | None]()
+    for sign, count in Counter(start).items():
+        if script := _SCRIPT.match(sign):
+            found[script.lastgroup] += count
+    size = max(1, letters(start))
+    kana, hangul = found["kana"], found["hangul"]
+    if kana + hangul + found["han"] >= SHARE * size:
+        few = FEW * size
+        return "ja" if kana >= max(hangul, few) else "ko" if hangul >= few else "zh"
+    return next((str(tag) for tag, count in found.most_common() if count >= SHARE * size), "")
 
 
 def language(text: object) -> Markup:
