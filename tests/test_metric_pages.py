@@ -14,7 +14,7 @@ import calipers
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.likelihoods import LIKELIHOODS
 from calipers.catalogue.texts import TEXT_METRICS
-from extras import need_for_example
+from extras import lack_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {"embeddings": METRICS, "texts": TEXT_METRICS, "likelihoods": LIKELIHOODS}
@@ -72,8 +72,9 @@ def test_an_example_comes_out(extension, kind, name):
     assert test.examples[-1].want == example.printed + "\n"
     try:
         doctest.DebugRunner(verbose=False).run(test)
-    except doctest.UnexpectedException as error:
-        need_for_example(error)
+    except doctest.UnexpectedException as failure:
+        lack_of(failure.exc_info[1])
+        raise
 
 
 def test_links_lead_to_pages_that_are_there(written):
