@@ -147,7 +147,7 @@ def test_a_run_uses_one_embedder_and_says_why(light, asked, tmp_path):
     scripts = result.settings["chosen"]["scripts"]
     assert scripts["generated"] == {"Latin": 1.0}
     assert set(scripts["reference"]) == {"Han", "Hiragana"}
-    assert "· use: texts are English and Japanese ·" in str(result)
+    assert "\nuse: texts are English and Japanese\n" in str(result)
     score = result["generated"].scores["recall"]
     assert "|embedder:use|" in f"|{score.signature}|"
     result.save(tmp_path / "run.zip")
@@ -160,7 +160,8 @@ def test_a_name_chooses(light):
     result = compare(texts(ENGLISH), texts(ENGLISH), embedder="use", **QUICK)
     assert result.settings["embedder"] == "use"
     assert "chosen" not in result.settings
-    assert "· use ·" in str(result)
+    assert "|embedder:use|" in str(result)
+    assert "use: texts" not in str(result)
 
 
 def test_english_is_signed_as_before(light):
