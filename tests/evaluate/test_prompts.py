@@ -343,11 +343,11 @@ def test_shared_openings_name_the_remedy_that_works(rng):
     (told,) = confounders(held(human), [held(model)]).cautions
     assert (told.kind, told.remedy) == ("openings", "`strip_prompt`")
     assert told.brief == "all share an opening with the reference"
-    assert "if it is a prompt, --strip-prompt removes it from both sides; if not" in told.text
+    assert "if it is a prompt, `strip_prompt` removes it from both sides; if not" in told.text
     # Half of the reference's prompts: nothing to pair the others with, but 9 words are shared
     (told,) = confounders(held(human), [held(model[:30])]).cautions
-    assert told.remedy == "--skip-words 9"
-    assert "--skip-words 9 removes that many words from every text" in told.text
+    assert told.remedy == "`skip_words=9`"
+    assert "`skip_words=9` removes that many words from every text" in told.text
     (told,) = confounders(held(human, prompts), [held(model, prompts)]).cautions
     assert (told.kind, told.remedy) == ("prompts", "`strip_prompt`")
     assert told.brief == "all begin with their prompt"

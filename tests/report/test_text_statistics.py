@@ -242,7 +242,7 @@ def test_cuts_seeds_and_warnings_are_told():
         each["n"], each["n_given"] = 300, 500
     data["systems"][1].update(n=300, n_given=300, warnings=["is short"], seeds=["a", "b"])
     text = text_table(data)
-    assert "note: all sets cut to 300, the smallest (far); --keep-sizes keeps them whole" in text
+    assert "note: all sets cut to 300, the smallest (far); `keep_sizes` keeps them whole" in text
     assert "note: far: mean over 2 seed files" in text
     assert "warning: far: is short" in text
     assert "warning: all of it is odd" in text

@@ -206,8 +206,8 @@ def _of_texts(
             "compared by characters, not by meaning",
             f"{chosen.reason}: texts are compared by their characters, so scores describe how they "
             "are written, not what they say; for that, name a model that reads them with "
-            "--embedder",
-            "--embedder",
+            "`embedder`",
+            "`embedder`",
         )
     lost = unread_languages(embedder, sets)
     if not lost:
@@ -219,8 +219,8 @@ def _of_texts(
         "embedder",
         fitting(f"{share} of a set {names}, not read", "a set in unread languages"),
         f"{embedder} does not read {names}, in which {share} of the texts of {worst} are{others}: "
-        "scores reflect little of what they say; omit --embedder, or name one that reads them",
-        "--embedder auto",
+        "scores reflect little of what they say; omit `embedder`, or name one that reads them",
+        "`embedder='auto'`",
     )
 
 

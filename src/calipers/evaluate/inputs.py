@@ -503,7 +503,7 @@ def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[
 def quotes_cautions(samples: SampleSet, whose: str = "") -> Iterator[Caution]:
     """Point to the note on a file of which quotation marks may have swallowed rows."""
     for note in swallowed(samples.notes):
-        yield Caution("quotes", f"{whose}quotation marks may merge rows", note, "--no-quotes")
+        yield Caution("quotes", f"{whose}quotation marks may merge rows", note, "`quotes=False`")
         return
 
 

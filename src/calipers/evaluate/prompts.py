@@ -548,4 +548,4 @@ def _skip(words: NDArray[np.int64]) -> str:
     shared = words[words > 0]
     if 2 * len(shared) < len(words) or not (count := words_to_skip(shared)):
         return SKIP
-    return f"--skip-words {count} (skip_words={count}) removes that many words from every text"
+    return f"`skip_words={count}` removes that many words from every text"

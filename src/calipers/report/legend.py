@@ -236,7 +236,7 @@ def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
     if cut:
         smallest = [row for row in generated if row.n_given == row.n]
         reason = f", the smallest ({_names(smallest)})" if smallest else ""
-        yield f"all generated sets cut to {cut[0].n}{reason}; --keep-sizes keeps them whole"
+        yield f"all generated sets cut to {cut[0].n}{reason}; `keep_sizes` keeps them whole"
 
 
 def full_names(comparison: Comparison) -> Iterator[tuple[str, str]]:

@@ -393,7 +393,7 @@ def _cuts(result: TextComparison) -> Iterator[str]:
             yield f"larger sets cut to {limit or size}" + (" (`max_samples`)" if limit else "")
         else:
             smallest_set = f"the smallest ({smallest[0]})"
-            yield f"all sets cut to {size}, {smallest_set}; --keep-sizes keeps them whole"
+            yield f"all sets cut to {size}, {smallest_set}; `keep_sizes` keeps them whole"
     yield from legend.seed_notes(result.systems)
 
 
@@ -459,8 +459,8 @@ def _signs(result: TextComparison, *, brief: bool = False) -> Iterator[Note]:
     if result.reference is None:
         yield Note(
             "interval",
-            "A statistic of one set is hard to interpret: compare with human texts (--reference "
-            "FILE) to see whether it is high or low.",
+            "A statistic of one set is hard to interpret: compare with human texts (`reference`) "
+            "to see whether it is high or low.",
         )
     elif _has_gaps(result):
         text = "gap: value minus that of the reference; closer to 0 is more similar."

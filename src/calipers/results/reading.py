@@ -25,7 +25,7 @@ REMEDY = (
 )
 REMEDY_OF_CHARACTERS = (
     "the reference holds none of their characters: compare texts in one script, or name a model "
-    "that reads both sides (--embedder)"
+    "that reads both sides (`embedder`)"
 )
 
 

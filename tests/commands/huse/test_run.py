@@ -214,7 +214,7 @@ def test_every_format_is_written_and_shown_again(files, calipers):
         ({"question": None}, r"`question` must say .*'typical'.*'other'"),
         ({"question": "tipical"}, r"ratings.csv: has no column 'tipical'"),
         ({"k": 55}, r"k must be at most 54"),
-        ({"model": None}, r"give either likelihoods .* found neither"),
+        ({"model": None}, r"give either `likelihoods` .* found neither"),
         ({"likelihoods": "l.json", "model": "ngram"}, r"found both"),
         ({"likelihoods": "l.json"}, r"l.json: .*no such file|l.json.*not"),
         ({"likelihoods": 3}, r"must be a file or the result"),

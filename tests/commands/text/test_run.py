@@ -272,8 +272,8 @@ THAI = ["วันนี้อากาศดีมากเราไปสว�
 @pytest.mark.parametrize(
     ("texts", "tokenizer", "end"),
     [
-        (CHINESE, "whitespace", "into one piece (1.0 tokens per text); use --tokenizer unicode"),
-        (THAI, "whitespace", "into one piece (1.0 tokens per text); use --tokenizer unicode"),
+        (CHINESE, "whitespace", "into one piece (1.0 tokens per text); use `tokenizer='unicode'`"),
+        (THAI, "whitespace", "into one piece (1.0 tokens per text); use `tokenizer='unicode'`"),
         (["，".join(CHINESE)], "intl", "into long pieces (23.0 tokens a text)"),
         (CHINESE, "characters", None),
         (CHINESE, "zh", None),

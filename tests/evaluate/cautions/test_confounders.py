@@ -200,7 +200,7 @@ def test_longer_texts_are_warned_of_with_a_length_to_cut_at(rng):
     )
     cut = lengths_of(reference, longer)[0].cut
     assert cut == int(np.quantile(reference.word_counts(), 0.05))
-    assert f"--match-length {cut} cuts both sides equally" in warning
+    assert f"`match_length={cut}` cuts both sides equally" in warning
     assert confounders(match_length(reference, cut), [match_length(longer, cut)]).warnings == ()
 
 
@@ -454,7 +454,7 @@ def test_prompts_on_both_sides_are_told_once(rng):
     assert (unknown.beginnings.generated, unknown.beginnings.words) == (1, 12)
     (warning,) = unknown.warnings
     assert warning.startswith("100 % of its texts begin as a reference text does, with 12 words in")
-    assert "if it is a prompt, --strip-prompt removes it from both sides" in warning
+    assert "if it is a prompt, `strip_prompt` removes it from both sides" in warning
 
 
 def test_a_prompt_on_one_side_sets_the_sides_apart(rng):
@@ -542,7 +542,7 @@ def test_what_nearly_all_texts_begin_with_is_a_prompt_though_rows_name_others(rn
     sides = [[f"{p} {story(rng)}" for p in prompts] for _ in range(2)]
     names = [story(rng, 4) for _ in prompts]
     (caution,) = check(*sides, prompts=(names, names)).cautions
-    assert caution.remedy == "--skip-words 10"
+    assert caution.remedy == "`skip_words=10`"
     assert "if it is a prompt that the rows do not name" in caution.text
 
 

@@ -195,7 +195,7 @@ def test_cut_sets_are_told_with_the_smallest(two_systems):
     text = plain_text(two_systems)
     assert rows(text, "model_a")[0][1] == "500/612"
     assert (
-        "note: all generated sets cut to 500, the smallest (model_b); --keep-sizes keeps them whole"
+        "note: all generated sets cut to 500, the smallest (model_b); `keep_sizes` keeps them whole"
         in text.splitlines()
     )
 

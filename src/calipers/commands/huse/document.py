@@ -48,7 +48,7 @@ def document(result: HuseResult) -> Document:
                 Note(
                     "how",
                     f"Intervals of {percent(result.settings['level'])} by random halves of both "
-                    "sets. Full precision and signatures: --json FILE, or .to_dict() in Python.",
+                    "sets. Full precision and signatures: `.to_dict()`.",
                 ),
             )
         ),

@@ -102,7 +102,7 @@ class Duplicates:
         text = (
             f"{percent(self.generated)} of its {self.unit} duplicate an earlier one, as do "
             f"{percent(self.reference)} of as many reference {self.unit}; duplicates lower "
-            "coverage, recall, MAUVE and every measure of diversity, and with --projection union "
+            "coverage, recall, MAUVE and every measure of diversity, and with `projection='union'` "
             "precision and density too: if they come from sampling the same prompt, keep one of "
             "each"
         )
@@ -211,8 +211,8 @@ class Prompts:
         brief = f"{whose}{share} begin with {'their' if self._own else 'a'} prompt"
         if self.reference is None and not self._in_generated:
             brief = "the reference keeps its prompts"
-        text = f"{self._shares}; {self._effect}: --strip-prompt removes it from both sides"
-        return Caution("prompts", brief, text, "--strip-prompt", self._movement)
+        text = f"{self._shares}; {self._effect}: `strip_prompt` removes it from both sides"
+        return Caution("prompts", brief, text, "`strip_prompt`", self._movement)
 
     @property
     def _movement(self) -> float:
@@ -344,7 +344,7 @@ class Beginnings:
                 "the answers, as when a question is restated; look for copies"
             )
         if self.both and not self.apart:
-            remedy = "--strip-prompt removes it from both sides"
+            remedy = "`strip_prompt` removes it from both sides"
         elif not self.skip:
             remedy = "compare the continuations only"
         else:

@@ -194,7 +194,7 @@ def script_cautions(corpus: Corpus) -> Iterator[Caution]:
     fit = ("unicode", "zh", "ja-mecab") if han > other else ("unicode", "characters")
     text = (
         f"its texts are in a script without spaces, which the tokenizer {name!r} splits into "
-        f"{pieces} ({mean:.1f} tokens per text); use --tokenizer {fit}"
+        f"{pieces} ({mean:.1f} tokens per text); use {_tokenizers(fit)}"
     )
     yield Caution("tokens", "tokens are not words", text)
 

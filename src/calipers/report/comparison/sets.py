@@ -121,7 +121,7 @@ def _groups_caption(comparison: Comparison) -> str:
     labels = _labels(comparison, comparison.reference.groups or {})
     left_out = (
         f" Shown are the {WORST} groups with the lowest recall; {len(labels) - WORST} more are in "
-        "the JSON (--json FILE)."
+        "the JSON (`.to_dict()`)."
         if len(labels) > MOST
         else ""
     )
