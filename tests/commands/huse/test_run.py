@@ -172,7 +172,7 @@ def test_what_is_missing_is_counted_and_said(files, calipers):
         "1 judgement of other systems left out",
         "1 judgement without an answer to typical",
         "1 judgement of models left out",
-        "1 judgement is flagged and kept; `drop_flagged` leaves them out",
+        "1 judgement is flagged and kept; --drop-flagged leaves them out",
         "25 texts of a set are few",
     ):
         assert words in said
