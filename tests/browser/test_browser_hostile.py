@@ -59,7 +59,7 @@ def harmless(page, scripts):
     page.locator("a.value").first.click()
     for tab in page.get_by_role("tab").all():
         tab.click()
-    page.get_by_role("searchbox").fill("a")
+    page.get_by_role("searchbox", name="Search").fill("a")
     page.wait_for_function("() => document.querySelector('canvas').dataset.matches !== ''")
     page.locator("canvas").focus()
     for key in ("ArrowRight", "ArrowUp", "ArrowLeft"):

@@ -75,7 +75,7 @@ def test_sets_can_be_left_out(page):
 
 
 def search(page, words, matches):
-    page.get_by_role("searchbox").fill(words)
+    page.get_by_role("searchbox", name="Search").fill(words)
     page.wait_for_function(
         "(matches) => document.querySelector('canvas').dataset.matches === matches", arg=matches
     )

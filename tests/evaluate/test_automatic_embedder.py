@@ -169,7 +169,7 @@ def test_english_is_signed_as_before(light):
     named = compare(texts(ENGLISH), texts(ENGLISH, first=50), embedder="minilm", **QUICK)
     for key, score in named["generated"].scores.items():
         assert result["generated"].scores[key] == score
-    assert "· minilm ·" in str(result)
+    assert "|embedder:minilm|" in str(result)
 
 
 def test_texts_by_their_characters_are_cautioned(light):

@@ -105,7 +105,7 @@ class EmbedderChoice:
         """Refuse options that would be without effect, and texts sent out by a slip."""
         if self.name == AUTO:
             raise InputError(
-                "'auto' is no embedder: it is chosen by all texts of a comparison; name one here, "
+                "'auto' is not an embedder: it is chosen by all texts of a comparison; name one here, "
                 "such as 'minilm' (without options behind it, `embedder='auto'` is the default)"
             )
         if self.name in NAMED and self.settings.endpoint is not None:
