@@ -166,12 +166,12 @@ def _all_three(ours: Floats, theirs: Floats, k: int) -> tuple[float, float, floa
 def _half_differences(ours: Floats, theirs: Floats, k: int, seed: int) -> Floats:
     """Half the differences of the scores of two halves over the root of their number, (r, 3)."""
     rng = np.random.default_rng(seed)
-    gaps = np.empty((HALVINGS, 3))
+    gaps: Floats = np.empty((HALVINGS, 3))
     for halving in range(HALVINGS):
-        parts = [np.array_split(rng.permutation(side), 2) for side in (ours, theirs)]
-        one, other = (_all_three(*half, k) for half in zip(*parts, strict=True))
-        gaps[halving] = np.subtract(one, other) / 2
-    return gaps / np.sqrt(HALVINGS)
+        one, other = (np.array_split(rng.permutation(side), 2) for side in (ours, theirs))
+        first, second = _all_three(one[0], other[0], k), _all_three(one[1], other[1], k)
+        gaps[halving] = np.subtract(first, second) / 2 / np.sqrt(HALVINGS)
+    return gaps
 
 
 def _features(side: str, judgements: ArrayLike, likelihoods: ArrayLike) -> Floats:
