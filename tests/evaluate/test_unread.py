@@ -84,8 +84,8 @@ def test_one_set_is_not_measured_and_the_others_are():
     assert undefined(found["gone"])
     assert not undefined(found["a"])
     assert verdict.sentences[0] == (
-        "No verdict on gone: reader does not know 100 % of its words; 30 texts have no word that "
-        "it knows. Choose an embedder that reads these texts (`embedder`), or compare their "
+        "No verdict on gone: reader does not know 100 % of its words; 30 texts have no known "
+        "word. Choose an embedder that reads these texts (`embedder`), or compare their "
         "characters (`calipers.measure_texts`)."
     )
     assert set(verdict.closest) <= {"a", "b"}
@@ -354,5 +354,5 @@ def test_telugu_against_another_script_by_characters():
     (sentence,) = [line for line in found.verdict.sentences if line.startswith("No verdict")]
     assert sentence.endswith(
         "The reference holds none of their characters: compare texts in one script, or name a "
-        "model that reads both sides (--embedder)."
+        "model that reads both sides (`embedder`)."
     )

@@ -47,9 +47,9 @@ NUMBERED = {"rep": "rep_n", "seq_rep": "rep_n", "selfbleu": "self_bleu"}
 """What names that end in the size of an n-gram start with, where it is no name itself."""
 
 ELSEWHERE = {
-    "train": "a training set (`train`) brings these scores by itself",
-    "group=": "a field of groups (`group`) brings these scores by itself",
-    "own=": "a field of groups (`group`) brings these scores by itself",
+    "train": "a training set (`train`) adds these scores automatically",
+    "group=": "a field of groups (`group`) adds these scores automatically",
+    "own=": "a field of groups (`group`) adds these scores automatically",
 }
 """The options of scores that come without being asked for."""
 

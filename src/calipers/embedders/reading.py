@@ -112,11 +112,11 @@ def unread_note(name: str, reading: ReadingCounts) -> str:
     Examples
     --------
     >>> unread_note("minilm", ReadingCounts.of([(3, 3), (5, 1)]))
-    'minilm does not know 50 % of the words; 1 text has no word that it knows'
+    'minilm does not know 50 % of the words; 1 text has no known word'
     """
     lost = int(reading.nothing.sum())
     have = "text has" if lost == 1 else "texts have"
-    none = f"; {lost:,} {have} no word that it knows" if lost else ""
+    none = f"; {lost:,} {have} no known word" if lost else ""
     return f"{name} does not know {unread_share(reading)} of the words{none}"
 
 

@@ -106,7 +106,7 @@ class SampleShards:
             raise InputError(
                 f"{self.set_name}: the Ray workers that embedded some of its samples died {TRIES} "
                 "times, most likely because memory ran out; what was finished is kept, and the "
-                "same command goes on from there (a smaller `batch_size` takes less memory)"
+                "same command continues from there (a smaller `batch_size` takes less memory)"
             )
         self.folder.write(mark, lambda file: None)
 

@@ -56,7 +56,7 @@ FOLDED = 4
 """Most characters by which the composed form of a word grows and shrinks when it is cut."""
 
 OPTION = "`strip_prompt`"
-SKIP = "`skip_words=N` takes a number of words off every text"
+SKIP = "`skip_words=N` removes the first words of every text"
 
 Rows = NDArray[np.intp]
 

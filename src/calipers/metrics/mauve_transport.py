@@ -168,13 +168,13 @@ def _point(
 MOST_CELLS = {"linear": 2_000, "barycentric": 1_000}
 METRICS = {"linear": "mauve_ot", "barycentric": "mauve_ot_barycentric"}
 UNSCALED = (
-    "its constant c is meant for rows of length one, and these were left as given: scale them with "
+    "its constant c is meant for rows of length one, but these were left as given: scale them with "
     "`normalise='l2'`, or choose `c`"
 )
 
 UNSCALED_ANSWERS = (
-    "its constant c is meant for rows of length one, which answers less what their prompts explain "
-    "have not: choose `c`, or `shared_prompts='others'`"
+    "its constant c is meant for rows of length one, which answers minus what their prompts "
+    "explain are not: choose `c`, or `shared_prompts='others'`"
 )
 
 

@@ -110,8 +110,8 @@ class Sampling(Reading):
         super().__post_init__()
         if self.strip_prompt and self.skip_words is not None:
             raise InputError(
-                "`strip_prompt` and `skip_words` both take off the "
-                "beginnings of texts; give one of the two"
+                "`strip_prompt` and `skip_words` both remove the beginnings of texts; give one of "
+                "the two"
             )
 
 

@@ -362,7 +362,7 @@ def test_skipping_all_words_of_most_texts_is_refused(function):
         getattr(calipers, function)(*sides, skip_words=3)
     assert str(caught.value) == (
         "m: `skip_words=3` leaves nothing of 5 of its 9 texts; at most half of them "
-        "may be left empty, since scores would speak of nothing"
+        "may be left empty, since scores would be meaningless"
     )
 
 

@@ -215,7 +215,7 @@ def test_judgements_of_people_and_of_a_model(calipers):
     assert "--raters must be clustered or effects or ignore; found 'cluster'" in wrong.stderr
     alone = calipers("rank", "scores.csv", "--raters", "effects")
     assert alone.exit_code == 2
-    assert "--raters says what becomes of judgements; give some" in alone.stderr
+    assert "--raters says how judgements are treated; give some" in alone.stderr
 
 
 def test_ties_in_halves_give_the_scores_of_the_plain_model(calipers):

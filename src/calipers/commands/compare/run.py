@@ -181,9 +181,8 @@ def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Cau
         )
         yield Caution(
             "prompts",
-            "systems scored in unlike ways",
-            f"systems are scored in unlike ways, so that their scores are not comparable: "
-            f"{listing}",
+            "systems scored in different ways",
+            f"systems are scored in different ways, so their scores are not comparable: {listing}",
             "`shared_prompts='ignore'`",
         )
 

@@ -291,7 +291,7 @@ class Writer:
             return decoding
         if reference is None:
             raise InputError(
-                "the decoding adversarial comes close to the perplexity of real texts: give them "
+                "the decoding adversarial aims at the perplexity of real texts: give them "
                 "with `reference=FILE`, or the perplexity itself, as in adversarial=20"
             )
         words = self.prompting.words or 0
@@ -301,7 +301,7 @@ class Writer:
             most = counted_words(words, reference.word_unit)
             raise InputError(
                 f"{reference.source}: no text has more than {most} (`prompt_words`), so the "
-                "decoding adversarial has no perplexity to come close to; give it, as in "
+                "decoding adversarial has no perplexity to aim at; give it, as in "
                 "adversarial=20"
             )
         scores = self.model.score(passages[:MEASURED])

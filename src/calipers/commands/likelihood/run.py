@@ -362,7 +362,7 @@ def _check_ends(models: Sequence[LanguageModel]) -> None:
     for model in models:
         if not model.scores_end:
             raise InputError(
-                f"`end_of_text='count'` scores the token that ends texts, of which "
+                "`end_of_text='count'` scores the token that ends texts, of which "
                 f"{model.name} tells no log-probability; use `end_of_text='cut'`"
             )
 
@@ -632,8 +632,8 @@ def _marked(
     if marked:
         shown = ", ".join(dict.fromkeys((*marks, *MARKS[:NAMED])))
         text = (
-            f"{counted(marked, 'text')} with a mark that ends texts ({shown}, ...): it and "
-            "what stands behind it are scored too; `end_of_text='cut'` ends texts there"
+            f"{counted(marked, 'text')} with a mark that ends texts ({shown}, ...): it and what "
+            "follows it are scored too; `end_of_text='cut'` ends texts there"
         )
         yield Caution("truncation", "end-of-text marks in its texts", text, "`end_of_text`")
 

@@ -140,7 +140,7 @@ def _check(options: RankOptions) -> None:
         for name, given in (("raters", options.raters), ("drop_flagged", options.drop_flagged)):
             if given:
                 raise InputError(
-                    f"`{name}` says what becomes of judgements; give some (`judgements`)"
+                    f"`{name}` says how judgements are treated; give some (`judgements`)"
                 )
 
 

@@ -150,7 +150,7 @@ class Lengths:
         if self.cut is None:
             return "compare texts of similar length"
         if not self._remedy:
-            return "compare texts of similar length, or cut both sides with `match_length=WORDS`"
+            return "compare texts of similar length, or cut both sides with `match_length`"
         return f"{self._remedy} cuts both sides equally"
 
 
@@ -207,7 +207,7 @@ class Truncation:
 
     @property
     def _advice(self) -> str:
-        return f"{self._remedy or '`match_length=WORDS`'} cuts both sides equally"
+        return f"{self._remedy or '`match_length`'} cuts both sides equally"
 
 
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:

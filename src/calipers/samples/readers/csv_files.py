@@ -135,7 +135,7 @@ class _Cells:
                 raise self._source.row_error(
                     self._number,
                     f"the row that begins here is longer than {size_words(self._longest)}, the "
-                    "most that a row may be in the memory that may be taken; does a quoted value "
+                    "longest row that the memory limit allows; does a quoted value "
                     "never end? Else allow more with `calipers.memory_limit`",
                 )
             self._lines += 1

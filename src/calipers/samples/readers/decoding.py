@@ -43,8 +43,8 @@ def decoded(stream: BinaryIO, source: Source) -> Iterator[tuple[int, str]]:
     for number, raw in enumerate(lines, 1):
         if len(raw) > longest:
             raise source.error(
-                f"line {number}: is longer than {size_words(longest)}, the most that a line may "
-                "be in the memory that may be taken; is it a file of lines? Else allow more with "
+                f"line {number}: is longer than {size_words(longest)}, the longest line that the "
+                "memory limit allows; is it a file of lines? Else allow more with "
                 "`calipers.memory_limit`"
             )
         line = raw.removeprefix(BOM) if number == 1 else raw
