@@ -274,7 +274,7 @@ THAI = ["วันนี้อากาศดีมากเราไปสว�
     [
         (CHINESE, "whitespace", "into one piece (1.0 tokens per text); use `tokenizer='unicode'`"),
         (THAI, "whitespace", "into one piece (1.0 tokens per text); use `tokenizer='unicode'`"),
-        (["，".join(CHINESE)], "intl", "into long pieces (23.0 tokens a text)"),
+        (["，".join(CHINESE)], "intl", "into long pieces (23.0 tokens per text)"),
         (CHINESE, "characters", None),
         (CHINESE, "zh", None),
         (CHINESE, "auto", None),

@@ -250,7 +250,7 @@ def test_longer_words_show_in_characters(rng):
     numbers = rng.integers(30, 50, 200)
     short, long = of_lengths(rng, numbers, 3), of_lengths(rng, numbers, 7)
     warning = confounders(short, [long]).warnings[0]
-    assert "characters in the median" in warning
+    assert "characters, those of the reference" in warning
     assert "match_length" not in warning
 
 
@@ -294,10 +294,10 @@ def alike(rng):
     [
         (0.0, 0.04, None),
         (0.20, 0.22, None),
-        (0.30, 0.32, "of these the scores see only their beginnings"),
+        (0.30, 0.32, "the scores see only their beginnings"),
         (0.0, 0.5, "beginnings are compared with whole texts"),
         (0.6, 0.2, "beginnings are compared with whole texts"),
-        (0.9, 0.91, "of these the scores see only their beginnings"),
+        (0.9, 0.91, "the scores see only their beginnings"),
     ],
 )
 def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
@@ -448,7 +448,7 @@ def test_prompts_on_both_sides_are_told_once(rng):
     assert warning.startswith(
         "100 % of its texts and 100 % of the reference's begin with their own"
     )
-    assert "this moves" in warning
+    assert "this changes" in warning
     unknown = check(*sides)
     assert unknown.prompts is None
     assert (unknown.beginnings.generated, unknown.beginnings.words) == (1, 12)
@@ -487,14 +487,14 @@ def test_a_reference_whose_rows_name_no_prompts_is_searched_for_those_of_the_oth
     (warning,) = found.warnings
     assert warning.startswith(
         "100 % of its texts begin with their own prompt, and 100 % of the reference's texts with "
-        "one of these; the reference's rows name none; this moves"
+        "one of these; the reference's rows name none; this changes"
     )
     turned = check(reference, generated, prompts=(prompts, None))
     assert (turned.prompts.generated, turned.prompts.generated_others) == (None, 1)
     (warning,) = turned.warnings
     assert warning.startswith(
         "100 % of the reference's texts begin with their own prompt, and 100 % of its texts with "
-        "one of these; its rows name none; this moves"
+        "one of these; its rows name none; this changes"
     )
 
 
@@ -517,7 +517,7 @@ def test_a_long_reference_that_keeps_the_prompts_of_few_outputs(rng):
     generated = [f"{prompt} {story(rng)}" for prompt in few]
     (warning,) = check(reference, generated, prompts=(None, few)).warnings
     assert "and 100 % of these begin a text of the reference" in warning
-    assert "this moves" in warning
+    assert "this changes" in warning
 
 
 def test_answers_that_restate_a_prompt_of_its_own_field_lose_no_words(rng):
