@@ -241,7 +241,7 @@ def test_likelihoods_of_other_texts_are_refused(files):
     scored = likelihoods()
     texts = files["m"]
     Path("m.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts[::-1]))
-    with pytest.raises(InputError, match=r"m: has likelihoods of other texts .*another order"):
+    with pytest.raises(InputError, match=r"m: has likelihoods of other texts .*reordered"):
         huse(likelihoods=scored)
     calipers.likelihood("m.jsonl", reference="human.jsonl", model="ngram", keep_sizes=True).save(
         "l.zip"

@@ -299,7 +299,7 @@ def test_people_and_judges_meet_on_the_same_items(tmp_path, task):
 def test_of_several_files_the_first_is_judged():
     several = {name: [samples, samples] for name, samples in sets().items()}
     found = judge(several, model=FakeJudge(), per_pair=3, repeat_share=0)
-    assert "good: of its 2 files the first is judged" in found.notes
+    assert "good: only the first of its 2 files is judged" in found.notes
 
 
 def test_systems_called_as_the_columns_are():
@@ -555,7 +555,7 @@ def test_a_file_of_another_origin_is_kept(tmp_path):
     output = tmp_path / "out.csv"
     output.write_text("mine")
     model = FakeJudge()
-    with pytest.raises(InputError, match="calipers judge did not write"):
+    with pytest.raises(InputError, match="was not written by calipers judge"):
         run(model, output=output, per_pair=4)
     assert (output.read_text(), model.asked) == ("mine", [])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv"]

@@ -187,8 +187,8 @@ def _remarks(check: Check) -> Iterator[str]:
         yield "bounds beside a baseline allow for the errors of both scores"
     if not all(row.paired for row in compared):
         yield (
-            "the errors of both runs are taken as independent, which is too careful: what the "
-            "reference brings to both is in the zips of `.save(path)`, and not in JSON"
+            "the errors of both runs are treated as independent, which is conservative: what "
+            "they share through the reference is in the zips of `.save(path)`, not in JSON"
         )
 
 

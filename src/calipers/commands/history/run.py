@@ -310,8 +310,8 @@ def _warnings(
     yield from (f"not followed: {line}" for line in _why(left_out))
     if not all(change.paired for history in scores for change in history.changes):
         yield (
-            "the errors of some runs are taken as independent, which is too careful: what the "
-            "reference brings to both is in the zips of `.save(path)`, and not in their JSON"
+            "the errors of some runs are treated as independent, which is conservative: what "
+            "they share through the reference is in the zips of `.save(path)`, not in their JSON"
         )
     versions = dict.fromkeys(run.run.version for run in saved)
     if len(versions) > 1:
