@@ -18,7 +18,6 @@ from calipers.serialise import Plain, parsed_json, read
 from calipers.wording.short_names import among
 
 if TYPE_CHECKING:
-    from calipers.report.plots import Figure
     from calipers.report.table import Document
     from calipers.results.archive import Archive, Draft
     from calipers.results.rows import Row, Wide
@@ -193,13 +192,18 @@ class Result(Plain):
 class Drawn(Result):
     """A result that is drawn in one way."""
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None) -> Any:
         """Draw it as ``calipers plot`` does; keep the figure as .png, .pdf or .svg if asked.
 
         Parameters
         ----------
         path
             Where the figure is kept, besides being returned.
+
+        Returns
+        -------
+        calipers.report.plots.Figure
+            Which a notebook displays.
 
         Raises
         ------
@@ -209,8 +213,7 @@ class Drawn(Result):
         record = _record(self.kind)
         assert record.plot is not None
         with among(names_of(self)):
-            figure: Figure = record.load(record.plot.drawn_by)(self).figure(path)
-        return figure
+            return record.load(record.plot.drawn_by)(self).figure(path)
 
 
 def names_of(result: Result) -> Iterator[str]:
