@@ -106,7 +106,8 @@ class EmbedderChoice:
         if self.name == AUTO:
             raise InputError(
                 "'auto' is not an embedder: it is chosen by all texts of a comparison; name one "
-                "here, such as 'minilm' (without options behind it, `embedder='auto'` is the default)"
+                "here, such as 'minilm' (without options behind it, `embedder='auto'` is the "
+                "default)"
             )
         if self.name in NAMED and self.settings.endpoint is not None:
             raise InputError(
