@@ -258,7 +258,7 @@ def test_commands_take_a_folder_of_shards(write: Write) -> None:
     found = run("text", folder, "--metrics", "vocabulary_size", "--tokenizer", "whitespace")
     assert "set 6 2" in found
     arguments = ["--metrics", "precision", "--embedder", "tfidf", "--no-intervals", "--no-floor"]
-    assert "n = 6 each" in run("compare", "-r", folder, f"m={folder}", *arguments)
+    assert "signature n:6|" in run("compare", "-r", folder, f"m={folder}", *arguments)
 
 
 def test_a_missing_shard_of_texts_is_named(write: Write) -> None:

@@ -497,7 +497,7 @@ def test_a_number_means_a_column_whatever_the_systems_are_called():
         (("x", "y", float("nan")), "row 3: the answer is missing"),
         (("x", "y", 0), "row 3: the answer '0' is not one"),
         (("x", "y", 2.5), "row 3: the answer '2.5' is not one"),
-        (("x", "y", True), "row 3: the answer True is no name"),
+        (("x", "y", True), "row 3: the answer True is not a name"),
         (("x", "x", "a"), "row 3: 'x' is compared with itself"),
         (("x", None, "a"), "row 3: .*'b' is missing"),
         ((" ", "y", "a"), "row 3: .*'a' is missing"),

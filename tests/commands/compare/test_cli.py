@@ -100,7 +100,7 @@ def test_the_cluster_is_read_from_both_sides(calipers, calls):
 def test_the_table_is_plain_text_where_there_is_no_terminal(calipers, calls):
     result = calipers(*JOB)
     assert "model_a" in result.stdout
-    assert "0.750 *" in result.stdout
+    assert ".750 ▲" in result.stdout
     assert "warning: human: one text is empty" in calipers(*JOB, "--details").stdout
     assert "\x1b" not in result.stdout
     assert result.stderr == ""

@@ -603,7 +603,7 @@ def test_the_table_shows_intervals(found, width):
         half = (each.interval[1] - each.interval[0]) / 2
         assert f"{each.value:.3f}±{half:.3f}" in line
     assert "± 95 % interval for the average at this size" in " ".join(text.split())
-    assert "lie apart" in " ".join(text.split())
+    assert "do not overlap" in " ".join(text.split())
 
 
 @pytest.mark.slow

@@ -268,7 +268,7 @@ def test_token_ids_are_measured_in_tokens(rng):
     )
     found = confounders(short, [long])
     assert list(found.to_dict()["lengths"]) == ["tokens"]
-    assert "tokens in the median" in found.warnings[0]
+    assert "a median of 34 tokens" in found.warnings[0]
     assert (found.scripts, found.language) == (None, None)
 
 
