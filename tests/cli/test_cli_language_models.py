@@ -183,7 +183,7 @@ BAD = [
     (["--n", "2"], "unmarked", "so sample 0 needs a prompt; found an empty one"),
     (["--prompts", "human.jsonl", "--chat"], "gpt2", "'gpt2' has no chat template"),
     (["--chat"], "chat", "--chat needs something to ask: give --prompts FILE"),
-    (["--n", "2"], "BertModel", "no causal language model: it is a bert model (BertModel)"),
+    (["--n", "2"], "BertModel", "not a causal language model: it is a bert model (BertModel)"),
     (["--n", "2"], "BertForMaskedLM", "it is a bert model (BertForMaskedLM)"),
     (["--n", "2"], "untokenized", "holds a gpt2 model, but no tokenizer"),
     (["--n", "2"], "nowhere", "models/nowhere"),
@@ -337,7 +337,7 @@ def test_kept_log_probabilities_give_the_same(calipers):
 @pytest.mark.parametrize(
     ("given", "model", "words"),
     [
-        ([], "BertModel", "no causal language model"),
+        ([], "BertModel", "not a causal language model"),
         ([], "untokenized", "no tokenizer"),
         (["--stride", "0"], "gpt2", "--stride must be a whole number of at least 1"),
         (["--stride", "48"], "short", "at most 47, one less than the context; found 48"),

@@ -37,7 +37,7 @@ def test_every_text_goes_to_a_file_beside_the_table(calipers, command):
     named = [part for name in TEXTS for part in (f"--{name}", f"out.{name}")]
     result = calipers(*command, *named)
     assert result.exit_code == 0, result.output
-    assert "0.750 *" in result.stdout
+    assert ".750 ▲" in result.stdout
     assert json.loads(Path("out.json").read_text())["systems"][0]["name"] == "model_a"
     for name in ("markdown", "latex", "csv"):
         made_of = "{'calipers'" if name == "csv" else "Document("
@@ -56,7 +56,7 @@ def test_one_text_may_take_standard_output_and_then_has_it_alone(calipers, name)
     result = calipers(*JOB, f"--{name}", "-", "--save", "run.zip")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith({"json": "{", "html": "<html>"}.get(name, f"{name}: "))
-    assert "0.750 *" not in result.stdout
+    assert ".750 ▲" not in result.stdout
     assert "warning: human: one text is empty" in result.stderr
     assert "wrote run.zip, 3 bytes" in result.stderr
     assert calipers(*JOB, f"--{name}", "-", "--quiet").stderr == ""
@@ -118,7 +118,7 @@ def test_devices_are_no_files_that_are_there(calipers):
 def test_a_full_device_is_one_sentence(calipers):
     result = calipers(*JOB, "--json", "/dev/full", "--csv", "x.csv")
     assert result.exit_code == 2
-    assert "0.750 *" in result.stdout
+    assert ".750 ▲" in result.stdout
     assert result.stderr.splitlines()[-1] == (
         "calipers: /dev/full: cannot be written: No space left on device"
     )
@@ -135,7 +135,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_all_failures_are_told(cali
     monkeypatch.setattr(os, "fsync", full)
     result = calipers(*JOB, "--json", "out.json", "--csv", "out.csv", "--save", "x.zip", "--force")
     assert result.exit_code == 2
-    assert "0.750 *" in result.stdout
+    assert ".750 ▲" in result.stdout
     assert result.stderr.splitlines() == [
         "wrote x.zip, 3 bytes",
         "calipers: out.json: cannot be written: No space left on device",
@@ -153,7 +153,7 @@ def test_a_fault_in_one_output_costs_no_other(calipers, monkeypatch):
     result = calipers(*JOB, "--html", "r.html", "--json", "s.json", "--save", "run.zip")
     assert result.exit_code == 70
     assert "ZeroDivisionError: a bug" in result.stderr
-    assert "0.750 *" in result.stdout
+    assert ".750 ▲" in result.stdout
     assert Path("s.json").is_file()
     assert Path("run.zip").is_file()
     assert not Path("r.html").exists()

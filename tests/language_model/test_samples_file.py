@@ -138,7 +138,7 @@ def test_a_forced_run_leaves_the_file_until_it_is_whole_and_goes_on_where_it_was
 
 def test_a_file_of_other_origin_is_refused_and_kept(path):
     path.write_text('{"text": "mine"}\n')
-    with pytest.raises(InputError, match="calipers generate did not write"):
+    with pytest.raises(InputError, match="was not written by calipers generate"):
         at(path).known()
     assert at(path).known(overwrite=True) == {}
     assert path.read_text() == '{"text": "mine"}\n'
@@ -156,17 +156,17 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"{", "it is no JSON"),
-        (b"\xff\xfe", "it is no JSON"),
-        (b"\0" * 40, "it is no JSON"),
-        (line_with()[:-9], "it is no JSON"),
-        (line_with(tokens=float("nan")), "it is no JSON"),
-        (b'{"id": ' + b"9" * 5_000 + b"}", "it is no JSON"),
+        (b"{", "it is not JSON"),
+        (b"\xff\xfe", "it is not JSON"),
+        (b"\0" * 40, "it is not JSON"),
+        (line_with()[:-9], "it is not JSON"),
+        (line_with(tokens=float("nan")), "it is not JSON"),
+        (b'{"id": ' + b"9" * 5_000 + b"}", "it is not JSON"),
         (DEEP, "it has more than 32 levels"),
         (b'{"id": 1, "text": ' + DEEP[:400] + DEEP[-400:] + b"}", "it has more than 32 levels"),
-        (b"[1]", "it is no sample"),
-        (b'{"id": 1}', "it is no sample"),
-        (b'{"id": 1, "text": "a", "finish_reason": "stop"}', "it is no sample"),
+        (b"[1]", "it is not a sample"),
+        (b'{"id": 1}', "it is not a sample"),
+        (b'{"id": 1, "text": "a", "finish_reason": "stop"}', "it is not a sample"),
         (line_with(id="1"), f'id {COUNT}; found "1"'),
         (line_with(id=-1), f"id {COUNT}; found -1"),
         (line_with(id=True), f"id {COUNT}; found true"),
@@ -196,7 +196,7 @@ def test_a_damaged_line_is_named_and_everything_kept(path, line, said, finished)
     place.write_bytes(b"".join(held))
     with pytest.raises(InputError) as found:
         file.known()
-    assert str(found.value).startswith(f"{place}: line {number} is damaged: {said}; take the line ")
+    assert str(found.value).startswith(f"{place}: line {number} is damaged: {said}; delete the line, ")
     assert "and its sample is written again" in str(found.value)
     assert place.read_bytes() == b"".join(held)
     del held[number - 1]

@@ -214,7 +214,7 @@ class SamplesFile:
             place = f"{path}: line {number}"
             row = _json(line, place, mend)
             if not isinstance(row, dict) or not set(NEEDED) <= row.keys():
-                raise InputError(f"{place} is damaged: it is no {self.noun}; {mend}")
+                raise InputError(f"{place} is damaged: it is not a {self.noun}; {mend}")
             for name in (name for name in RULES if name in row):
                 rule, fits = RULES[name]
                 if not fits(row[name]):
@@ -357,7 +357,7 @@ def _json(line: bytes, place: str, mend: str) -> Any:
     except RecursionError:
         shallow = False
     except ValueError:
-        raise InputError(f"{place} is damaged: it is no JSON; {mend}") from None
+        raise InputError(f"{place} is damaged: it is not JSON; {mend}") from None
     if not shallow:
         raise InputError(f"{place} is damaged: it has more than {DEEPEST} levels; {mend}")
     return value
