@@ -213,11 +213,14 @@ def _standard(rows: RowSets, index: Indices) -> tuple[Floats, Floats]:
 
 
 SIDES = ("reference", "generated")
+class SeparationWarning(UserWarning):
+    """A classifier makes no error on held-out samples, so that its ratios say little."""
+
+
 PERFECT = (
     "the classifier separates the reference and the generated set without a single error on "
     "held-out samples: the likelihood ratios are finite only because they are regularised, and "
-    "their size means "
-    "little"
+    "their size means little"
 )
 
 PENALTIES = tuple(float(penalty) for penalty in 10.0 ** np.linspace(4, -4, 10))
@@ -336,7 +339,7 @@ def classify(
     ratios = LikelihoodRatios(logs[:n], logs[n:], positive=True, pins=pins)
     classification = Classification(ratios, _accuracy(scores, labels), _auc(scores, labels, fold))
     if classification.separates:
-        warnings.warn(PERFECT, UserWarning, stacklevel=2)
+        warnings.warn(PERFECT, SeparationWarning, stacklevel=2)
     return classification
 
 

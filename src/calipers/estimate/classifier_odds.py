@@ -40,7 +40,7 @@ from calipers.catalogue.settings import Distance, Ties
 from calipers.errors import InputError
 from calipers.estimate.axes import check_two_rows, leading_axes, scale_alike
 from calipers.estimate.balanced_neighbours import PAPER_K
-from calipers.estimate.classifier import assign_folds, classify
+from calipers.estimate.classifier import SeparationWarning, assign_folds, classify
 from calipers.estimate.estimators import CLASSIFIERS, LEADING_AXES
 from calipers.estimate.judges import Judge, Near, Training, balls, kernels, neighbours, reach
 from calipers.estimate.knn.neighbourhoods import directions
@@ -131,7 +131,7 @@ def sample_odds(
     pins |= {"seed": seed} if held_out else {}
     if family in CLASSIFIERS:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="the classifier tells")  # order is all
+            warnings.simplefilter("ignore", SeparationWarning)  # order is all
             ratios = classify(
                 *sides,
                 model=CLASSIFIERS[family],

@@ -189,11 +189,11 @@ class Estimates:
         return made
 
     def _classify(self, model: Model) -> Classification:
-        from calipers.estimate.classifier import classify
+        from calipers.estimate.classifier import SeparationWarning, classify
 
         seed, threads = self.settings.seed, self.settings.threads
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="the classifier tells")  # by its AUC
+            warnings.simplefilter("ignore", SeparationWarning)  # by its AUC
             return classify(
                 self.reference,
                 self.generated,
@@ -204,11 +204,13 @@ class Estimates:
             )
 
     def _ratios(self, estimator: str) -> LikelihoodRatios:
+        from calipers.estimate.classifier import SeparationWarning
+
         seed, threads = self.settings.seed, self.settings.threads
         if estimator == "knn":
             _check_neighbours(len(self.reference) + len(self.generated))
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="the classifier tells")  # see `remarks`
+            warnings.simplefilter("ignore", SeparationWarning)  # see `remarks`
             return estimate_ratios(
                 estimator,
                 self.reference,

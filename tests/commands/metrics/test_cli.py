@@ -26,7 +26,7 @@ def arrays(rng, tmp_path, monkeypatch):
 
 def width(monkeypatch, columns):
     size = os.terminal_size((columns, 24))
-    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: size)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: size)
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])

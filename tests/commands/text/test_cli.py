@@ -193,7 +193,7 @@ def test_completion():
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_metrics_lists_those_of_texts(calipers, monkeypatch, columns):
     size = os.terminal_size((columns, 24))
-    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: size)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: size)
     for arguments in (("metrics", "text"), ("metrics",)):
         lines = calipers(*arguments).stdout.splitlines()
         assert max(map(cell_len, lines)) <= columns
