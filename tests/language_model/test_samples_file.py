@@ -196,7 +196,9 @@ def test_a_damaged_line_is_named_and_everything_kept(path, line, said, finished)
     place.write_bytes(b"".join(held))
     with pytest.raises(InputError) as found:
         file.known()
-    assert str(found.value).startswith(f"{place}: line {number} is damaged: {said}; delete the line, ")
+    assert str(found.value).startswith(
+        f"{place}: line {number} is damaged: {said}; delete the line, "
+    )
     assert "and its sample is written again" in str(found.value)
     assert place.read_bytes() == b"".join(held)
     del held[number - 1]

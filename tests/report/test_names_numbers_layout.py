@@ -281,7 +281,9 @@ def test_of_many_groups_the_worst_are_shown(make, grouped):
     )
     rows = [line for line in text.split("\n") if line.startswith("g") and "0.5" in line]
     assert [row.split()[0] for row in rows] == [f"g{place}" for place in range(20)]
-    assert "Shown are the 20 groups with the lowest recall; 40 more are in" in " ".join(text.split())
+    assert "Shown are the 20 groups with the lowest recall; 40 more are in" in " ".join(
+        text.split()
+    )
     fifty = {label: values[label] for label in list(values)[:50]}
     text = plain_text(
         grouped(dict.fromkeys(fifty, 30), make["system"]("a", group_scores(make, fifty)))

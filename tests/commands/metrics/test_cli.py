@@ -107,7 +107,7 @@ def test_too_few_samples_for_the_neighbours_of_knn(calipers, arrays):
     few = json.loads(calipers("compare", "--reference", "20.npy", "20.npy", *keys).stdout)
     assert few["systems"][0]["scores"]["mauve:knn"]["reason"] == (
         "knn takes 50 neighbours and needs at least 51 samples in both sets together; found 40 "
-        "(--k does not change it)"
+        "(`k` does not change it)"
     )
     enough = json.loads(calipers("compare", "--reference", "25.npy", "26.npy", *keys).stdout)
     assert enough["systems"][0]["scores"]["mauve:knn"]["value"] is not None

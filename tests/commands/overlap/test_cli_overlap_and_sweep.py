@@ -193,7 +193,7 @@ def test_values(text, values):
 
 @pytest.mark.parametrize("text", ["", "4", "4,4", "0-3", "-1,2", "a", "1.5,2"])
 def test_values_that_mean_nothing(text):
-    with pytest.raises(InputError, match="(--values|`values`) must list"):
+    with pytest.raises(InputError, match=r"(--values|`values`) must list"):
         build(SweepOptions, {"over": "n", "values": text})
 
 

@@ -165,7 +165,18 @@ def test_a_redacted_table_of_a_real_run_names_no_folder(calipers, kept_texts, mo
 def test_every_setting_is_documented_and_none_else(calipers, kept_texts):
     page = (Path(__file__).parents[3] / "docs" / "json.md").read_text()
     section = page.partition("\n## Settings\n")[2].partition("\n## ")[0]
-    values = {"null", "l2", "none", "equal", "kept", "texts", "tokens", "images", "vectors", "settings"}
+    values = {
+        "null",
+        "l2",
+        "none",
+        "equal",
+        "kept",
+        "texts",
+        "tokens",
+        "images",
+        "vectors",
+        "settings",
+    }
     parts_of_chosen = {"reason", "languages", "scripts"}
     documented = set(re.findall(r"`(\w+)`", section)) - values - parts_of_chosen
     settings = json.loads(calipers("show", str(kept_texts), "--json", "-").stdout)["settings"]
