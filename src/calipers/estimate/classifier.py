@@ -213,6 +213,8 @@ def _standard(rows: RowSets, index: Indices) -> tuple[Floats, Floats]:
 
 
 SIDES = ("reference", "generated")
+
+
 class SeparationWarning(UserWarning):
     """A classifier makes no error on held-out samples, so that its ratios say little."""
 

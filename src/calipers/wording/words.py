@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from calipers.serialise import Plain
 from calipers.wording.front import worded
@@ -50,6 +51,10 @@ def said(text: str | Name | Words) -> str:
     return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
 
 
+@overload
+def in_front(text: Words) -> Words: ...
+@overload
+def in_front(text: str | Name | Words) -> str | Name | Words: ...
 def in_front(text: str | Name | Words) -> str | Name | Words:
     """Name options as the present front does; names of systems stay."""
     if isinstance(text, tuple):
