@@ -166,7 +166,7 @@ def saved(inputs, calipers):
 
 def order_of(text):
     """The systems by the rows of the first table."""
-    return re.findall(r"^([ab]) +\d", text, re.MULTILINE)[:2]
+    return re.findall(r"^([ab]) +[.\d]", text, re.MULTILINE)[:2]
 
 
 def test_the_systems_are_sorted_as_asked_in_every_format(saved, calipers):

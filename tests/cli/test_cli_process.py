@@ -189,8 +189,7 @@ def test_demo_says_first_where_its_vectors_come_from(calipers, calls, monkeypatc
     monkeypatch.setattr("calipers.demo.carried.is_carried", lambda settings: True)
     first, second, *_ = calipers("demo").stdout.splitlines()
     assert (
-        first
-        == "The vectors of these texts come with Calipers; those of your texts are computed here."
+        first == "The vectors of these texts come with Calipers; those of yours are computed here."
     )
     assert second == ""
     assert json.loads(calipers("demo", "--json", "-").stdout)["reference"]["name"] == "human"

@@ -110,7 +110,7 @@ def test_marks_are_kept_with_a_warning_and_cut_with_a_note():
     assert "`end_of_text='cut'` ends texts there" in warning
     assert not any("mark" in text for text in cut.warnings)
     assert cut.summary.warnings == (
-        "2 texts end before an end-of-text mark: what follows is left out (--end-of-text cut)",
+        "2 texts end before an end-of-text mark: what follows is left out (`end_of_text='cut'`)",
     )
     assert "left out, and the mark counts as one token (`end_of_text='count'`)" in " ".join(
         counted.summary.warnings

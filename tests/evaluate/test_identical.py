@@ -152,7 +152,7 @@ def test_an_only_system_that_is_the_reference_is_said_and_scored(rows):
 def test_without_tests_it_is_not_the_best_either(rows):
     reference, systems = rows
     compared = compare(reference, {"copy": reference, **systems}, level=None, **CHEAP)
-    assert all_marks(compared, compared.shown)[0][:2] == ("R", "*")
+    assert all_marks(compared, compared.shown)[0][:2] == ("R", "▲")
     assert compared.verdict.closest == ("near",)
 
 

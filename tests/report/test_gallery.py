@@ -288,7 +288,7 @@ def test_pictures_take_no_more_than_their_room(found, room):
         assert chosen.missing == 0
     else:
         assert chosen.most < LADDER[0]
-        assert f"first {chosen.most} of each list" in chosen.says
+        assert f"first {chosen.most} images of each list" in chosen.says
 
 
 def test_more_room_shows_more(found):

@@ -320,7 +320,7 @@ def test_other_zips_and_broken_parts(tmp_path: Path) -> None:
     whole = bytearray(EVAL.read_bytes())
     whole[1500:1600] = bytes(100)
     path.write_bytes(whole)
-    with pytest.raises(InputError, match="no log of inspect"):
+    with pytest.raises(InputError, match="not a log of inspect"):
         read_samples(path)
 
 

@@ -235,11 +235,11 @@ def test_good_rows_that_repeat_are_as_good_as_before(rng, projection):
     else:
         assert after < before - 0.2
     assert found.settings["projection"] == projection
-    (warning,) = (each for each in found["repeated"].warnings if "repeat" in each)
+    (warning,) = (each for each in found["repeated"].warnings if "duplicate" in each)
     assert warning.startswith("95 % of its rows duplicate an earlier one, as do 0 % of as many")
     assert "lower coverage, recall, MAUVE" in warning
     assert "with `projection='union'` precision" in warning
-    assert not any("repeat" in each for each in found["held"].warnings)
+    assert not any("duplicate" in each for each in found["held"].warnings)
 
 
 def test_arrays_are_taken_as_embeddings(rng):
@@ -418,7 +418,7 @@ def test_curves_of_seeds_are_averaged_and_a_reason_is_kept(rng, reference):
 
 def test_shorter_texts_are_said_as_well(rng, reference):
     found = compare(reference, {"short": texts(rng, 100, words=5)}, metrics=["recall"])
-    assert "5 words in the median, those of the reference 12" in found["short"].warnings[0]
+    assert "a median of 5 words, those of the reference 12" in found["short"].warnings[0]
 
 
 def test_what_holds_for_several_sets_is_said_once(reference, generated):

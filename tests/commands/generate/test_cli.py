@@ -108,7 +108,7 @@ def test_the_counts_go_to_standard_output(calipers):
         (["--prompt-words", "4000"], "no text has more than 4,000 words"),
         (["--task", "poems"], "--task must be continue or biographies or creative or none"),
         (["--price", "cheap"], "--price must be two numbers"),
-        (["--output", "human.jsonl"], "which calipers generate did not write"),
+        (["--output", "human.jsonl"], "was not written by calipers generate"),
         (["--chat"], "takes no conversation"),
     ],
 )

@@ -193,7 +193,7 @@ def test_another_configuration_is_refused_not_mixed(tmp_path: Path, begun: bool)
 def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text('{"text": "mine"}\n')
-    with pytest.raises(InputError, match="calipers generate did not write"):
+    with pytest.raises(InputError, match="was not written by calipers generate"):
         write(path)
     assert path.read_text() == '{"text": "mine"}\n'
 

@@ -159,7 +159,7 @@ def test_a_model_that_wrote_the_texts_is_told_of(calipers, files):
             "--end-of-text must be cut or count or",
         ),
         (["a.jsonl", "--model", "even", "--stride", "0"], "--stride must be a whole number of at"),
-        (["a.jsonl", "--model", "even", "--generator", "b"], "give the reference too"),
+        (["a.jsonl", "--model", "even", "--generator", "b"], "give --reference too"),
         (["a.jsonl", "--model", "even", "--metrics", "prplexity"], "did you mean 'perplexity'"),
         (["a.jsonl", "--model", "even", "--fit-on", "human.jsonl"], "for a model that is fitted"),
         (["a.jsonl", "--model", "even", "--given-prompt"], "a.jsonl: --given-prompt"),

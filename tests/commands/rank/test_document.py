@@ -148,7 +148,7 @@ def test_the_table_of_all_truths_marks_the_best_of_a_row(two_truths):
     assert text.startswith("Ranking of 5 systems by 3 metrics, beside 2 truths · reference human\n")
     assert block(text, "Worst-case rank correlation with each truth") == [
         ["truth", "mauve↑", "ppl→", "gap↓"],
-        ["liked", "0.800*", "0.600", "-0.200"],
+        ["liked", "0.800▲", "0.600", "-0.200"],
         ["clear", "0.100", "0.100", "-0.300"],
     ]
 
@@ -157,7 +157,7 @@ def test_each_truth_has_its_three_correlations(two_truths):
     rows = block(ranking_text(two_truths), "Beside liked, over 5 systems")
     interval = ["95", "%", "interval"]
     assert rows[0] == ["metric", "Spearman", *interval, "worst", "Pearson", *interval]
-    assert rows[1] == ["mauve↑", "0.800", "[0.30,", "1.00]", "0.800*", "0.800", "[0.30,", "1.00]"]
+    assert rows[1] == ["mauve↑", "0.800", "[0.30,", "1.00]", "0.800▲", "0.800", "[0.30,", "1.00]"]
 
 
 def test_the_words_below(two_truths):

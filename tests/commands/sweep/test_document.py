@@ -153,7 +153,7 @@ def test_the_notes_say_what_the_spread_is(by_k, by_n):
     text = sweep_text(by_n, width=200)
     assert "± is the standard deviation over 2 random orders of the samples; each larger" in text
     assert "at n = 800 every order has all samples" in text
-    assert "cut to the smallest generated set, or as --max-samples says: human 900 to 800" in text
+    assert "cut to the smallest generated set, or as `max_samples` says: human 900 to 800" in text
     assert "warning: mind the gap" in text
 
 

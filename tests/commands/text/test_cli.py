@@ -143,7 +143,7 @@ def test_a_tokenizer_that_is_missing_is_named_with_the_way_around(calipers, file
         (["a.jsonl", "-r", "no.jsonl"], "no.jsonl: there is no such file"),
         (["a.jsonl", "--metrics", "slef_bleu"], "unknown text metric 'slef_bleu'; did you mean"),
         (["a.jsonl", "--metrics", ","], "--metrics must name at least one metric; found ','"),
-        (["a.jsonl", "--metrics", "novelty"], "'novelty' needs a reference (--reference FILE"),
+        (["a.jsonl", "--metrics", "novelty"], "'novelty' needs a reference (--reference"),
         (["a.jsonl", "--metrics", "precision"], "unknown text metric 'precision'"),
         (["a.jsonl", "--metrics", "self_bleu:sample=25"], "sample must be at most 24, since the"),
         (["a.jsonl", "--tokenizer", "whitspace"], "did you mean 'whitespace'"),

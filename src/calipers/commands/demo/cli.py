@@ -16,7 +16,7 @@ For your own files (one text per line, JSON Lines, CSV, Parquet, ...):
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
-CARRIED = "The vectors of these texts come with Calipers; those of your texts are computed here."
+CARRIED = "The vectors of these texts come with Calipers; those of yours are computed here."
 
 EXAMPLES = (
     ("With tests, noise floor and legend:", "calipers demo --details"),
