@@ -87,14 +87,14 @@ def test_it_is_kept_and_shown(sides, tmp_path):
     assert str(again) == str(found)
     assert "Self-BLEU-4→" in str(found)
     lines = [line for line in str(found).splitlines() if line.startswith("reference")]
-    assert any(f"{found['good']['text.self_bleu'].reference:.3f}"[1:] in line for line in lines)
+    assert any(f"{found['good']['text.self_bleu'].reference:.2f}"[1:] in line for line in lines)
 
 
 def test_a_narrow_table_keeps_what_the_reference_scores(sides):
     from calipers.report.comparison import document as compare
 
     found = run(sides, "precision,text.self_bleu")
-    value = f"{found.systems[0]['text.self_bleu'].reference:.3f}"[1:]
+    value = f"{found.systems[0]['text.self_bleu'].reference:.2f}"[1:]
     lines = plain(compare.full(found), width=40).splitlines()
     assert any("reference" in line and value in line for line in lines)
 
