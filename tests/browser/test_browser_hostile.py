@@ -24,7 +24,8 @@ HARM = """() => {
   return {
     hacked: window.hacked ?? null,
     attributes: outside.map(([each, name, value]) => `${each.tagName} ${name}=${value}`),
-    elements: all("iframe, object, embed, link, base, form:not(#pick), img, meta[http-equiv=refresh], frame")
+    elements: all("iframe, object, embed, link, base, form:not(#pick), img, frame, "
+      + "meta[http-equiv=refresh]")
       .map((each) => each.outerHTML.slice(0, 80)),
     scripts: document.scripts.length,
     body: getComputedStyle(document.body).display,
