@@ -85,7 +85,7 @@ def test_search_counts_and_lists_what_holds_the_words(page, samples):
     wanted = [row for row in range(samples.N) if "telescope" in samples.plain_text("model_c", row)]
     assert 0 < len(wanted) < 50
     search(page, "TELEscope ", str(len(wanted)))
-    assert f"{len(wanted)} of 240 samples" in page.get_by_role("status").inner_text()
+    assert f"{len(wanted)} of 240 samples" in page.locator("#map").get_by_role("status").inner_text()
     hits = page.locator(".picture-found li")
     assert hits.count() == len(wanted)
     assert all("telescope" in text for text in hits.all_inner_texts())
@@ -102,7 +102,7 @@ def test_search_for_nothing_shows_all_again_and_for_the_absent_none(page):
     search(page, "no sample holds this", "0")
     assert page.locator(".picture-found li").count() == 0
     search(page, "", "")
-    assert page.get_by_role("status").inner_text() == ""
+    assert page.locator("#map").get_by_role("status").inner_text() == ""
 
 
 def test_a_search_leaves_out_what_is_hidden(page):
