@@ -85,7 +85,9 @@ def test_search_counts_and_lists_what_holds_the_words(page, samples):
     wanted = [row for row in range(samples.N) if "telescope" in samples.plain_text("model_c", row)]
     assert 0 < len(wanted) < 50
     search(page, "TELEscope ", str(len(wanted)))
-    assert f"{len(wanted)} of 240 samples" in page.locator("#map").get_by_role("status").inner_text()
+    assert (
+        f"{len(wanted)} of 240 samples" in page.locator("#map").get_by_role("status").inner_text()
+    )
     hits = page.locator(".picture-found li")
     assert hits.count() == len(wanted)
     assert all("telescope" in text for text in hits.all_inner_texts())
