@@ -16,7 +16,7 @@ from calipers.unicode.words import joined as phrase_of
 from calipers.unicode.words import words_and_marks
 from calipers.wording.names import clean, shorten, text_label
 from calipers.wording.numbers import MISSING, p_text, share, value_of
-from calipers.wording.words import Passage, Words, joined, listed, named
+from calipers.wording.words import Passage, Quoted, Words, joined, listed, named
 
 METRIC = "overused_phrases"
 
@@ -188,8 +188,9 @@ def verdict(result: TextComparison) -> Iterator[Words]:
         parts = [
             (
                 named(system.name, 3),
-                f" “{shorten(clean(first['phrase']), WIDEST)}” in {first['texts']:,} texts "
-                f"(reference {first['references']:,})",
+                " “",
+                Quoted(shorten(clean(first["phrase"]), WIDEST)),
+                f"” in {first['texts']:,} texts (reference {first['references']:,})",
             )
             for _, _, system, first in surest[:NAMED]
         ]

@@ -42,6 +42,10 @@ class Passage(Name):
     """A piece of a text that a narrow line may shorten; no name that is to stand in full too."""
 
 
+class Quoted(str):
+    """A piece of what a person gave: it is shown as it is, also where it looks like an option."""
+
+
 Words = tuple[str | Name, ...]
 """A sentence with names in it."""
 
@@ -56,10 +60,14 @@ def in_front(text: Words) -> Words: ...
 @overload
 def in_front(text: str | Name | Words) -> str | Name | Words: ...
 def in_front(text: str | Name | Words) -> str | Name | Words:
-    """Name options as the present front does; names of systems stay."""
+    """Name options as the present front does; names of systems and what is quoted stay."""
     if isinstance(text, tuple):
-        return tuple(worded(part) if isinstance(part, str) else part for part in text)
-    return worded(text) if isinstance(text, str) else text
+        return tuple(map(_in_front, text))
+    return _in_front(text)
+
+
+def _in_front(part: str | Name) -> str | Name:
+    return part if isinstance(part, Name | Quoted) else worded(part)
 
 
 def named(name: object, share: int = 3) -> Name:

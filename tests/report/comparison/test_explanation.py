@@ -16,6 +16,7 @@ from calipers.report.render.text import plain
 from calipers.report.table import Document
 from calipers.report.topics import name_of, outcome, ratio_words, times
 from calipers.results.comparison import Comparison
+from calipers.wording.front import speaking
 from hand_made import comparison_of
 
 Data = dict[str, Any]
@@ -150,6 +151,17 @@ def test_the_worst_samples_stand_on_one_line_each(data):
     first = next(line for line in text if line.startswith("- 30: "))
     assert first.startswith("- 30: line one of 30 and more more")
     assert first.endswith("…")
+
+
+def test_samples_that_look_like_options_are_shown_as_they_are(data):
+    outside = [outlier(1, "run `metrics` with `seed=3`")]
+    data["explanations"]["b"]["meaning"] |= {"outside": outside, "outside_count": 1}
+    with speaking({"metrics": "--metrics", "seed=3": "--seed 3", ".html()": "--html FILE"}.get):
+        shown = explain.document(typed(data))
+        text = plain(shown, width=100)
+    assert "- 1: run `metrics` with `seed=3`" in text.splitlines()
+    assert "`metrics` with `seed=3`" in page(shown)
+    assert "--html FILE" in text
 
 
 def test_without_texts_the_rows_are_named(data):

@@ -19,7 +19,7 @@ from calipers.wording.cells import cell_len, fits, head_of
 from calipers.wording.names import clean
 from calipers.wording.numbers import MISSING, defined, percent, share
 from calipers.wording.short_names import among, short
-from calipers.wording.words import Passage
+from calipers.wording.words import Passage, Quoted
 
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36
@@ -165,7 +165,7 @@ def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
             yield Note("caption", f"{head}; the worst (file, nearest in the reference):")
             for sample in worst:
                 near = next((clean(one.file) for one in sample.nearest if one.file), MISSING)
-                yield Note("point", f"{clean(sample.file or '')}  {near}")
+                yield _quoting("", f"{clean(sample.file or '')}  {near}")
         else:
             rows = ", ".join(str(sample.row) for sample in worst)
             yield Note("caption", f"{head}; the worst are rows {rows}")
@@ -174,7 +174,7 @@ def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
         for sample in worst:
             text = " ".join(clean(sample.text or "").split())
             start = text if fits(text, EXCERPT) else f"{head_of(text, EXCERPT - 1).rstrip()}…"
-            yield Note("point", f"{sample.row}: {start}")
+            yield _quoting(f"{sample.row}: ", start)
 
 
 def _copies(explanation: Explanation, most: int) -> Iterator[Note]:
@@ -191,4 +191,9 @@ def _copies(explanation: Explanation, most: int) -> Iterator[Note]:
         if named:
             head = f"near copies of {of} samples: {count} of {explanation.m}"
             yield Note("caption", f"{head}; the closest (file, {of} sample):")
-            yield from (Note("point", pair) for pair in named)
+            yield from (_quoting("", pair) for pair in named)
+
+
+def _quoting(head: str, given: str) -> Note:
+    """A point that ends in what a person gave, which is shown as it is."""
+    return Note("point", (head, Quoted(given)))
