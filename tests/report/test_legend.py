@@ -17,6 +17,7 @@ from calipers.results.system import SystemResult
 from calipers.results.texts import TextResult
 from calipers.score import Score
 from calipers.serialise import plain, read
+from calipers.wording.front import speaking
 
 GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
 HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]
@@ -37,6 +38,21 @@ def test_phrases_stand_in_the_table_and_in_the_json():
     ]["details"]
     assert (row["phrase"], row["texts"], row["references"]) == ("to be honest", 20, 0)
     assert row["ratio"] is None
+
+
+def test_a_phrase_that_looks_like_an_option_is_shown_as_it_is():
+    generated = [f"see `metrics` here {word}" for word in "abcdefghijklmnopqrst"]
+    with speaking({"metrics": "--metrics", "metrics='all'": "--metrics all"}.get):
+        found = calipers.measure_texts(
+            {"chatty": generated},
+            reference=HUMAN,
+            metrics="overused_phrases",
+            tokenizer="whitespace",
+        )
+        text = " ".join(printed(texts.document(found)).split())
+    assert "chatty “see `metrics` here” in 20 texts" in text
+    assert "chatty see `metrics` here 20 0 < 0.001" in text
+    assert "More: --metrics all" in text
 
 
 def test_parts_of_a_phrase_without_spaces_are_put_together_as_its_script_writes_it():

@@ -21,6 +21,7 @@ from calipers.score import Score
 from calipers.wording.names import clean, sees
 from calipers.wording.numbers import MISSING, defined, length_head, length_meaning, score_text
 from calipers.wording.short_names import short
+from calipers.wording.words import Quoted
 
 Settings = Mapping[str, Any]
 """The choices of a run, as plain data."""
@@ -353,7 +354,7 @@ def detail_notes(
                 more = f"; {len(rows) - SHOWN} more in the JSON" if len(rows) > SHOWN else ""
                 shown = "; ".join(map(_row_text, rows[:SHOWN]))
                 text = f"{clean(system.name)}, {label(key)}: {shown}{more}"
-                yield Note("detail", text, about=(system.name, key))
+                yield Note("detail", Quoted(text), about=(system.name, key))
 
 
 def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[tuple[str, str]]:

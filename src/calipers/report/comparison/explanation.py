@@ -165,7 +165,7 @@ def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
             yield Note("caption", f"{head}; the worst (file, nearest in the reference):")
             for sample in worst:
                 near = next((clean(one.file) for one in sample.nearest if one.file), MISSING)
-                yield _quoting("", f"{clean(sample.file or '')}  {near}")
+                yield Note("point", Quoted(f"{clean(sample.file or '')}  {near}"))
         else:
             rows = ", ".join(str(sample.row) for sample in worst)
             yield Note("caption", f"{head}; the worst are rows {rows}")
@@ -174,7 +174,7 @@ def _samples(explanation: Explanation, most: int) -> Iterator[Note]:
         for sample in worst:
             text = " ".join(clean(sample.text or "").split())
             start = text if fits(text, EXCERPT) else f"{head_of(text, EXCERPT - 1).rstrip()}…"
-            yield _quoting(f"{sample.row}: ", start)
+            yield Note("point", Quoted(f"{sample.row}: {start}"))
 
 
 def _copies(explanation: Explanation, most: int) -> Iterator[Note]:
@@ -191,9 +191,4 @@ def _copies(explanation: Explanation, most: int) -> Iterator[Note]:
         if named:
             head = f"near copies of {of} samples: {count} of {explanation.m}"
             yield Note("caption", f"{head}; the closest (file, {of} sample):")
-            yield from (_quoting("", pair) for pair in named)
-
-
-def _quoting(head: str, given: str) -> Note:
-    """A point that ends in what a person gave, which is shown as it is."""
-    return Note("point", (head, Quoted(given)))
+            yield from (Note("point", Quoted(pair)) for pair in named)

@@ -269,6 +269,7 @@ def _environment(texts: TextView) -> Environment:
         "grouped": grouped,
         "breakable": lambda name: _breakable(visible(str(name))),
         "sentence": lambda text: Markup("").join(_in_direction(worded(str(text)), escape)),
+        "cell": lambda text: Markup("").join(_in_direction(str(text), escape)),
         "parted": lambda text: Markup("").join(_in_direction(str(text), _breakable)),
         "files": files,
         "keywords": keywords,
