@@ -286,8 +286,8 @@ def unaddressed(given: Sequence[GivenPrompts | None]) -> Iterator[Caution]:
             "hardly answers the prompts of its rows",
             "its answers are hardly closer to the reference's answers to the same prompts than to "
             f"those to other prompts (closer than {100 * lowest:.0f} % of them; 50 % is chance): "
-            "either "
-            "it does not answer its prompts, or its rows are in a different order from its prompts",
+            "either it does not answer its prompts, or its rows are in a different order from its "
+            "prompts",
         )
 
 

@@ -57,8 +57,7 @@ class Judged(Group):
     opponents: int | None = option(
         None,
         "For pairs: how many other systems each system is compared with, by a balanced design. By "
-        "default all "
-        "of them.",
+        "default all of them.",
         whole(2),
         panel=INPUT,
         setting=True,

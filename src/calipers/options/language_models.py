@@ -155,12 +155,11 @@ class Writing(Group):
 
     decoding: Any = option(
         "ancestral",
-        "How tokens are chosen: ancestral, greedy, or parameters such as temperature=0.8,top_k=40. "
-        "Known: temperature, top_k, top_p, min_p, typical, epsilon, eta, top_h, "
-        "repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, adversarial. "
-        "Parameters that are not named are off; truncations apply in the order written. In Python "
-        "also a "
-        ":class:`~calipers.language_model.decoding.Decoding`.",
+        "How tokens are chosen: ancestral, greedy, or parameters such as "
+        "temperature=0.8,top_k=40. Known: temperature, top_k, top_p, min_p, typical, epsilon, "
+        "eta, top_h, repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, "
+        "adversarial. Parameters that are not named are off; truncations apply in the order "
+        "written. In Python also a :class:`~calipers.language_model.decoding.Decoding`.",
         DECODING,
         panel=LANGUAGE_MODEL,
         common=True,

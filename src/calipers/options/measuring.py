@@ -141,9 +141,8 @@ class Measuring(Neighbours):
         Settings.axes,
         "The principal axes on which whole distributions are compared (MAUVE, PRD, Fréchet, "
         "kernels): those of the union of both sets, as in the papers, or of the reference alone. "
-        "The latter "
-        "are the same for every generated set, so that a :class:`calipers.Reference` computes its "
-        "rows and moments on them once, but miss what a set adds outside them.",
+        "The latter are the same for every generated set, so that a :class:`calipers.Reference` "
+        "computes its rows and moments on them once, but miss what a set adds outside them.",
         one_of(*get_args(Axes)),
         setting=True,
     )

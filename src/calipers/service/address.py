@@ -179,8 +179,7 @@ def read_address(text: str, kind: ServiceKind) -> Address:
     if ":" not in host and not _HOST.fullmatch(host):
         raise InputError(
             f"{parts.netloc!r} is not a host; parts of letters, digits and '-', at most 63 each, "
-            "with "
-            "'.' between them make one"
+            "with '.' between them make one"
         )
     path = parts.path.rstrip("/")
     ending = next(filter(path.endswith, kind.endings), "")

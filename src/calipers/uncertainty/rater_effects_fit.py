@@ -473,8 +473,7 @@ def climb_with_raters(
         pass  # a parameter on its way to infinity
     raise InputError(
         f"the scores with effects of raters did not converge in {MOST_STEPS} steps: some raters "
-        "are "
-        "too lopsided to be fitted; fit without effects of raters"
+        "are too lopsided to be fitted; fit without effects of raters"
     )
 
 

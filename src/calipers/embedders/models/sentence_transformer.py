@@ -143,9 +143,8 @@ class LibraryEmbedder(Embedder):
             if self._batch == 1:
                 raise InputError(
                     f"the embedder {self.name!r} does not have enough memory for a single text; "
-                    "lower "
-                    "max_length, choose a smaller model, or device 'cpu' if this was a graphics "
-                    "card"
+                    "lower max_length, choose a smaller model, or device 'cpu' if this was a "
+                    "graphics card"
                 )
             self._batch = max(1, min(self._batch, len(texts)) // 2)
         vectors = encoded[0]

@@ -54,8 +54,7 @@ def load_gguf_model(path: Path, *, causal: bool, dtype: str) -> Any:
     if causal and head.architecture in _NOT_CAUSAL:
         raise InputError(
             f"{path}: is not a causal language model: it is a {head.architecture} model, which "
-            "does "
-            "not predict the next token"
+            "does not predict the next token"
         )
     kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
     more: dict[str, Any] = {"dtype" if recent(transformers, 4, 56) else "torch_dtype": dtype}

@@ -194,9 +194,8 @@ class ImageBatches:
             shape = " × ".join(map(str, image.shape))
             raise InputError(
                 f"the embedder {self._name!r} does not have enough memory for a single image of "
-                "the "
-                f"shape {shape}; choose a smaller model, or device 'cpu' if this was a graphics "
-                "card"
+                f"the shape {shape}; choose a smaller model, or device 'cpu' if this was a "
+                "graphics card"
             )
         self.size = tried // 2
 
