@@ -191,9 +191,15 @@ def test_values(text, values):
     assert read_values(text) == values
 
 
-@pytest.mark.parametrize("text", ["", "4", "4,4", "0-3", "-1,2", "a", "1.5,2"])
+@pytest.mark.parametrize("text", ["", "4", "4,4"])
+def test_fewer_than_two_values_mean_nothing(text):
+    with pytest.raises(InputError, match=r"^--values must list at least two different numbers"):
+        build(SweepOptions, {"over": "n", "values": text})
+
+
+@pytest.mark.parametrize("text", ["0-3", "-1,2", "a", "1.5,2"])
 def test_values_that_mean_nothing(text):
-    with pytest.raises(InputError, match=r"(--values|`values`) must list"):
+    with pytest.raises(InputError, match=r"^`values` must list whole numbers of at least 1"):
         build(SweepOptions, {"over": "n", "values": text})
 
 
