@@ -60,7 +60,8 @@ def test_a_torchvision_of_another_torch_is_named_and_not_what_transformers_says(
         "transformers": "",
     }.items():
         (tmp_path / f"{name}.py").write_text(code)
-        monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setitem(sys.modules, name, None)  # so that the stand-in is gone afterwards
+        del sys.modules[name]
         about = tmp_path / f"{name}-0.28.0.dist-info"
         about.mkdir()
         (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.28.0\n")

@@ -145,7 +145,9 @@ MOST_LISTED = 12
 """Options that a message lists where none of them is near; of more ``help`` shows them."""
 
 
-def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+def check_keywords(
+    function: str, given: Iterable[str], known: Iterable[str], *, home: str = "calipers"
+) -> None:
     """Refuse keywords that a function does not have, with the nearest that it has.
 
     Parameters
@@ -154,6 +156,8 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
         Its name, such as ``"compare"``.
     given, known
         The keywords of a call, and those of the function.
+    home
+        The module in which a person finds it.
 
     Raises
     ------
@@ -169,19 +173,20 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
     names = set(known)
     for name in given:
         if name not in names:
-            hint = hint_of_names(name, names)
-            if hint.startswith("known") and len(names) > MOST_LISTED:
-                hint = f"help(calipers.{function}) lists its options"
+            many = f"help({home}.{function}) lists its options"
+            hint = hint_of_names(name, names, otherwise=many if len(names) > MOST_LISTED else "")
             raise UnknownOptionError(f"{function}(): unknown option {name!r}; {hint}")
 
 
 def checks_keywords(function: Callable[Keywords, Given]) -> Callable[Keywords, Given]:
     """Let a public function suggest the keyword that a misspelt one was meant for."""
-    known = list(inspect.signature(function).parameters)
+    known = frozenset(inspect.signature(function).parameters)
+    home = ".".join(function.__module__.split(".")[:2])
 
     @functools.wraps(function)
     def call(*args: Keywords.args, **named: Keywords.kwargs) -> Given:
-        check_keywords(function.__name__, named, known)
+        if not named.keys() <= known:
+            check_keywords(function.__name__, named, known, home=home)
         return function(*args, **named)
 
     return call
@@ -197,11 +202,11 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {name!r}; {hint_of_names(name, known)}")
 
 
-def hint_of_names(name: str, known: Iterable[str]) -> str:
-    """Ask for the nearest of the known names, or list them all."""
+def hint_of_names(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
+    """Ask for the nearest of the known names; where none is near say `otherwise`, or list all."""
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    return did_you_mean(near) if near else f"known: {', '.join(names)}"
+    return did_you_mean(near) if near else otherwise or f"known: {', '.join(names)}"
 
 
 def did_you_mean(names: Sequence[str]) -> str:

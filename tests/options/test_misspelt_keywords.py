@@ -40,6 +40,8 @@ def test_a_misspelt_keyword_brings_the_nearest(function):
 def test_a_keyword_like_no_other_leads_to_the_help():
     with pytest.raises(TypeError, match=r"unknown option 'xyz'; help\(calipers\.compare\) lists"):
         calipers.compare(["a"], ["b"], xyz=1)
+    with pytest.raises(TypeError, match=r"'xyz'; help\(calipers\.text\.bert_score\) lists"):
+        calipers.text.bert_score(["a"], ["b"], xyz=1)
 
 
 def test_a_misspelt_option_of_an_embedder_brings_the_nearest():
