@@ -438,7 +438,7 @@ def test_a_run_ends_at_the_most_requests(make, server, at_once):
     written, error = failure(model, prompts(50))
     assert isinstance(error, RequestLimitError)
     assert str(error) == (
-        f"{server.where}: 10 requests were made, as many as max_requests=10 allows; "
+        f"{server.where}: 10 requests were made, as many as `max_requests=10` allows; "
         "10 of 50 texts were written"
     )
     assert len(written) == len(server.requests) == model.usage.requests == 10
@@ -1306,8 +1306,9 @@ def test_a_command_goes_on_after_its_most_requests(server, tmp_path):
     job = generating(server, tmp_path, "--max-requests", "50")
     printed, _ = job.communicate(timeout=60)
     assert job.returncode == 2
-    assert "50 requests were made, as many as max_requests=50 allows; 50 of 120 texts" in " ".join(
-        printed.split()
+    assert (
+        "50 requests were made, as many as --max-requests 50 allows; 50 of 120 texts"
+        in " ".join(printed.split())
     )
     job = generating(server, tmp_path, "--price", "1,2")
     printed, _ = job.communicate(timeout=60)
@@ -1427,7 +1428,7 @@ def test_requests_that_are_made_again_reach_the_bound(measure, server):
     server.acts = [says(503, {}, Retry_After="0")]
     done = measure("--max-requests", "12")
     assert done.exit_code == 2
-    assert "12 requests were made, as many as max_requests=12 allows; 11 of 12" in done.stderr
+    assert "12 requests were made, as many as --max-requests 12 allows; 11 of 12" in done.stderr
     assert len(server.requests) == 12
 
 
@@ -1631,7 +1632,7 @@ def test_a_judge_goes_on_after_its_most_requests_and_after_ctrl_c(server, tmp_pa
     printed, _ = job.communicate(timeout=60)
     assert job.returncode == 2
     said = " ".join(printed.split())
-    assert "as many as max_requests=50 allows; 50 of " in said
+    assert "as many as --max-requests 50 allows; 50 of " in said
     assert said.endswith("answers were given; the same command continues from there")
     assert not (tmp_path / "out.csv").exists()
     job = judging(server, tmp_path)

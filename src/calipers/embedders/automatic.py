@@ -215,5 +215,5 @@ def check_kept(chosen: Automatic, sets: Sequence[SampleSet]) -> None:
             raise InputError(
                 f"{name}: the texts are {listed(names)}, which {chosen.embedder} does not read; it "
                 f"was chosen by the reference alone, whose {chosen.reason}. Make the reference "
-                f"with an embedder that reads both: embedder={_reading_all([*wanted, *names])!r}"
+                f"with an embedder that reads both: `embedder={_reading_all([*wanted, *names])!r}`"
             )

@@ -375,7 +375,7 @@ class Client:
             if self._max_requests is not None and self.requests >= self._max_requests:
                 raise RequestLimitError(
                     f"{self._address.shown}: {self.requests:,} requests were made, as many as "
-                    f"max_requests={self._max_requests} allows"
+                    f"`max_requests={self._max_requests}` allows"
                 )
             self.requests += 1
 
