@@ -22,7 +22,7 @@ from typing import Any
 
 from calipers.errors import InputError
 
-_NUMBER = r"[0-9]*\.?[0-9]+"
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"  # read in one way, in one pass
 _SHAPE = re.compile(rf"{_NUMBER}(/{_NUMBER})*")
 
 
