@@ -351,17 +351,18 @@ def own_tmp():
 
 def start_driver(tmp_path, address, own_tmp, *, hold=0):
     words = [sys.executable, "-c", DRIVER, tmp_path / "rows.npz", tmp_path / "work", address, hold]
-    return subprocess.Popen(
-        list(map(str, words)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "TMPDIR": str(own_tmp)},
-    )
+    with open(tmp_path / "errors.txt", "w") as errors:
+        return subprocess.Popen(
+            list(map(str, words)),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": str(own_tmp)},
+        )
 
 
-def stop_after(process, tiles, how):
+def stop_after(process, tiles, how, errors):
     """Send a signal to a driver, as a terminal does, once it has so many tiles."""
     for line in process.stdout:
         tiles -= line.startswith("made")
@@ -370,6 +371,7 @@ def stop_after(process, tiles, how):
             break
     process.stdout.read()
     process.wait()
+    assert tiles == 0, f"the driver ended with {process.returncode}:\n{errors.read_text()}"
 
 
 @pytest.mark.parametrize(
@@ -380,14 +382,15 @@ def test_a_driver_that_was_stopped_goes_on(nodes, rng, tmp_path, own_tmp, own_wo
     sets = gaussians(rng, 1500, 1200, 40)
     np.savez(tmp_path / "rows.npz", a=sets[0], b=sets[1])
     address = "" if own_workers else nodes.address
-    stop_after(start_driver(tmp_path, address, own_tmp, hold=12), 12, how)
+    driver = start_driver(tmp_path, address, own_tmp, hold=12)
+    stop_after(driver, 12, how, tmp_path / "errors.txt")
     if how == signal.SIGINT:
         assert not list(own_tmp.glob("calipers-*"))
     finished = {str(path.relative_to(tmp_path / "work")) for path in tmp_path.rglob("*-*.npz")}
     assert finished
     again = start_driver(tmp_path, address, own_tmp)
     said, _ = again.communicate()
-    assert again.returncode == 0
+    assert again.returncode == 0, (tmp_path / "errors.txt").read_text()
     to_make = {line.split()[-1] for line in said.splitlines() if line.startswith("to make")}
     assert to_make
     assert not to_make & {name for name in finished if name.split("/")[-1][0] != "."}
