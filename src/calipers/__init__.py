@@ -103,7 +103,7 @@ if TYPE_CHECKING:
 
 
 def _commands() -> dict[str, str]:
-    """Give what the records of the commands make public: each name, and the module it is in."""
+    """Return what the records of the commands make public: each name, and the module it is in."""
     from calipers.command import public_names
 
     return {name: module for name, (module, _) in public_names().items()}

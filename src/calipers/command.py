@@ -135,7 +135,7 @@ class Command:
     also_public: tuple[str, ...] = ()
 
     def address(self, address: str) -> tuple[str, str]:
-        """Give the module and the name that an address of this record leads to."""
+        """Return the module and the name that an address of this record leads to."""
         module, _, name = address.partition(":")
         return (module if module.startswith("calipers") else f"{HOME}.{self.name}.{module}"), name
 
@@ -145,7 +145,7 @@ class Command:
         return getattr(import_module(module), name)
 
     def names(self) -> Mapping[str, tuple[str, str]]:
-        """Give what the package ``calipers`` offers of it: names, with module and name."""
+        """Return what the package ``calipers`` offers of it: names, with module and name."""
         classes = [*([self.result] if self.kind else []), *self.also_public]
         names = {address.rpartition(":")[2]: self.address(address) for address in classes}
         return {**names, **({self.public: self.address(self.run)} if self.public else {})}
@@ -153,7 +153,7 @@ class Command:
 
 @cache
 def commands() -> Mapping[str, Command]:
-    """Give all commands by name, in the order of the help.
+    """Return all commands by name, in the order of the help.
 
     Raises
     ------
@@ -175,11 +175,11 @@ def commands() -> Mapping[str, Command]:
 
 @cache
 def kinds() -> Mapping[str, Command]:
-    """Give the command of each kind of result that can be saved and loaded again."""
+    """Return the command of each kind of result that can be saved and loaded again."""
     return {record.kind: record for record in commands().values() if record.kind}
 
 
 @cache
 def public_names() -> Mapping[str, tuple[str, str]]:
-    """Give what the commands add to the package ``calipers``: names, with module and name."""
+    """Return what the commands add to the package ``calipers``: names, with module and name."""
     return {name: place for record in commands().values() for name, place in record.names().items()}

@@ -118,7 +118,7 @@ def _version(package: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Give the first line of what an error says, or its kind where it says nothing."""
+    """Return the first line of what an error says, or its kind where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 

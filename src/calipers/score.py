@@ -148,7 +148,7 @@ class Score:
         return None if self.floor is None else self.floor.value
 
     def without_value(self, reason: str) -> Score:
-        """Give the same score without a value and all that comes with one, and say why."""
+        """Return the same score without a value and all that comes with one, and say why."""
         description = {name: getattr(self, name) for name in ("range", "better", "signature")}
         return Score(float("nan"), reason=reason, **description)
 

@@ -118,7 +118,7 @@ def check_places(number: int, goal: int, *, seed: int, annotator: int) -> list[i
 
 
 def draw(seed: int, *names: object) -> float:
-    """Give a number in [0, 1) that is fixed by a seed and some names."""
+    """Return a number in [0, 1) that is fixed by a seed and some names."""
     content = "\x1f".join(map(str, (seed, *names))).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(content, digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64

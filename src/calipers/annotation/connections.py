@@ -19,7 +19,7 @@ PATIENCE = 20.0
 
 @cache
 def protocol() -> type[Any]:
-    """Give the protocol of such connections, in the form that uvicorn takes."""
+    """Return the protocol of such connections, in the form that uvicorn takes."""
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 

@@ -47,13 +47,13 @@ def write_export(study: AnnotationStudy, path: str | Path) -> Path:
 
 
 def manifest_of(path: str | Path) -> Path:
-    """Give the path of the manifest of an export."""
+    """Return the path of the manifest of an export."""
     place = at_home(path)
     return place.with_name(f"{place.name}.manifest.json")
 
 
 def export_text(study: AnnotationStudy, ending: str) -> bytes:
-    """Give the judgements as :func:`write_export` writes them."""
+    """Return the judgements as :func:`write_export` writes them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"judgements.{ending}")
         _write_table(study, path)

@@ -155,7 +155,7 @@ def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None
 
 
 def choices_of(question: Question, task: str) -> tuple[AnswerChoice, ...]:
-    """Give the answers to a question, in the order of their numbers; none where they are many."""
+    """Return the answers to a question, in the order of their numbers; none where they are many."""
     if question.most - question.least >= MOST_CHOICES:
         return ()
     if task == "pairs":

@@ -62,7 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def addresses(host: str, port: int) -> list[str]:
-    """Give the addresses under which people reach a server, the most useful first."""
+    """Return the addresses under which people reach a server, the most useful first."""
     try:
         number = ipaddress.ip_address(host)
     except ValueError:
@@ -144,7 +144,7 @@ def make_server(study: AnnotationStudy, host: str) -> Any:
 
 
 def _own_numbers() -> list[str]:
-    """Give the number under which this machine is seen from outside; nothing is sent."""
+    """Return the number under which this machine is seen from outside; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

@@ -129,7 +129,7 @@ class StudyStatus:
         return "; ".join(parts) + "."
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:

@@ -210,7 +210,7 @@ class Making:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the empty tables; at the end the file takes its name, unless another has it.
+        """Return the empty tables; at the end the file takes its name, unless another has it.
 
         Raises
         ------

@@ -273,17 +273,17 @@ class AnnotationStudy:
         return self.overview_at(f"http://{HOST}:{PORT}")
 
     def links_at(self, address: str) -> dict[str, str]:
-        """Give the links of the annotators for a server with some address."""
+        """Return the links of the annotators for a server with some address."""
         return {annotator.name: f"{address}/a/{annotator.token}" for annotator in self.annotators}
 
     def overview_at(self, address: str) -> str:
-        """Give the link of the person who runs the study for a server with some address."""
+        """Return the link of the person who runs the study for a server with some address."""
         return f"{address}/o/{self.settings.overview}"
 
     # Judgements ------------------------------------------------------------------------------
 
     def items(self, *, checks: bool = False) -> list[Item | RatedTexts]:
-        """Give all items; attention checks only where they are asked for."""
+        """Return all items; attention checks only where they are asked for."""
         with self._store.reading() as db:
             rows = db.execute(
                 "SELECT content FROM items WHERE is_check = 0 OR ? ORDER BY item", (checks,)
@@ -291,7 +291,7 @@ class AnnotationStudy:
             return [item_from_json(row["content"]) for row in rows]
 
     def answered(self) -> list[Answered]:
-        """Give every answer in force, those to attention checks too."""
+        """Return every answer in force, those to attention checks too."""
         with self._store.reading() as db:
             return [
                 Answered(
@@ -307,7 +307,7 @@ class AnnotationStudy:
             ]
 
     def judgements(self) -> list[PairJudgement] | list[Rating]:
-        """Give all judgements, with flags; attention checks only as a count of each annotator.
+        """Return all judgements, with flags; attention checks only as a count of each annotator.
 
         Returns
         -------

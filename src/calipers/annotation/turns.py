@@ -89,7 +89,7 @@ class Turns:
         self._clock = clock
 
     def next(self, annotator: Annotator) -> int | None:
-        """Give the place of the item that the annotator answers next, and lend it.
+        """Return the place of the item that the annotator answers next, and lend it.
 
         Returns
         -------
@@ -293,7 +293,7 @@ class Turns:
         return real >= places[checks]
 
     def _next_check(self, db: sqlite3.Connection, annotator: Annotator) -> int | None:
-        """Give a check that the annotator has not seen, one that few others have."""
+        """Return a check that the annotator has not seen, one that few others have."""
         row = db.execute(
             "SELECT item FROM items WHERE is_check = 1"
             " AND item NOT IN (SELECT item FROM shown WHERE annotator = ?)"
@@ -330,7 +330,7 @@ def _shown(db: sqlite3.Connection, annotator: Annotator, place: int) -> sqlite3.
 def _answers(
     db: sqlite3.Connection, shown: int, settings: StudySettings
 ) -> Mapping[str, int] | None:
-    """Give the answers in force."""
+    """Return the answers in force."""
     row = db.execute(
         "SELECT answers FROM answers WHERE shown = ? ORDER BY revision DESC LIMIT 1", (shown,)
     ).fetchone()

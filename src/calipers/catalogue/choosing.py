@@ -388,7 +388,7 @@ def key(view: str, metric: str, views: tuple[str, ...]) -> str:
 
 
 def split_names(names: str | Iterable[str]) -> list[str]:
-    """Give names in a list, or in one string with commas or spaces between them."""
+    """Return names in a list, or in one string with commas or spaces between them."""
     return names.replace(",", " ").split() if isinstance(names, str) else list(names)
 
 

@@ -22,12 +22,12 @@ ELSEWHERE = (":group=", ":own=", ":train")
 
 
 def views_of(settings: Mapping[str, Any]) -> list[str]:
-    """Give the names of the views of a comparison, the main one first, by its settings."""
+    """Return the names of the views of a comparison, the main one first, by its settings."""
     return list(settings.get("views") or [""])
 
 
 def chance_of(signature: str) -> float | None:
-    """Give the score of sets that cannot be distinguished; None where that is unknown."""
+    """Return the score of sets that cannot be distinguished; None where that is unknown."""
     name = signature_pins(signature).get("metric", "").partition(":")[0]
     return METRICS[name].chance if name in METRICS else None
 

@@ -175,12 +175,12 @@ def _ending(options: Group | None, stopped: str | None) -> str:
 
 
 def _sources(options: Group) -> list[Any]:
-    """Give the values of the options that name files."""
+    """Return the values of the options that name files."""
     return [getattr(options, field.name) for field, about in options_of(options) if about.source]
 
 
 def _checked(files: Iterable[Any]) -> list[str]:
-    """Give every file that is named once or in a list; refuse standard input twice."""
+    """Return every file that is named once or in a list; refuse standard input twice."""
     names: list[str] = []
     for value in files:
         names += [value] if isinstance(value, str) else list(value or ())

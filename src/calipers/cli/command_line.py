@@ -44,7 +44,7 @@ def keep_study(text: str) -> None:
 
 
 def command_line() -> str | None:
-    """Give the command as a shell takes it; None where nothing was typed.
+    """Return the command as a shell takes it; None where nothing was typed.
 
     No option takes a secret. Should one have been typed none the less, as part of an address or
     as the value of a variable that holds one, it is blanked.

@@ -169,14 +169,14 @@ def possible_sort(comparison: Comparison, sort: str | None, *, quiet: bool) -> s
 
 
 def _comparison(result: Result) -> Comparison | None:
-    """Give a result that has a report with texts and pictures of samples; None for any other."""
+    """Return a result that has a report with texts and pictures of samples; None for any other."""
     from calipers.results import Comparison
 
     return result if isinstance(result, Comparison) else None
 
 
 def _public(comparison: Comparison, outputs: Outputs) -> Comparison:
-    """Give what may be shown of a comparison: all of it, or without texts where these are not."""
+    """Return what may be shown of a comparison: all of it, or without texts where these are not."""
     if not outputs.redact:
         return comparison
     from calipers.report.redacted import without_texts
@@ -185,7 +185,7 @@ def _public(comparison: Comparison, outputs: Outputs) -> Comparison:
 
 
 def _explanation(comparison: Comparison, outputs: Outputs) -> Document:
-    """Give which topics and samples cause the gaps of a comparison."""
+    """Return which topics and samples cause the gaps of a comparison."""
     from calipers.report.comparison import explanation
 
     return explanation.document(_public(comparison.with_explanations(), outputs))
@@ -199,7 +199,7 @@ def _texts(
     per_sample: bool,
     sort: str | None,
 ) -> dict[str, Callable[[], str]]:
-    """Give what makes the text of each format; `complete` gives the result with explanations."""
+    """Return what makes the text of each format; `complete` gives the result with explanations."""
     order = {} if _comparison(shown) is None else {"sort": sort}
 
     def json() -> str:
@@ -270,7 +270,7 @@ def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> No
 def _records(
     result: Result, outputs: Outputs, value: str | None
 ) -> tuple[dict[str, Callable[[str], None]], Outputs]:
-    """Give what writes the records of each set, and the outputs with a file for each of them."""
+    """Return what writes the records of each set, and the outputs with a file for each of them."""
     from calipers.results import Comparison
 
     if INSPECT not in outputs.paths:
@@ -298,7 +298,7 @@ def _records(
 def _shared(
     result: Result, outputs: Outputs, benchmark: str | None
 ) -> tuple[dict[str, Callable[[str], None]], Outputs]:
-    """Give what writes the shared scores of each system, and the outputs with a file for each."""
+    """Return what writes the shared scores of each system, and the outputs with a file for each."""
     from calipers.results import Comparison
 
     asked = [name for name in SHARED if name in outputs.paths]

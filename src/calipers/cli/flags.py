@@ -36,7 +36,7 @@ Known = Mapping[str, tuple[Field[Any], OptionField]]
 
 
 def flags_of(group: type[Group] | None = None) -> Callable[[str], str | None]:
-    """Give what words an option as a flag: those of `group` first, then those of all commands."""
+    """Return what words an option as a flag: those of `group` first, then those of all commands."""
 
     def speech(named: str) -> str | None:
         if named in METHODS:

@@ -135,7 +135,7 @@ class Subcommands(dict[str, Any]):
         return made
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Give a command, or the default where there is none of this name."""
+        """Return a command, or the default where there is none of this name."""
         return self[name] if name in commands() else default
 
     def __contains__(self, name: object) -> bool:
@@ -268,7 +268,7 @@ class CommandPage(TyperCommand):
         return []
 
     def further_sections(self) -> list[str]:
-        """Give what stands between all options and the examples: nothing, as a rule."""
+        """Return what stands between all options and the examples: nothing, as a rule."""
         return []
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -287,12 +287,12 @@ def examples(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def width() -> int:
-    """Give the width of the pages: that of the terminal, within what reads well."""
+    """Return the width of the pages: that of the terminal, within what reads well."""
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
 
 def first_sentence(text: str) -> str:
-    """Give the first sentence of a help, and the default that it ends with."""
+    """Return the first sentence of a help, and the default that it ends with."""
     sentence = re.match(r".*?\.(?= [A-Z\[]|$)", text)
     default = re.search(r" \[default: [^]]*\]$", text)
     if sentence is None:
@@ -303,7 +303,7 @@ def first_sentence(text: str) -> str:
 def metrics_section(
     families: Sequence[tuple[str, str]], read_on: Sequence[tuple[str, str]], note: str
 ) -> str:
-    """Give the section that names the families of metrics, and where each metric is described."""
+    """Return the section that names the families of metrics, and where each metric is described."""
     filled = textwrap.indent(textwrap.fill(note, width() - 2), "  ")
     body = f"{columns(families)}\n\n{columns(read_on, margin=30)}\n\n{filled}"
     return section("Metrics", body)
@@ -320,7 +320,7 @@ def _panels(command: TyperCommand, ctx: Any) -> dict[str, list[tuple[str, str]]]
 
 
 def _record(param: Any, *, brief: bool = False) -> tuple[str, str]:
-    """Give the names of a parameter, and what it does."""
+    """Return the names of a parameter, and what it does."""
     names = ", ".join([*sorted(param.opts, key=len), *param.secondary_opts])
     valued = f"{names} {param.metavar}" if param.metavar else names
     name = _argument_name(param) if _argument(param) else valued

@@ -76,7 +76,7 @@ MaxMemory = Annotated[
 
 
 def parameters(group: type[Group]) -> list[inspect.Parameter]:
-    """Give a parameter for typer for each option of a group that the command line has."""
+    """Return a parameter for typer for each option of a group that the command line has."""
     made = []
     for field, about in sorted(options_of(group), key=lambda pair: pair[1].last):
         flags = about.flags(field.name)

@@ -222,7 +222,7 @@ _ALWAYS: dict[str, tuple[Any, Any]] = {"force": (Force, False), "quiet": (Quiet,
 
 
 def output_parameters(*names: str, **worded: Any) -> list[inspect.Parameter]:
-    """Give the parameters for typer that say where results go.
+    """Return the parameters for typer that say where results go.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ class Outputs:
         ]
 
     def progress(self) -> Progress:
-        """Give what shows progress on standard error, unless quiet was asked for."""
+        """Return what shows progress on standard error, unless quiet was asked for."""
         from calipers.cli.progress import RichProgress
 
         return Silent() if self.quiet else RichProgress()
@@ -462,12 +462,12 @@ def size_words(size: int) -> str:
 
 
 def _option(name: str) -> str:
-    """Give the option of an output, which may be the file of one system."""
+    """Return the option of an output, which may be the file of one system."""
     return f"--{name.partition(':')[0].replace('_', '-')}"
 
 
 def _plain(name: str) -> str:
-    """Give the name of a system as part of the name of a file."""
+    """Return the name of a system as part of the name of a file."""
     return "".join(sign if sign.isalnum() or sign in "-_.+= " else "_" for sign in name)
 
 

@@ -92,7 +92,7 @@ def read_sides(
 
 
 def named_apart(reference: str, generated: Sequence[str]) -> str:
-    """Give a reference with the name of its folder, where its file is called as a system's is."""
+    """Return a reference with the name of its folder, where its file is called as a system's is."""
     from calipers.samples.reading import can_be_read
     from calipers.samples.specs import named_beside
 

@@ -148,12 +148,12 @@ def calm(*, quiet: bool) -> Iterator[None]:
 
 
 def line_width() -> int:
-    """Give the width of the terminal, or of a page where there is none."""
+    """Return the width of the terminal, or of a page where there is none."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """Give the text as the stream can write it: unknown characters become plain ones or ``?``."""
+    """Return the text as the stream can write it: unknown characters become plain ones or ``?``."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)

@@ -105,7 +105,7 @@ def read_study(path: str) -> Study:
 
 
 def with_study(command: str, params: Sequence[Any], typed: Sequence[str]) -> list[str]:
-    """Give what was typed to a command, with what the file of its ``--config`` says before it.
+    """Return what was typed to a command, with what the file of its ``--config`` says before it.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _files_of(path: str, systems: Mapping[str, Any]) -> dict[str, str]:
 
 
 def words_of(study: Study, params: Sequence[Any], typed: Sequence[str] = ()) -> list[str]:
-    """Give what would be typed for all that a study says, and for what was typed beside it.
+    """Return what would be typed for all that a study says, and for what was typed beside it.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def words_of(study: Study, params: Sequence[Any], typed: Sequence[str] = ()) -> 
 
 
 def check_words(study: Study, params: Sequence[Any]) -> list[str]:
-    """Give what would be typed behind ``calipers check RUN.zip``."""
+    """Return what would be typed behind ``calipers check RUN.zip``."""
     words = _words(study, params, study.checks, f"{CHECKS}.", [], "check")
     return [word for _, of_one in words for word in of_one]
 
@@ -200,7 +200,7 @@ def _words(
     typed: Sequence[str],
     command: str | None = None,
 ) -> Iterator[tuple[str, list[str]]]:
-    """Give the words of every option by its parameter."""
+    """Return the words of every option by its parameter."""
     command = command or study.command
     names = _names(params)
     if not any(param.name == SYSTEMS for param in params):
@@ -354,7 +354,7 @@ def study_of(
 
 
 def _by_name(value: Any) -> dict[str, str]:
-    """Give generated sets by the names that they were typed with; nothing where one has none."""
+    """Return generated sets by the names that they were typed with; nothing where one has none."""
     named = {}
     for word in value if isinstance(value, list | tuple) else ():
         name, equals, file = word.partition("=")

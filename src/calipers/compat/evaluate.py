@@ -173,7 +173,7 @@ class EvaluationModule:
 
 
 def load(path: str, **options: Any) -> EvaluationModule:
-    """Give the metric of a name, ready to be fed, as ``evaluate.load`` does; no network is used.
+    """Return the metric of a name, ready to be fed, as ``evaluate.load`` does; no network is used.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class CarriedVectors:
         return np.array([place.get(name, -1) for name in hashed(texts).tolist()], np.intp)
 
     def take(self, rows: NDArray[np.intp]) -> EncodedBatch:
-        """Give some rows as an embedder does."""
+        """Return some rows as an embedder does."""
         return EncodedBatch(
             {view: vectors[rows].astype(np.float32) for view, vectors in self.views.items()},
             np.zeros(len(rows), np.bool_),
@@ -148,7 +148,7 @@ class DemoEmbedder(MiniLM):
 
 
 def embedder_of(texts: Sequence[str], *, device: str, dtype: str) -> Embedder | None:
-    """Give the embedder of the demo's texts; None for the usual one, where it computes all.
+    """Return the embedder of the demo's texts; None for the usual one, where it computes all.
 
     So it is on a GPU, in another precision, and where the model is another than the vectors' own.
     """

@@ -78,7 +78,7 @@ class Automatic:
         }
 
     def of(self, sets: Sequence[SampleSet]) -> Automatic:
-        """Give the same choice, with what other sets are written in."""
+        """Return the same choice, with what other sets are written in."""
         return replace(self, found=_by_name(sets, _found(sets)))
 
 
@@ -92,7 +92,7 @@ def is_automatic(embedder: object) -> bool:
 
 
 def usual_embedder(samples: SampleSet) -> str:
-    """Give the name of the embedder of samples for which none is named.
+    """Return the name of the embedder of samples for which none is named.
 
     Raises
     ------

@@ -87,7 +87,7 @@ class Cache:
         self._opened = dict[tuple[str, str, tuple[str, ...]], CachedVectors]()
 
     def of(self, identity: str, kind: str, views: Sequence[str]) -> CachedVectors:
-        """Give the vectors of one embedder.
+        """Return the vectors of one embedder.
 
         Parameters
         ----------

@@ -116,7 +116,7 @@ class VectorRows:
 
 
 def _slice_of(places: Rows) -> Rows | slice:
-    """Give consecutive rows as a slice, which is copied faster."""
+    """Return consecutive rows as a slice, which is copied faster."""
     first, last = int(places[0]), int(places[-1]) + 1
     consecutive = last - first == len(places) and bool((np.diff(places) == 1).all())
     return slice(first, last) if consecutive else places

@@ -20,7 +20,7 @@ class RunVectors:
         self._made = dict[tuple[str, str, tuple[str, ...]], MadeVectors]()
 
     def of(self, identity: str, kind: str, views: Sequence[str]) -> MadeVectors:
-        """Give the vectors of one embedder; as :meth:`calipers.embedders.cache.Cache.of`."""
+        """Return the vectors of one embedder; as :meth:`calipers.embedders.cache.Cache.of`."""
         return self._made.setdefault((identity, kind, tuple(views)), MadeVectors())
 
 

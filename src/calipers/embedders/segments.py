@@ -260,7 +260,7 @@ def _header(
     owner: Mapping[str, str],
     digest: str,
 ) -> dict[str, Any]:
-    """Give the header of a segment as safetensors writes one."""
+    """Return the header of a segment as safetensors writes one."""
     if not (isinstance(rows, int) and all(isinstance(wide, int) for wide in widths.values())):
         raise ValueError("sizes must be whole numbers")
     about = {"format": FORMAT, **owner, "views": json.dumps(widths), "sha256": digest}
@@ -279,7 +279,7 @@ def _header(
 
 
 def _checksums(vectors: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Give the CRC-32 of each row."""
+    """Return the CRC-32 of each row."""
     view, size = vectors.data.cast("B"), vectors.shape[1] * 4
     starts = range(0, len(view), size) if size else [0] * len(vectors)
     return np.array([zlib.crc32(view[start : start + size]) for start in starts], "<u4")

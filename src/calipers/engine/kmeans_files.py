@@ -219,5 +219,5 @@ class _FileSteps:
             self._sums.changed += int(arrays["changed"])
 
     def sum_up(self) -> Sums:
-        """Give the sums after the last round."""
+        """Return the sums after the last round."""
         return self._sums

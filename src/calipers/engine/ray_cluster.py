@@ -242,7 +242,7 @@ class RayCluster:
 def ray_when_needed(
     address: str | None, folder: WorkFolder, *, threads: int | None = None
 ) -> Iterator[Callable[[], RayCluster]]:
-    """Give a function that connects to a cluster when it is called first.
+    """Return a function that connects to a cluster when it is called first.
 
     Workers on this machine are started only then; a cluster with an address must be there at once.
     Parameters and errors are those of :func:`ray_cluster`.

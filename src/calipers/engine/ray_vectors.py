@@ -108,7 +108,7 @@ class VectorStore:
 
 
 def arrays_of(batch: EncodedBatch) -> dict[str, NDArray[Any]]:
-    """Give all that is known of a batch as arrays, by name."""
+    """Return all that is known of a batch as arrays, by name."""
     arrays: dict[str, NDArray[Any]] = {_VIEW + name: view for name, view in batch.views.items()}
     arrays[_TRUNCATED] = batch.truncated
     if batch.reading is not None:

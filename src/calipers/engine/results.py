@@ -38,7 +38,7 @@ def results(
     tasks: Sequence[AnyTask],
     make: Callable[[Sequence[AnyTask]], Iterator[int]],
 ) -> Iterator[tuple[AnyTask, Arrays]]:
-    """Give every task with what its file holds, in any order.
+    """Return every task with what its file holds, in any order.
 
     Parameters
     ----------

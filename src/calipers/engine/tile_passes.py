@@ -164,7 +164,7 @@ class TilePasses(Passes):
     def _made(
         self, name: str, tiles: Sequence[AnyTile], save: Callable[[], None]
     ) -> Iterator[tuple[AnyTile, Arrays]]:
-        """Give what every tile holds, as it is there."""
+        """Return what every tile holds, as it is there."""
 
         def make(missing: Sequence[AnyTile]) -> Iterator[int]:
             save()

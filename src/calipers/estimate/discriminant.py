@@ -108,7 +108,7 @@ class Part:
         return held_out(np.repeat(chosen, self.answers, axis=1), self.folds, area)
 
     def area(self, counted: Flags | None = None) -> float:
-        """Give the area under the ROC curve: of each fold, or of the pairs within prompts.
+        """Return the area under the ROC curve: of each fold, or of the pairs within prompts.
 
         `counted` tells which rows are trained on and judged, whole prompts where they are shared.
         NaN where they leave a fold nothing of a side to train on.
@@ -181,7 +181,7 @@ def labels_of(strata: Sequence[tuple[int, int]]) -> Flags:
 
 
 def mean_area(parts: Sequence[Part], counted: Sequence[Flags] | None = None) -> float:
-    """Give the area under the ROC curve of all parts, each by the number of its rows."""
+    """Return the area under the ROC curve of all parts, each by the number of its rows."""
     masks = [None] * len(parts) if counted is None else counted
     sizes = [len(part.index) for part in parts]
     areas = [part.area(mask) for part, mask in zip(parts, masks, strict=True)]

@@ -50,7 +50,7 @@ class FarRows:
     distance: float
 
     def without(self, sets: Sequence[Points]) -> list[Points]:
-        """Give the sets without them."""
+        """Return the sets without them."""
         remaining, start = [], 0
         for points in sets:
             places = self.places - start

@@ -22,7 +22,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def alike(comparison: Comparison, metric: ShownScore) -> Groups:
-    """Give the groups by a score, as places of their systems, the best first.
+    """Return the groups by a score, as places of their systems, the best first.
 
     There are none of few systems, or where nothing was tested by the score. The order in which the
     systems stand changes nothing.
@@ -44,7 +44,7 @@ def alike(comparison: Comparison, metric: ShownScore) -> Groups:
 
 
 def best_first(comparison: Comparison, metric: ShownScore) -> list[int]:
-    """Give the places of the systems that have a score, the best first, and by name where equal.
+    """Return the places of the systems that have a score, the best first, and by name where equal.
 
     A system that holds only samples of the reference is none of them.
     """

@@ -119,7 +119,7 @@ class HasNormalise(Protocol):
         """``"l2"`` for rows of length one, ``"none"`` for rows as given, None to decide here."""
 
     def changed(self, **values: Any) -> Self:
-        """Give the options but for some values."""
+        """Return the options but for some values."""
 
 
 Scaled = TypeVar("Scaled", bound=HasNormalise)
@@ -138,7 +138,7 @@ def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
 
 
 def cache_of(options: Model) -> Cache | RunVectors:
-    """Give the place where embeddings are kept: on disk, or for this run alone."""
+    """Return the place where embeddings are kept: on disk, or for this run alone."""
     folder = options.cache_dir
     return Cache(None if folder is None else Path(folder)) if options.cache else RunVectors()
 
@@ -225,7 +225,7 @@ def _of_texts(
 
 
 def chosen_setting(chosen: Automatic | None) -> dict[str, Any]:
-    """Give the setting that says how an embedder was chosen; none where it was named."""
+    """Return the setting that says how an embedder was chosen; none where it was named."""
     return {} if chosen is None else {"chosen": chosen.to_dict()}
 
 
@@ -329,7 +329,7 @@ def embed_sides(
 
 
 def _refit_of(model: Embedder) -> Refit | None:
-    """Give what embeds two sets so that nothing tells which of them a sample is from.
+    """Return what embeds two sets so that nothing tells which of them a sample is from.
 
     The rows of a reference that an embedder was fitted on depend on each other, as those of other
     sets do not; labels may be permuted over rows that were fitted on together.

@@ -53,7 +53,7 @@ def has_mark(text: str, marks: tuple[str, ...] = ()) -> bool:
 
 
 def until_end(text: str, prompt: str = "", marks: tuple[str, ...] = ()) -> tuple[str, bool]:
-    """Give what stands before the first mark that ends a text, and whether there is one.
+    """Return what stands before the first mark that ends a text, and whether there is one.
 
     `marks` are others than `MARKS`.
 

@@ -138,7 +138,7 @@ def _files(options: EngineSearch, progress: Progress, connect: Connect | None) -
 
 @contextmanager
 def _cluster(options: EngineSearch | EngineEmbedding) -> Iterator[Connect]:
-    """Give what connects to the cluster; with an address, one that is there."""
+    """Return what connects to the cluster; with an address, one that is there."""
     from calipers.engine.ray_cluster import ray_when_needed
     from calipers.engine.work_folder import WorkFolder
 

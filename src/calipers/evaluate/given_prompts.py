@@ -119,7 +119,7 @@ class GivenPrompts:
     def embeddings(
         self, reference: Embeddings, generated: Embeddings, settings: Settings
     ) -> tuple[Embeddings, Embeddings]:
-        """Give both sets in every view, less what their prompts lead to expect of them."""
+        """Return both sets in every view, less what their prompts lead to expect of them."""
         views = {
             view: self.sides(view, (rows, generated.views[view]), settings)
             for view, rows in reference.views.items()

@@ -84,7 +84,7 @@ def is_part(reference: Keys, generated: Keys) -> bool:
 
 
 def same_systems(result: Comparison | TextComparison) -> list[list[str]]:
-    """Give the names of systems that hold the same samples in the same order, group by group.
+    """Return the names of systems that hold the same samples in the same order, group by group.
 
     Systems that hold only samples of the reference are left out.
     """

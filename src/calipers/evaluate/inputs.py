@@ -633,7 +633,7 @@ def _cut_all(systems: Sequence[System], how: _Cutting) -> tuple[InputSystem, ...
 def _size(
     systems: Sequence[System], most: int | None, *more: SampleSet | None, keep_sizes: bool
 ) -> int | None:
-    """Give the size to which sets are cut: that of the smallest, unless they may differ."""
+    """Return the size to which sets are cut: that of the smallest, unless they may differ."""
     if keep_sizes:
         return most
     every = [samples for system in systems for samples in system.sets]

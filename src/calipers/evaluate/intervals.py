@@ -206,7 +206,7 @@ def _with_interval(score: Score, spread: Spread, level: float) -> Score:
 
 
 def correlations(spreads: Mapping[str, Spread]) -> dict[str, float]:
-    """Give for pairs of scores that are drawn together the correlation of their errors.
+    """Return for pairs of scores that are drawn together the correlation of their errors.
 
     By both keys with a bar between them: ``form.precision|form.recall``.
     """

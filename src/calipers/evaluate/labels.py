@@ -101,7 +101,7 @@ def grouped(
 
 
 def pair_groups(reference: SampleSet, generated: SampleSet, group: str | None) -> Groups | None:
-    """Give the groups of a pair; None where none were asked for."""
+    """Return the groups of a pair; None where none were asked for."""
     labels = _group_labels(reference)
     if labels is None:
         return None
@@ -211,7 +211,7 @@ def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Cluster
 
 
 def pair_clusters(reference: InputSet, generated: InputSet) -> PairClusters | None:
-    """Give which rows of a pair belong together; None where clusters were not asked for."""
+    """Return which rows of a pair belong together; None where clusters were not asked for."""
     if reference.clusters is None or generated.clusters is None:
         return None
     return reference.clusters, generated.clusters

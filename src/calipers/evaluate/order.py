@@ -36,7 +36,7 @@ NUMBER = re.compile(r"(\d+)")
 
 
 def order(comparison: Comparison, sort: str | None = None) -> list[int]:
-    """Give the places of the systems in the order in which they are shown.
+    """Return the places of the systems in the order in which they are shown.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def check_order(sort: str | None) -> None:
 
 
 def arranged(comparison: Comparison, sort: str | None = None) -> Comparison:
-    """Give the same comparison with its systems in the order in which tables show them.
+    """Return the same comparison with its systems in the order in which tables show them.
 
     Its maps, whose parts have the order of the systems, are left out.
     """
@@ -119,7 +119,7 @@ def first_shown(comparison: Comparison) -> list[int]:
 
 
 def alike_by_closeness(comparison: Comparison) -> tuple[ShownScore, Groups] | None:
-    """Give the groups that the tests do not tell apart by closeness; None without any."""
+    """Return the groups that the tests do not tell apart by closeness; None without any."""
     metric = decisive(comparison)
     if metric is None:
         return None

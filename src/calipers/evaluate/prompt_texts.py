@@ -14,7 +14,7 @@ from calipers.unicode.words import joined
 def texts_of_prompts(
     reference: SampleSet, generated: SampleSet, shared: SharedPrompts
 ) -> dict[int, str]:
-    """Give the text of every prompt that is known, by its number.
+    """Return the text of every prompt that is known, by its number.
 
     Rows name it, those of the reference first; where none do, it is the opening that the first
     answers of both sides to the prompt have in common.

@@ -258,7 +258,7 @@ class KnownPrompts:
         return Cut(samples, np.array(starts, np.int64), what)
 
     def begun_by(self, text: str) -> str | None:
-        """Give the longest known prompt, folded, that a text begins with; None for none."""
+        """Return the longest known prompt, folded, that a text begins with; None for none."""
         if not self.lengths:
             return None
         words = fold(text, self.lengths[0]).split(" ")

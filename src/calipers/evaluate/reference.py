@@ -124,7 +124,7 @@ class Reference:
         return f"<Reference {name} by {self._embedder.name!r}>"
 
     def completed(self, options: Options) -> Options:
-        """Give the options of a comparison with those of the reference, which hold in it.
+        """Return the options of a comparison with those of the reference, which hold in it.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Reference:
         return options.changed(**values)
 
     def open(self, sets: Sequence[SampleSet]) -> Embedder:
-        """Give the embedder, ready for these sets, of which the reference is the first.
+        """Return the embedder, ready for these sets, of which the reference is the first.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class Reference:
     def embed(
         self, samples: SampleSet, cache: Cache | RunVectors | None, progress: Progress
     ) -> Embeddings:
-        """Give the vectors of the reference as it is compared, made once."""
+        """Return the vectors of the reference as it is compared, made once."""
         cut = self._cut(samples)
         if cut.embeddings is None:
             embedder = cut.embedder or self._embedder
@@ -175,7 +175,7 @@ class Reference:
         return cut.embeddings
 
     def measured(self, samples: SampleSet) -> Kept:
-        """Give what was computed of the reference as it is compared."""
+        """Return what was computed of the reference as it is compared."""
         return self._cut(samples).measured
 
     def _cut(self, samples: SampleSet) -> _Cut:

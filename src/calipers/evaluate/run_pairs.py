@@ -47,7 +47,7 @@ def read_scores(path: str | Path) -> Result:
 
 
 def score_estimate(score: Score, system: System, run: Run) -> tuple[LimitEstimate | None, str]:
-    """Give a score with its error; else None, and why it has none."""
+    """Return a score with its error; else None, and why it has none."""
     settings = run.settings
     sets = [system.summary, *([] if run.reference is None else [run.reference])]
     blocks = min([DEFAULT_BLOCKS, *(samples.clusters for samples in sets if samples.clusters)])
@@ -89,7 +89,7 @@ def same_samples(first: System, second: System) -> bool:
 def paired_difference(
     value: float, key: str, first: System, second: System, factor: float = 1.0
 ) -> LimitEstimate | None:
-    """Give the difference of two scores, without the error that the reference brings to both.
+    """Return the difference of two scores, without the error that the reference brings to both.
 
     None where that error was not saved, or rows come in clusters, whose blocks depend on all sets
     of a run.
@@ -107,7 +107,7 @@ def difference(
     estimates: tuple[LimitEstimate, LimitEstimate],
     factor: float = 1.0,
 ) -> tuple[LimitEstimate, bool]:
-    """Give the first score less `factor` times the second, and whether they were paired.
+    """Return the first score less `factor` times the second, and whether they were paired.
 
     Paired, the error that the reference brings to both is cancelled; else both scores are taken as
     independent, which is conservative.

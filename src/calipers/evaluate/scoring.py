@@ -292,7 +292,7 @@ def is_given_prompts(choice: Choice) -> bool:
 
 
 def _given_prompts(pair: Pair, given: GivenPrompts, sides: Sides, space: Space) -> Pair:
-    """Give a pair as it is scored given its prompts, from the pair as it is tested.
+    """Return a pair as it is scored given its prompts, from the pair as it is tested.
 
     `sides` are the rows less what their prompts lead to expect of them.
     """
@@ -348,7 +348,7 @@ def score_rows(
 
 
 def by_view(choices: Iterable[Choice], views: Iterable[str]) -> Iterator[tuple[str, list[Choice]]]:
-    """Give each view in which something is measured, and its choices: one for each key.
+    """Return each view in which something is measured, and its choices: one for each key.
 
     A metric may have been asked for in one view and in all.
     """
@@ -362,7 +362,7 @@ def by_view(choices: Iterable[Choice], views: Iterable[str]) -> Iterator[tuple[s
 def choices_for(
     keys: Iterable[str], choices: Sequence[Choice], views: tuple[str, ...]
 ) -> list[Choice]:
-    """Give the choices behind keys of scores, each for the views that the keys name."""
+    """Return the choices behind keys of scores, each for the views that the keys name."""
     wanted = set(keys)
     return [
         replace(choice, view=view)
@@ -403,7 +403,7 @@ def _score(pair: Pair, choices: Sequence[Choice], groups: Groups | None) -> Scor
 
 
 def _neighbours(pair: Pair) -> dict[str, NDArray[Any]]:
-    """Give for every sample the nearest one of the other side and the smallest ball it is in.
+    """Return for every sample the nearest one of the other side and the smallest ball it is in.
 
     With them, whether the ball of k neighbours of a reference sample holds a generated one, and
     whether a generated sample is a near copy.
@@ -422,7 +422,7 @@ def _neighbours(pair: Pair) -> dict[str, NDArray[Any]]:
 
 
 def _cells(pair: Pair) -> dict[str, NDArray[Any]]:
-    """Give the cell of every sample in the best run, and how many cells there are.
+    """Return the cell of every sample in the best run, and how many cells there are.
 
     Nothing where the pair was not quantised.
     """
@@ -518,7 +518,7 @@ def undefined_count(score: Score) -> int:
 
 
 def _in_all(files: Sequence[Scored], mapping: str) -> dict[str, list[Any]]:
-    """Give what the files hold in one of their mappings, by the keys that all of them have."""
+    """Return what the files hold in one of their mappings, by the keys that all of them have."""
     first, *others = (getattr(file, mapping) for file in files)
     return {
         name: [value, *(other[name] for other in others)]

@@ -66,7 +66,7 @@ def shown_scores(
 def _shown_names(
     known: Sequence[str], views: Sequence[str], asked: Sequence[str] | None, estimator: str
 ) -> list[str]:
-    """Give the keys to show without views; some scores have tables of their own."""
+    """Return the keys to show without views; some scores have tables of their own."""
     if asked:
         return list(dict.fromkeys(split_view(key, views)[1] for key in asked))
     usual = [key for key in known if not any(option in key for option in ELSEWHERE)]

@@ -64,11 +64,11 @@ class Space(Protocol):
         needs: Needs,
         clusters: PairClusters | None = None,
     ) -> Pair:
-        """Give the pair of the reference and a generated set, by one view."""
+        """Return the pair of the reference and a generated set, by one view."""
         ...
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
-        """Give both sets as neighbours are looked for; None where that follows from the two."""
+        """Return both sets as neighbours are looked for; None where that follows from the two."""
         ...
 
 
@@ -283,7 +283,7 @@ class RunSpace:
         needs: Needs,
         clusters: PairClusters | None = None,
     ) -> Pair:
-        """Give both sets in the shared projection, counted over the shared cells."""
+        """Return both sets in the shared projection, counted over the shared cells."""
         shared, (system, file) = self.views[view], self._place(generated)
 
         def quantised(buckets: Buckets, restarts: int) -> Quantisation:

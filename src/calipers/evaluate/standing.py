@@ -81,7 +81,7 @@ def standing(comparison: Comparison, metric: ShownScore) -> Standing:
 
 
 def all_marks(comparison: Comparison, metrics: Sequence[ShownScore]) -> list[tuple[str, ...]]:
-    """Give for each column a mark for every system.
+    """Return for each column a mark for every system.
 
     Systems that hold only samples of the reference are marked as such, and are never the best. The
     best; equal to it within a margin; not distinguishable from it; open, where it differs from

@@ -242,7 +242,7 @@ class Run:
         return too_little(self.embedder, self.sides(embeddings))
 
     def _as_read(self, scored: Scored, embeddings: Sequence[Embeddings]) -> Scored:
-        """Give scores as they are, or none where too little was read for them."""
+        """Return scores as they are, or none where too little was read for them."""
         reason = self.withheld(embeddings)
         if reason is not None:
             return undefined(scored, reason)
@@ -368,7 +368,7 @@ class Run:
     def _compared(
         self, view: str, generated: Embeddings, given: GivenPrompts | None
     ) -> Sides | None:
-        """Give both sets where their neighbours were looked for; None where nothing was done."""
+        """Return both sets where their neighbours were looked for; None where nothing was done."""
         if given is None:
             return self.space.rows(view, generated)
         rows = self.embedded.reference.views[view], generated.views[view]

@@ -125,7 +125,7 @@ def _ranked(comparison: Comparison) -> Comparison:
 
 
 def decisive(comparison: Comparison) -> ShownScore | None:
-    """Give the score by which the verdict and ``tune`` say who is best; None where there is none.
+    """Return the score by which the verdict and ``tune`` say who is best; None where there is none.
 
     It is the first score of the gap that is shown by the main view, else the first that ranks.
     """
@@ -166,7 +166,7 @@ class _Judged:
     comparison: Comparison
 
     def findings(self) -> Iterator[Finding]:
-        """Give the sentences."""
+        """Return the sentences."""
         if len(self.systems) > 1:
             yield from self._closest()
             yield from self._groups()
@@ -484,7 +484,7 @@ class _Judged:
             yield Finding("lost", (), (text,))
 
     def _below(self, row: int, names: Sequence[str], *, every: bool = False) -> list[_Below]:
-        """Give the scores of a system that are below their noise floor, the lowest first.
+        """Return the scores of a system that are below their noise floor, the lowest first.
 
         By the main view, or by `every` one; the lowest by the first of these views leads.
         """
@@ -506,7 +506,7 @@ class _Judged:
     # -------------------------------------------------------------- who has collapsed
 
     def _shares(self, row: int, names: Sequence[str]) -> tuple[float, ShownScore] | None:
-        """Give the lowest score of the main view, as a share of what equal distributions reach.
+        """Return the lowest score of the main view, as a share of what equal distributions reach.
 
         Of quality it is the first that is shown.
         """
@@ -677,7 +677,7 @@ class _Judged:
 def _cautions(
     comparison: Comparison, explained: frozenset[tuple[str, str]]
 ) -> Iterator[BriefCaution]:
-    """Give the cautions that weigh most, one of each kind, the worst first.
+    """Return the cautions that weigh most, one of each kind, the worst first.
 
     What a sentence says already is left out, and so are systems that are not ranked since they
     hold only samples of the reference.

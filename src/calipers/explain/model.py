@@ -263,7 +263,7 @@ class Explanation(Plain):
         return tuple(topic for topic in self.topics if not topic.significant)
 
     def listed(self, most: int | None = None) -> Iterator[tuple[Side, Sample]]:
-        """Give every sample that is listed, with its side, as often as it is; not those of cells.
+        """Return every sample that is listed, with its side, as often as it is; not those of cells.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ _STRETCH = pattern(
 
 
 def name_candidates(run: str) -> Iterator[str]:
-    """Give the words and n-grams of a run of letters, those of single units too.
+    """Return the words and n-grams of a run of letters, those of single units too.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def is_fragment(word: str, common: Collection[str], uses: Mapping[str, float]) -
 
 
 def repeated_candidates(texts: Iterable[str]) -> set[str]:
-    """Give the n-grams that at least two of some texts hold."""
+    """Return the n-grams that at least two of some texts hold."""
     seen: set[str] = set()
     repeated: set[str] = set()
     for text in texts:

@@ -220,7 +220,7 @@ class Keywords:
     def of(
         self, labels: tuple[Labels, Labels], regions: int, sides: Mapping[int, int]
     ) -> list[tuple[str, ...]]:
-        """Give the keywords of some regions, the most typical first.
+        """Return the keywords of some regions, the most typical first.
 
         Parameters
         ----------

@@ -189,7 +189,7 @@ class SampleMetric(Metric):  # type: ignore[misc]
     # Scores --------------------------------------------------------------------------------------
 
     def compute(self) -> dict[str, Tensor]:
-        """Give the scores: for each its value, and with a level ``KEY_low`` and ``KEY_high``.
+        """Return the scores: for each its value, and with a level ``KEY_low`` and ``KEY_high``.
 
         NaN stands for what so few samples do not tell, with a warning where it is the values; so it
         does where the embedder knows too few of the words of a side.

@@ -113,7 +113,7 @@ class TrainingEvaluation:
         return self.scores[self.watched]
 
     def logs(self) -> dict[str, float]:
-        """Give what is logged: each score, both ends of its interval, and whether it collapsed.
+        """Return what is logged: each score, both ends of its interval, and whether it collapsed.
 
         Examples
         --------

@@ -81,7 +81,7 @@ class MonitorCallback(TrainerCallback):  # type: ignore[misc]
         return self.monitor.evaluations
 
     def texts(self, model: torch.nn.Module, tokenizer: Any) -> Sequence[str] | None:
-        """Give the texts of all processes that are compared now; None for no evaluation."""
+        """Return the texts of all processes that are compared now; None for no evaluation."""
         raise NotImplementedError
 
     def on_train_begin(

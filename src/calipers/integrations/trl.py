@@ -72,7 +72,7 @@ class Completions:
         return int(self._kept.maxlen or 0)
 
     def passing(self, reward: Reward) -> Reward:
-        """Give a reward function that does what another does, and keeps what passes."""
+        """Return a reward function that does what another does, and keeps what passes."""
 
         @functools.wraps(reward)
         def passed(*, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> Any:

@@ -109,7 +109,7 @@ class RatedTexts:
 
 
 def content_id(*parts: str) -> str:
-    """Give the first 16 hexadecimal digits of the SHA-256 of some texts as a JSON list."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of some texts as a JSON list."""
     content = json.dumps(parts, ensure_ascii=True).encode("ascii")
     return hashlib.sha256(content).hexdigest()[:DIGITS]
 
@@ -455,7 +455,7 @@ def _read(
     *,
     alone: bool,
 ) -> tuple[dict[_Key, str], list[str]]:
-    """Give the texts of one system by what they continue, and what to note."""
+    """Return the texts of one system by what they continue, and what to note."""
     by_key: dict[_Key, str] = {}
     seen: dict[str, int] = {}
     taken_off = short = nowhere = 0
@@ -501,7 +501,7 @@ class _Openings:
         return bool(self._prompts)
 
     def longest(self, text: str) -> str:
-        """Give that prompt; an empty one where there is none."""
+        """Return that prompt; an empty one where there is none."""
         bare = as_seen(text).lstrip()
         for length in self._lengths:
             opening = bare[:length]

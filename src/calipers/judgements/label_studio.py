@@ -245,7 +245,7 @@ class _Reader:
                 self._annotation(number, compared, annotation)
 
     def imported(self) -> Imported:
-        """Give all judgements, with how their raters did in the attention checks."""
+        """Return all judgements, with how their raters did in the attention checks."""
         rows = tuple(
             replace(row, checks=f"{self._passed[row.rater]}/{self._shown[row.rater]}")
             if self._shown[row.rater]

@@ -122,7 +122,7 @@ def check_questions(questions: Iterable[str]) -> None:
 
 
 def as_record(judgement: PairJudgement | Rating) -> dict[str, Any]:
-    """Give a judgement as a row of its table, with a list of flags and blanks as None."""
+    """Return a judgement as a row of its table, with a list of flags and blanks as None."""
     head: dict[str, Any]
     tail: dict[str, Any]
     if isinstance(judgement, PairJudgement):
@@ -223,7 +223,7 @@ def read_judgements(given: Any, parameter: str = "judgements") -> Judgements:
 
 
 def judgements_in(given: Any) -> Judgements | None:
-    """Give judgements as they are where a person holds them; None for anything else."""
+    """Return judgements as they are where a person holds them; None for anything else."""
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and given:
         if _all_pairs(given):
             return tuple(given)
@@ -261,7 +261,7 @@ def is_pairs(table: RowTable) -> bool:
 
 
 def question_columns(table: RowTable) -> tuple[str, ...]:
-    """Give the columns that are not fixed ones."""
+    """Return the columns that are not fixed ones."""
     return tuple(column for column in table.columns if column not in KNOWN)
 
 

@@ -113,7 +113,7 @@ _WEAKER: Mapping[Structured, Structured] = {"json_schema": "json_object", "json_
 
 
 def sampling(decoding: Decoding, beside: Beside) -> dict[str, Any]:
-    """Give what is sent for a decoding: what it writes, and what keeps other defaults out."""
+    """Return what is sent for a decoding: what it writes, and what keeps other defaults out."""
     greedy = decoding.method == "greedy"
     parameters = dict(decoding.parameters)
     sent: dict[str, Any] = {
@@ -231,7 +231,7 @@ class TextQuestion(ServiceQuestion[tuple[Completion, Told]]):
         return "1 prompt"
 
     def body(self) -> Mapping[str, Any]:
-        """Give the prompt or the conversation, and every parameter."""
+        """Return the prompt or the conversation, and every parameter."""
         manner = self._manner
         self._limit_sent, self._beside_sent = manner.limit, manner.beside
         self._structured_sent, self._system_sent = manner.structured, manner.system

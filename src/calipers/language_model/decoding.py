@@ -177,7 +177,7 @@ class Decoding:
         return ",".join(([self.method] if bare else []) + parts)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Give the value of a parameter, or a default where it is not in force."""
+        """Return the value of a parameter, or a default where it is not in force."""
         return dict(self.parameters).get(name, default)
 
     @property
@@ -204,7 +204,7 @@ class Decoding:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it in full as plain data: what is recorded with every sample."""
+        """Return it in full as plain data: what is recorded with every sample."""
         return {"method": self.method, **dict(self.parameters)}
 
 
@@ -263,7 +263,7 @@ def read_over(over: Any) -> dict[str, tuple[float, ...]]:
 
 
 def _several(values: Any) -> Iterable[Any]:
-    """Give the values of a parameter; one alone is a list of one, and a string is read."""
+    """Return the values of a parameter; one alone is a list of one, and a string is read."""
     if isinstance(values, str):
         return values.split(",")
     return values if isinstance(values, Iterable) else [values]

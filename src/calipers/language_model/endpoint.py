@@ -231,7 +231,7 @@ class ServedModel(LanguageModel):
             return Usage(self._client.requests, *self._counts)
 
     def parameters(self, decoding: Decoding, max_tokens: int) -> dict[str, Any]:
-        """Give the parameters that are sent for a decoding, as the server takes them by now."""
+        """Return the parameters that are sent for a decoding, as the server takes them by now."""
         manner = self._manner
         return {manner.limit: max_tokens, **sampling(decoding, manner.beside)}
 
@@ -407,7 +407,7 @@ class ServedModel(LanguageModel):
         *,
         alone: bool,
     ) -> Any:
-        """Give questions with their answers as these arrive; say what was done where that ends.
+        """Return questions with their answers as these arrive; say what was done where that ends.
 
         Errors are made anew: the frames behind them hold what the server said.
         """

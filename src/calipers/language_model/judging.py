@@ -62,7 +62,7 @@ class Inquiry:
     repeat: int = 0
 
     def number(self, attempt: int = 0) -> int:
-        """Give the number of its request, which depends on nothing else that is asked."""
+        """Return the number of its request, which depends on nothing else that is asked."""
         return self._numbers[attempt]
 
     @cached_property
@@ -145,7 +145,7 @@ class JudgePrompts:
         )
 
     def request(self, inquiry: Inquiry, *, after: tuple[str, str] | None = None) -> Request:
-        """Give the request for an answer.
+        """Return the request for an answer.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class JudgePrompts:
 
 
 def material(inquiry: Inquiry, rubric: Rubric) -> str:
-    """Give the texts of an item, each between marks that it cannot hold."""
+    """Return the texts of an item, each between marks that it cannot hold."""
     item = inquiry.item
     if isinstance(item, Item):
         first, second = (
@@ -199,7 +199,7 @@ def material(inquiry: Inquiry, rubric: Rubric) -> str:
 
 
 def _code(texts: Sequence[str]) -> str:
-    """Give a code that none of the texts contains: a hash of all, which none could foresee."""
+    """Return a code that none of the texts contains: a hash of all, which none could foresee."""
     code = content_id("code", *texts)
     while any(code in text for text in texts):
         code = content_id(code, *texts)
@@ -216,7 +216,7 @@ def _asked(question: Question, rubric: Rubric) -> str:
 
 
 def schema_of(rubric: Rubric) -> dict[str, object]:
-    """Give the JSON schema of an answer, in the form that servers take strictly."""
+    """Return the JSON schema of an answer, in the form that servers take strictly."""
     properties: dict[str, object] = {}
     for question in rubric.questions:
         if rubric.task == "pairs":
@@ -328,7 +328,7 @@ def _without_thought(text: str) -> str:
 
 
 def _fenced(text: str) -> tuple[str | None, str]:
-    """Give what the fence at the beginning of a text holds, and what follows it; None without."""
+    """Return what the fence at the beginning of a text holds, and what follows it; None without."""
     head, line, rest = text.partition("\n")
     body, ended, behind = rest.partition(_FENCE)
     if not (head.startswith(_FENCE) and line and ended):

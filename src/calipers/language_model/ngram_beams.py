@@ -60,7 +60,7 @@ class BeamExtensions:
         self._contexts: dict[tuple[int, ...], int] = {}
 
     def __call__(self, histories: Sequence[Sequence[int]]) -> Extensions:
-        """Give the best extensions of each history, by history and token."""
+        """Return the best extensions of each history, by history and token."""
         contexts = self._advance(histories)
         banned = [self._banned(history) for history in histories]
         seen = [self._seen(history) for history in histories]

@@ -113,7 +113,7 @@ class ScoreQuestion(ServiceQuestion[tuple[ScoredTokens | None, Told]]):
         return "1 text"
 
     def body(self) -> Mapping[str, Any]:
-        """Give the text, and how its log-probabilities are asked for."""
+        """Return the text, and how its log-probabilities are asked for."""
         self.tried = min(self.way.number, len(_WAYS) - 1)
         plain = {"temperature": 1.0, "top_p": 1.0, "n": 1}
         return {"model": self.way.model, "prompt": self.text, **_WAYS[self.tried], **plain}

@@ -271,7 +271,7 @@ def kept_first(
     row_of: Callable[[Completion], Row],
     journal: Journal | None,
 ) -> Generator[Row, None, None]:
-    """Give the rows of texts as these arrive, each kept first; what arrives behind a stop is too.
+    """Return the rows of texts as these arrive, each kept first; what arrives behind a stop is too.
 
     Parameters
     ----------

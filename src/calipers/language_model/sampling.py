@@ -15,7 +15,7 @@ from calipers.numeric.arrays import Floats
 
 
 def uniforms(seed: int, sample: int, steps: int) -> Floats:
-    """Give the uniform numbers that the tokens of one sample are drawn by.
+    """Return the uniform numbers that the tokens of one sample are drawn by.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def uniforms(seed: int, sample: int, steps: int) -> Floats:
 
 
 def stream(seed: int, sample: int) -> np.random.Generator:
-    """Give the generator of these numbers, for who asks for them a few at a time."""
+    """Return the generator of these numbers, for who asks for them a few at a time."""
     if not (0 <= seed < 2**64 and 0 <= sample < 2**64):
         raise InputError(
             "a seed and the number of a sample must be whole numbers from 0 to 2^64 - 1; found "

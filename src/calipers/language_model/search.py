@@ -264,7 +264,7 @@ def closest_to_perplexity(
 
 
 def perplexity_target(decoding: Decoding) -> float:
-    """Give the perplexity that an adversarial decoding aims at.
+    """Return the perplexity that an adversarial decoding aims at.
 
     Raises
     ------

@@ -107,7 +107,7 @@ def entropy(probabilities: Floats) -> float:
 
 
 def tempered(probabilities: Floats, temperature: float) -> Floats:
-    """Give the distribution in proportion to p^(1/T)."""
+    """Return the distribution in proportion to p^(1/T)."""
     if temperature == 1:
         return np.asarray(probabilities / probabilities.sum())
     with np.errstate(divide="ignore"):
@@ -169,7 +169,7 @@ def without_repeats(
 def truncated(
     probabilities: ArrayLike, decoding: Decoding, *, history: Sequence[int] | Longs = ()
 ) -> Floats:
-    """Give the distribution that a decoding draws the next token from.
+    """Return the distribution that a decoding draws the next token from.
 
     What looks at the history comes first, then the temperature, then the truncations in the order
     in which they are written, each on what the one before left, renormalised. Greedy decoding has

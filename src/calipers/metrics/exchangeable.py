@@ -42,7 +42,7 @@ class Exchangeable:
 
 
 def exchangeable(pair: Pair) -> Exchangeable:
-    """Give the rows of a pair that may bear either label, found once."""
+    """Return the rows of a pair that may bear either label, found once."""
     return pair.once("exchangeable", lambda: _found(pair))
 
 

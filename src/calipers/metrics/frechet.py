@@ -130,7 +130,7 @@ def frechet_without(
     reference_blocks: Sequence[Moments],
     generated_blocks: Sequence[Moments],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the squared distance with each block of rows left out, from moments alone.
+    """Return the squared distance with each block of rows left out, from moments alone.
 
     Here eigenvalues of Σ₁^½ Σ₂ Σ₁^½ are enough, whose rounding is far below what a block moves:
     the root of the set that stays whole is taken once.

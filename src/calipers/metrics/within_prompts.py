@@ -39,7 +39,7 @@ Labels = Sequence[Any] | NDArray[Any]
 
 
 def rows_by_prompt(prompts: Labels, rows: int) -> list[NDArray[np.intp]]:
-    """Give the rows of each prompt, prompts in the order of their sorted labels.
+    """Return the rows of each prompt, prompts in the order of their sorted labels.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def subsample_rows(size: int, most: int, *, seed: int) -> NDArray[np.intp]:
-    """Give the rows of a set that stay of it, ascending; all where there are no more than `most`.
+    """Return the rows of a set that stay of it, ascending; all where there are no more than `most`.
 
     They are those that :meth:`calipers.samples.SampleSet.subsample` keeps by the same seed.
 

@@ -174,7 +174,7 @@ class Model(Group):
         self.of_embedders()
 
     def of_embedders(self) -> EmbedderOptions:
-        """Give the options as embedders take them."""
+        """Return the options as embedders take them."""
         from calipers.embedders.options import EmbedderOptions
 
         return EmbedderOptions(
@@ -182,7 +182,7 @@ class Model(Group):
         )
 
     def choice_of(self, name: str) -> EmbedderChoice:
-        """Give the choice of an embedder by its name, with these options."""
+        """Return the choice of an embedder by its name, with these options."""
         from calipers.embedders import EmbedderChoice
 
         return EmbedderChoice(name, self.of_embedders())

@@ -215,7 +215,7 @@ class Loading(Group):
     allow_pickle: bool = reworded(Model, "allow_pickle", panel=LANGUAGE_MODEL)
 
     def of_models(self) -> EmbedderOptions:
-        """Give the options as language models take them."""
+        """Return the options as language models take them."""
         from calipers.embedders.options import EmbedderOptions
 
         known = {field.name for field in fields(EmbedderOptions)}

@@ -12,7 +12,7 @@ from calipers.options.option import Group, options_of
 
 
 def of_machine(group: type[Group], given: Container[str]) -> dict[str, Any]:
-    """Give the values of the options that the environment fixes and that were not given.
+    """Return the values of the options that the environment fixes and that were not given.
 
     Parameters
     ----------

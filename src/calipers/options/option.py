@@ -108,7 +108,7 @@ def reworded(base: type[Group], name: str, text: str | None = None, **more: Any)
 
 
 def options_of(group: Any) -> Iterator[tuple[Field[Any], OptionField]]:
-    """Give every option of a group."""
+    """Return every option of a group."""
     for option_field in fields(group):
         yield option_field, option_field.metadata["option"]
 
@@ -151,7 +151,7 @@ class Group:
                 about.rule.check(option_field.name, value)
 
     def changed(self, **values: Any) -> Self:
-        """Give the same options but for some values that are known to fit; nothing is checked."""
+        """Return the same options but for some values that are known to fit; nothing is checked."""
         return self.of(self, **values)
 
     @classmethod
@@ -169,7 +169,7 @@ class Group:
         return copy
 
     def settings(self) -> dict[str, Any]:
-        """Give what a result holds of them."""
+        """Return what a result holds of them."""
         settings = {}
         for option_field, about in options_of(self):
             value = getattr(self, option_field.name)
@@ -189,5 +189,5 @@ def may_be_none(option_field: Field[Any]) -> bool:
 
 
 def without_markup(text: str) -> str:
-    """Give a text of an option without the marks of its references and names."""
+    """Return a text of an option without the marks of its references and names."""
     return re.sub(r":\w+:(?=`)|`~?", "", text)

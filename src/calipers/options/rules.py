@@ -32,7 +32,7 @@ class OptionError(InputError):
         super().__init__(self.worded({}, {}))
 
     def worded(self, flags: Mapping[str, str], words: Mapping[str, str]) -> str:
-        """Give the message with these flags and words in place of names and values."""
+        """Return the message with these flags and words in place of names and values."""
         return self.template.format(
             **{
                 name: _Given(flags.get(name, name), words.get(name, value))
@@ -111,7 +111,7 @@ class Rule:
             raise self.error(name, word) from None
 
     def error(self, name: str, value: Any) -> OptionError:
-        """Give the error of a value that does not fit."""
+        """Return the error of a value that does not fit."""
         return OptionError(f"{{{name}}} must {self.words}; found {{{name}!r}}", {name: value})
 
 

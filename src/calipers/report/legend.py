@@ -241,7 +241,7 @@ def cut_notes(settings: Settings, sets: Sequence[SetSummary]) -> Iterator[str]:
 
 
 def full_names(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Give the short form of every name that had to be shortened, with the name in full."""
+    """Return the short form of every name that had to be shortened, with the name in full."""
     for row in sets_of(comparison):
         if (form := short(row.name)) != clean(row.name):
             yield form, short(row.name, LONGEST_NAME)
@@ -296,7 +296,7 @@ def missing_notes(about: Mapping[tuple[str, str], list[str]], sign: str = "") ->
 
 
 def warnings(result: Result, sets: Sequence[tuple[str, HasWarnings]]) -> Iterator[Note]:
-    """Give every warning once, with the names of the sets that it is about in front of it.
+    """Return every warning once, with the names of the sets that it is about in front of it.
 
     Those that could change the verdict come first, the worst of them before the others.
 
@@ -321,7 +321,7 @@ def warnings(result: Result, sets: Sequence[tuple[str, HasWarnings]]) -> Iterato
 
 
 def sets_with_warnings(result: Comparison | TextComparison) -> list[tuple[str, HasWarnings]]:
-    """Give all that has warnings in a comparison, by the names of its sets."""
+    """Return all that has warnings in a comparison, by the names of its sets."""
     return [
         *_named(result.reference),
         *((short(system.name), row) for system in result.systems for row in both(system)),
@@ -330,7 +330,7 @@ def sets_with_warnings(result: Comparison | TextComparison) -> list[tuple[str, H
 
 
 def both(system: HasSummary) -> tuple[HasWarnings, HasWarnings]:
-    """Give what has the warnings of a system: its set, and what was measured of it."""
+    """Return what has the warnings of a system: its set, and what was measured of it."""
     return system.summary, system
 
 
@@ -358,7 +358,7 @@ def detail_notes(
 
 
 def meanings(comparison: Comparison, metrics: Sequence[ShownScore]) -> Iterator[tuple[str, str]]:
-    """Give what each column tells, as pairs of a name and a line."""
+    """Return what each column tells, as pairs of a name and a line."""
     if any(row.words for row in sets_of(comparison)):
         head = length_head(sets_of(comparison))
         yield head, length_meaning(head)

@@ -52,7 +52,7 @@ def keys_of(result: TextComparison) -> list[str]:
 def tables(
     result: TextComparison, order: Sequence[int], *, many: bool, whole: bool
 ) -> Iterator[Table]:
-    """Give a table for each way of looking for phrases; nothing where no phrase is over-used.
+    """Return a table for each way of looking for phrases; nothing where no phrase is over-used.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from calipers.serialise import plain
 
 
 def report_data(comparison: Comparison, *, redact: bool = False) -> dict[str, Any]:
-    """Give what a report shows; see :meth:`Comparison.report_data`.
+    """Return what a report shows; see :meth:`Comparison.report_data`.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class PlacedSet:
 
 
 def placed_sets(comparison: Comparison, view: str) -> list[PlacedSet]:
-    """Give the reference and every system on the map of a view; nothing where there is no map."""
+    """Return the reference and every system on the map of a view; nothing where there is no map."""
     if view not in comparison.maps:
         return []
     coordinates = comparison.maps[view].coordinates
@@ -72,7 +72,7 @@ def placed_sets(comparison: Comparison, view: str) -> list[PlacedSet]:
 
 
 def shown_rows(size: int) -> NDArray[np.intp]:
-    """Give the rows of a set that are shown: all, or as many as are shown at most, evenly."""
+    """Return the rows of a set that are shown: all, or as many as are shown at most, evenly."""
     if size <= MOST:
         return np.arange(size)
     rows: NDArray[np.intp] = np.round(np.linspace(0, size - 1, MOST)).astype(np.intp)
@@ -80,7 +80,7 @@ def shown_rows(size: int) -> NDArray[np.intp]:
 
 
 def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
-    """Give the beginnings of the texts of a set on the map, or the files of its images.
+    """Return the beginnings of the texts of a set on the map, or the files of its images.
 
     None where there are neither.
     """
@@ -96,7 +96,7 @@ def excerpts_of(comparison: Comparison, placed: PlacedSet) -> list[str] | None:
 
 
 def beginning(text: str, most: int) -> str:
-    """Give the first characters of a text, at most so many, and no part of a cluster.
+    """Return the first characters of a text, at most so many, and no part of a cluster.
 
     Where these are fewer, three dots say that the text goes on; where they are as many, that is
     seen by their number.

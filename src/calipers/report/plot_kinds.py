@@ -100,7 +100,7 @@ OF_COMPARISONS = (
 
 @cache
 def plot_kinds() -> Mapping[str, PlotKind]:
-    """Give all kinds by name, in the order in which help lists them."""
+    """Return all kinds by name, in the order in which help lists them."""
     of_commands = [
         replace(
             record.plot, takes=record.kind, drawn_by=":".join(record.address(record.plot.drawn_by))
@@ -278,7 +278,7 @@ def _plot(name: str, result: Result | Sequence[Result], options: Mapping[str, An
 
 
 def _complete(kind: PlotKind, result: Result) -> Result:
-    """Give a result with what a kind needs; maps and explanations that were kept stay."""
+    """Return a result with what a kind needs; maps and explanations that were kept stay."""
     from calipers.results import Comparison
 
     if isinstance(result, Comparison) and kind.needs == "maps":

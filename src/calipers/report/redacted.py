@@ -155,7 +155,7 @@ class Redaction:
 
 
 def _changed(value: Any, change: Callable[[str, Any], Any]) -> Any:
-    """Give a dataclass with other fields, or itself where none is another."""
+    """Return a dataclass with other fields, or itself where none is another."""
     parts = {one.name: getattr(value, one.name) for one in fields(value)}
     changed = {name: change(name, part) for name, part in parts.items()}
     other = {name: part for name, part in changed.items() if part is not parts[name]}
@@ -163,7 +163,7 @@ def _changed(value: Any, change: Callable[[str, Any], Any]) -> Any:
 
 
 def _rooted(value: Any) -> Iterator[str]:
-    """Give every string that is a path from the root or from where the command ran."""
+    """Return every string that is a path from the root or from where the command ran."""
     if isinstance(value, str) and _ROOTED.match(value) and "\n" not in value:
         yield value
     elif isinstance(value, Mapping | list | tuple):

@@ -19,7 +19,7 @@ Span = tuple[float, float]
 
 
 def bulk(values: Iterable[float]) -> Span | None:
-    """Give how far values go without those that lie far from the others; None without any.
+    """Return how far values go without those that lie far from the others; None without any.
 
     All are within where they are few, or where leaving some outside would gain little.
 

@@ -13,7 +13,7 @@ Scored = Comparison | TextComparison
 
 
 def summary(result: Result) -> Document:
-    """Give what a paper or an issue shows of a result.
+    """Return what a paper or an issue shows of a result.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def summary(result: Result) -> Document:
 
 
 def document_of(shown: Document | Result, *, whole: bool = False) -> Document:
-    """Give the document that a format is to write: that of the screen for the `whole` result."""
+    """Return the document that a format is to write: that of the screen for the `whole` result."""
     if isinstance(shown, Document):
         return shown
     return shown.document() if whole and isinstance(shown, Result) else summary(shown)

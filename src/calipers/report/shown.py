@@ -46,7 +46,7 @@ def interval_of(score: Score | None, value: str) -> str:
 
 
 def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
-    """Give the columns before the scores, of the reference first: name, size and length."""
+    """Return the columns before the scores, of the reference first: name, size and length."""
     names = (REFERENCE, *(clean(row.name) for row in sets[1:]))
     lead = [
         Column("system", _first_faint(names), align="left"),
@@ -58,12 +58,12 @@ def lead_columns(sets: Sequence[SetSummary]) -> list[Column]:
 
 
 def sets_of(comparison: Comparison) -> list[SetSummary]:
-    """Give the reference and the sets of the systems."""
+    """Return the reference and the sets of the systems."""
     return [comparison.reference, *(system.summary for system in comparison.systems)]
 
 
 def column(metric: ShownScore, cells: Sequence[Cell], *, align: Align = "value") -> Column:
-    """Give the column of a score."""
+    """Return the column of a score."""
     return Column(
         metric.label,
         tuple(cells),

@@ -339,7 +339,7 @@ class Document:
         )
 
     def of_kind(self, *kinds: Kind) -> tuple[Note, ...]:
-        """Give the notes of some kinds that stand outside of tables."""
+        """Return the notes of some kinds that stand outside of tables."""
         return tuple(note for note in self.notes if note.kind in kinds)
 
     @property

@@ -78,7 +78,7 @@ Rows = Sequence[str | None]
 
 
 def document(result: TextComparison) -> Document:
-    """Give all that the screen shows of text statistics.
+    """Return all that the screen shows of text statistics.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def document(result: TextComparison) -> Document:
 
 
 def whole(result: TextComparison) -> Document:
-    """Give what a page shows: of many systems a table for each statistic too."""
+    """Return what a page shows: of many systems a table for each statistic too."""
     return _document(result, whole=True)
 
 
@@ -134,7 +134,7 @@ def _has_many(result: TextComparison) -> bool:
 
 
 def summary(result: TextComparison) -> Document:
-    """Give what a paper or an issue shows of text statistics: the tables, and what they say."""
+    """Return what a paper or an issue shows of text statistics: the tables, and what they say."""
     title = [_title(result), legend.sizes(result.systems), legend.made_by(result)]
     signs = (replace(note, text=str(note).removesuffix(".")) for note in _signs(result))
     many = _has_many(result)
@@ -188,7 +188,7 @@ def _is_suite(result: TextComparison) -> bool:
 
 
 def _suite_table(result: TextComparison) -> Table:
-    """Give one row for each set, the reference first: what the suite is read by."""
+    """Return one row for each set, the reference first: what the suite is read by."""
     sets = _sets(result)
     names, rows = [name for name, _, _ in sets], [row for _, row, _ in sets]
     sizes = [size_text(row) for row in rows]
@@ -209,7 +209,7 @@ def _suite_table(result: TextComparison) -> Table:
 
 
 def _statistics(result: TextComparison) -> Table:
-    """Give one row for each statistic, by family, with a heading before each."""
+    """Return one row for each statistic, by family, with a heading before each."""
     families: dict[str, list[str]] = {}
     for key in result.settings["metrics"]:
         families.setdefault(family_of(key), []).append(key)
@@ -224,7 +224,7 @@ def _statistics(result: TextComparison) -> Table:
 
 
 def _label_column(result: TextComparison, rows: Rows) -> Column:
-    """Give the names: the families, and under them what was measured."""
+    """Return the names: the families, and under them what was measured."""
     cells = []
     for row, key in enumerate(rows):
         if key is None:
@@ -242,7 +242,7 @@ def _has_gaps(result: TextComparison) -> bool:
 
 
 def _reference_column(result: TextComparison, rows: Rows) -> Column:
-    """Give the column of T(P); empty for what compares texts with the reference."""
+    """Return the column of T(P); empty for what compares texts with the reference."""
     scores = result.reference_scores
     cells = [
         Text() if key is None else replace(_value_cell(result, key, scores.get(key)), style="dim")
@@ -253,7 +253,7 @@ def _reference_column(result: TextComparison, rows: Rows) -> Column:
 
 
 def _system_run(result: TextComparison, rows: Rows, place: int) -> Run:
-    """Give the columns of one system: T(Q), and the gap to T(P) where there is a reference."""
+    """Return the columns of one system: T(Q), and the gap to T(P) where there is a reference."""
     system = result.systems[place]
     name = Name(short(system.name), 0)
     values: list[Cell] = []
@@ -411,7 +411,7 @@ def _reasons(result: TextComparison) -> Iterator[Note]:
 
 
 def _meanings(result: TextComparison) -> Iterator[tuple[str, str]]:
-    """Give what each row tells, as pairs of a name and a line.
+    """Return what each row tells, as pairs of a name and a line.
 
     Rows of one metric share a line where it is true of all of them.
     """

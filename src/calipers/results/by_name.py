@@ -50,7 +50,7 @@ class Named(Generic[Part]):
         return True  # a result is one even if it has no parts
 
     def keys(self) -> KeysView[str]:
-        """Give the names of its parts."""
+        """Return the names of its parts."""
         return self._parts.keys()
 
     @overload
@@ -58,7 +58,7 @@ class Named(Generic[Part]):
     @overload
     def get(self, name: str, default: Other) -> Part | Other: ...
     def get(self, name: str, default: Other | None = None) -> Part | Other | None:
-        """Give the part of a name; the default, or None, where there is none."""
+        """Return the part of a name; the default, or None, where there is none."""
         return self._parts[name] if name in self else default
 
 
@@ -66,11 +66,11 @@ class ByName(Named[Part]):
     """The same with all that a dict offers for reading, for ``dict(result)`` too."""
 
     def values(self) -> ValuesView[Part]:
-        """Give its parts."""
+        """Return its parts."""
         return self._parts.values()
 
     def items(self) -> ItemsView[str, Part]:
-        """Give its parts with their names."""
+        """Return its parts with their names."""
         return self._parts.items()
 
 

@@ -122,7 +122,7 @@ def worst_first(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
 
 
 def sentences(cautions: Iterable[Caution]) -> tuple[str, ...]:
-    """Give their sentences, as warnings."""
+    """Return their sentences, as warnings."""
     return tuple(caution.text for caution in cautions)
 
 

@@ -162,7 +162,7 @@ class Comparison(ByName[SystemResult], Result):
         return None
 
     def chosen(self, name: str | None = None) -> SystemResult:
-        """Give the system of a name, or the only one.
+        """Return the system of a name, or the only one.
 
         Raises
         ------
@@ -401,7 +401,7 @@ class Comparison(ByName[SystemResult], Result):
         value: str | None = None,
         redact: bool = False,
     ) -> list[Record]:
-        """Give values of single samples as ``precomputed_scores()`` of inspect reads them.
+        """Return values of single samples as ``precomputed_scores()`` of inspect reads them.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ def inspect_records(
     value: str | None = None,
     redact: bool = False,
 ) -> list[Record]:
-    """Give a record for each sample of a generated set that was read from a log of inspect.
+    """Return a record for each sample of a generated set that was read from a log of inspect.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _rounded(value: float) -> float:
 def _about(
     comparison: Comparison, system: SystemResult, file: int, redact: bool
 ) -> Callable[[int], Record]:
-    """Give what describes a sample, in words and as metadata, by its row."""
+    """Return what describes a sample, in words and as metadata, by its row."""
     values = _values(system, file)
     sizes = [_size(samples) for samples in system.samples]
     start = sum(sizes[:file])

@@ -28,7 +28,7 @@ class Pictures(Protocol):
         ...
 
     def thumbnail(self, row: int) -> bytes | None:
-        """Give a small PNG or JPEG of a sample; None where there is none any more."""
+        """Return a small PNG or JPEG of a sample; None where there is none any more."""
         ...
 
 
@@ -49,7 +49,7 @@ class LivePictures:
     _made: dict[int, bytes | None] = field(default_factory=dict, repr=False)
 
     def thumbnail(self, row: int) -> bytes | None:
-        """Give a thumbnail; None where the file has changed or vanished since it was read."""
+        """Return a thumbnail; None where the file has changed or vanished since it was read."""
         if row not in self._made:
             try:
                 self._made[row] = thumbnail(self.images[row])
@@ -66,7 +66,7 @@ class StoredPictures:
     files: Sequence[str] | None = None
 
     def thumbnail(self, row: int) -> bytes | None:
-        """Give a thumbnail; None where it was not kept."""
+        """Return a thumbnail; None where it was not kept."""
         return self.stored.get(row)
 
     @classmethod
@@ -96,7 +96,7 @@ class StoredPictures:
 
 
 def stored(pictures: Pictures, rows: Sequence[int]) -> dict[str, str]:
-    """Give the thumbnails of some rows as plain data; those that are not there are left out."""
+    """Return the thumbnails of some rows as plain data; those that are not there are left out."""
     made = {row: pictures.thumbnail(row) for row in sorted(set(rows))}
     return {
         str(row): base64.b64encode(data).decode("ascii")
@@ -106,7 +106,7 @@ def stored(pictures: Pictures, rows: Sequence[int]) -> dict[str, str]:
 
 
 def pictures_of(samples: SampleSet) -> LivePictures | None:
-    """Give the pictures of a set; None where it does not hold images."""
+    """Return the pictures of a set; None where it does not hold images."""
     images = Images.of(samples.data)
     if images is None:
         return None

@@ -12,7 +12,7 @@ from calipers.wording.numbers import gap_of, score_text, value_of
 
 
 def scores_of(comparison: Comparison, shown: ShownScore) -> list[Score | None]:
-    """Give the score of every system, in the order of the systems."""
+    """Return the score of every system, in the order of the systems."""
     return [system.scores.get(shown.key) for system in comparison.systems]
 
 

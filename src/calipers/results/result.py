@@ -154,7 +154,7 @@ class Result(Plain):
             return cast(Self, class_of(archive.kind)._unpacked(archive))
 
     def _rows(self) -> Iterable[Row]:
-        """Give the numbers as tidy rows."""
+        """Return the numbers as tidy rows."""
         raise NotImplementedError
 
     def _wide(self) -> Wide:
@@ -162,7 +162,7 @@ class Result(Plain):
         raise NotImplementedError
 
     def _sample_rows(self) -> Iterable[Row]:
-        """Give the values of every sample as tidy rows."""
+        """Return the values of every sample as tidy rows."""
         raise InputError(f"a {self.kind} has no values for each sample; leave per_sample out")
 
     def _pack(self, draft: Draft) -> None:
@@ -217,7 +217,7 @@ class Drawn(Result):
 
 
 def names_of(result: Result) -> Iterator[str]:
-    """Give the names of the sets, systems and runs of a result, which no document may confuse."""
+    """Return the names of the sets, systems and runs of a result, which no document may confuse."""
     for part in ("reference", "systems", "sets", "runs"):
         members = getattr(result, part, ())
         for member in members if isinstance(members, tuple | list) else (members,):

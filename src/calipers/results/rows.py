@@ -26,7 +26,7 @@ TEXT = "text"
 
 
 def score_rows(result: Comparison | TextComparison) -> list[Row]:
-    """Give one row for each score of each set, the reference's own first.
+    """Return one row for each score of each set, the reference's own first.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def score_rows(result: Comparison | TextComparison) -> list[Row]:
 
 
 def sample_rows(result: Comparison | TextComparison) -> list[Row]:
-    """Give one row for each sample and each score that has a value for each.
+    """Return one row for each sample and each score that has a value for each.
 
     Returns
     -------

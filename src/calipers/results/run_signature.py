@@ -59,7 +59,7 @@ class RunSignature(Plain):
 
 
 def signature_of(comparison: Comparison) -> RunSignature:
-    """Give the signature of a comparison.
+    """Return the signature of a comparison.
 
     Sizes are those of the sets as they were scored: ``n`` of the reference, ``m`` of the systems
     where it is another, ``100-200`` where they differ.

@@ -52,7 +52,7 @@ def every_eval_ever(
     relationship: Relationship = "other",
     retrieved: float | None = None,
 ) -> Record:
-    """Give the scores of a system as a record of Every Eval Ever.
+    """Return the scores of a system as a record of Every Eval Ever.
 
     Scores that are not finite are left out. Of a score that should be close to the reference's own,
     such as a mean length, the distance to it is written, of which lower is better.
@@ -114,7 +114,7 @@ def hub_results(
     benchmark: str,
     day: date | None = None,
 ) -> list[Record]:
-    """Give the scores of a system as entries of ``.eval_results`` of the Hugging Face Hub.
+    """Return the scores of a system as entries of ``.eval_results`` of the Hugging Face Hub.
 
     Parameters
     ----------

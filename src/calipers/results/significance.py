@@ -12,19 +12,19 @@ USUAL_LEVEL = 0.95
 
 
 def level_of(comparison: Comparison) -> float:
-    """Give the confidence level of a comparison: that of its settings, else of its scores."""
+    """Return the confidence level of a comparison: that of its settings, else of its scores."""
     scores = (score for system in comparison.systems for score in system.scores.values())
     levels = (score.level for score in scores)
     return float(comparison.settings.get("level") or next(filter(None, levels), USUAL_LEVEL))
 
 
 def alpha_of(comparison: Comparison) -> float:
-    """Give the p-value below which two are distinguishable."""
+    """Return the p-value below which two are distinguishable."""
     return round(1 - level_of(comparison), 12)
 
 
 def between_systems(comparison: Comparison) -> Sequence[SignificanceTest]:
-    """Give the tests of pairs of systems."""
+    """Return the tests of pairs of systems."""
     return comparison.indexed.between
 
 
@@ -34,7 +34,7 @@ def is_tested(comparison: Comparison) -> bool:
 
 
 def against_reference(comparison: Comparison) -> Sequence[SignificanceTest]:
-    """Give the tests of systems against the reference."""
+    """Return the tests of systems against the reference."""
     return comparison.indexed.against
 
 

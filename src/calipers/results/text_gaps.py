@@ -16,7 +16,7 @@ from calipers.wording.numbers import bounds_of, defined, gap_of, value_of
 
 
 def signed_gap(score: Score | None) -> float | None:
-    """Give how far a value lies above that of the reference; None where there is no gap."""
+    """Return how far a value lies above that of the reference; None where there is no gap."""
     value = value_of(score)
     if score is None or value is None or score.reference is None:
         return None

@@ -101,7 +101,7 @@ class StringColumn(Sequence[str]):
         return f"StringColumn({len(self):,} strings)"
 
     def tolist(self) -> list[str]:
-        """Give all of them as Python strings."""
+        """Return all of them as Python strings."""
         return list(self)
 
     def take(self, rows: NDArray[np.intp]) -> StringColumn:
@@ -128,12 +128,12 @@ class StringColumn(Sequence[str]):
         return np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
 
     def utf8(self) -> Iterator[memoryview]:
-        """Give the bytes of all strings end to end, a part at a time, without copying them."""
+        """Return the bytes of all strings end to end, a part at a time, without copying them."""
         for data, ends in self._parts:
             yield data[ends[0] : ends[-1]].data
 
     def encoded(self) -> Iterator[memoryview]:
-        """Give the UTF-8 of each string, without copying it."""
+        """Return the UTF-8 of each string, without copying it."""
         for _, data, ends in self._blocks():
             view = data.data
             yield from (view[start:stop] for start, stop in pairwise(ends.tolist()))
@@ -152,7 +152,7 @@ class StringColumn(Sequence[str]):
         return np.fromiter(map(word_count, self), np.int64, len(self))
 
     def _between(self, start: int, stop: int) -> Iterator[Part]:
-        """Give what the parts hold of some rows."""
+        """Return what the parts hold of some rows."""
         place = int(np.searchsorted(self._firsts, start, side="right")) - 1
         for (data, ends), first in zip(self._parts[place:], self._firsts[place:], strict=False):
             if first >= stop:
@@ -160,7 +160,7 @@ class StringColumn(Sequence[str]):
             yield data, ends[max(start - first, 0) : stop - first + 1]
 
     def _blocks(self) -> Iterator[tuple[int, *Part]]:
-        """Give the parts as blocks of few rows, with the number of the first row."""
+        """Return the parts as blocks of few rows, with the number of the first row."""
         for (data, ends), first in zip(self._parts, self._firsts.tolist(), strict=False):
             for start in range(0, len(ends) - 1, AT_ONCE):
                 yield first + start, data, ends[start : start + AT_ONCE + 1]

@@ -108,7 +108,7 @@ def plain(name: str) -> str:
 
 
 def among(fields: Sequence[str], names: Collection[str]) -> list[str]:
-    """Give the fields that have one of some names, whatever their case and separators."""
+    """Return the fields that have one of some names, whatever their case and separators."""
     known = set(map(plain, names))
     return [field for field in fields if plain(field) in known]
 

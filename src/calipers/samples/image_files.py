@@ -265,7 +265,7 @@ class ImageFiles:
         )
 
     def items(self, start: int, stop: int) -> Images:
-        """Give the images of some rows, decoded where they are taken."""
+        """Return the images of some rows, decoded where they are taken."""
         return Images(self, start, stop)
 
     def decode(self, start: int, stop: int) -> list[Image]:
@@ -288,7 +288,7 @@ class ImageFiles:
         return hash_images(self.digests[start:stop].tobytes(), "image files")
 
     def row_hashes(self) -> NDArray[np.bytes_]:
-        """Give the start of the SHA-256 of each file's bytes."""
+        """Return the start of the SHA-256 of each file's bytes."""
         return np.frombuffer(self.digests[:, :16].tobytes(), ROW_HASH)
 
     def notes(self) -> tuple[str, ...]:

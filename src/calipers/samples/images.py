@@ -80,7 +80,7 @@ class Images(Sequence[Image]):
         return cls(decoder, 0, len(decoder)) if isinstance(decoder, Decodes) else None
 
     def part(self, first: int, last: int) -> Images:
-        """Give some of these images, still not decoded; a slice would decode them all at once."""
+        """Return some of these images, still not decoded; a slice would decode them all at once."""
         rows = self._rows[first:last]
         return Images(self._decoder, rows.start, rows.stop)
 
@@ -192,11 +192,11 @@ class ImageArrays:
         return type(self)([self.arrays[row] for row in rows])
 
     def items(self, start: int, stop: int) -> Images:
-        """Give the images of some rows, RGB where they are taken."""
+        """Return the images of some rows, RGB where they are taken."""
         return Images(self, start, stop)
 
     def decode(self, start: int, stop: int) -> list[Image]:
-        """Give the pixels of some rows as RGB."""
+        """Return the pixels of some rows as RGB."""
         return [as_rgb(array) for array in self.arrays[start:stop]]
 
     def pixels(self, row: int) -> int:

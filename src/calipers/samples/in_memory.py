@@ -195,7 +195,7 @@ def _is_numeric(frame: Any) -> bool:
 
 
 def _numbers(frame: Any) -> Any:
-    """Give a data frame of numbers as an array; missing ones are NaN, which will be refused."""
+    """Return a data frame of numbers as an array; missing ones are NaN, which will be refused."""
     array = frame.to_numpy()
     return frame.to_numpy(dtype=float) if array.dtype == object else array
 

@@ -214,7 +214,7 @@ class SampleData(Protocol):
         ...
 
     def items(self, start: int, stop: int) -> Sequence[Any]:
-        """Give the samples of some rows as an embedder takes them."""
+        """Return the samples of some rows as an embedder takes them."""
         ...
 
     def hash(self, start: int, stop: int) -> str:
@@ -251,7 +251,7 @@ class TextData:
         return type(self)(self.column.take(rows))
 
     def items(self, start: int, stop: int) -> list[str]:
-        """Give the texts of some rows as Python strings."""
+        """Return the texts of some rows as Python strings."""
         return self.column[start:stop].tolist()
 
     def hash(self, start: int, stop: int) -> str:
@@ -295,7 +295,7 @@ class TokenData:
         return type(self)(read_only(self.ids[places]), read_only(ends))
 
     def items(self, start: int, stop: int) -> list[NDArray[np.int32]]:
-        """Give the ids of some rows, an int32 array for each, without copying them."""
+        """Return the ids of some rows, an int32 array for each, without copying them."""
         ends = self.ends[start : stop + 1].tolist()
         return [self.ids[first:last] for first, last in pairwise(ends)]
 
@@ -330,7 +330,7 @@ class VectorData:
         return type(self)(read_only(taken(self.array, rows)))
 
     def items(self, start: int, stop: int) -> list[NDArray[Any]]:
-        """Give some rows, as they are."""
+        """Return some rows, as they are."""
         return list(self.array[start:stop])
 
     def hash(self, start: int, stop: int) -> str:

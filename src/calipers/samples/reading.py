@@ -527,7 +527,7 @@ def _is_image(path: str) -> bool:
 
 
 def _base(pattern: str) -> Path:
-    """Give the folder from which a pattern goes on: the parts in front of its first star."""
+    """Return the folder from which a pattern goes on: the parts in front of its first star."""
     parts = at_home(pattern).parts
     plain = list(takewhile(lambda part: not glob.has_magic(part), parts))
     return Path(*plain)

@@ -366,7 +366,7 @@ class SampleSet:
         return data.row_hashes() if isinstance(data, HasRowHashes) else kinds.hash_each(())
 
     def items(self, rows: NDArray[np.intp]) -> Sequence[Any]:
-        """Give the samples of some rows, ascending, as an embedder takes them.
+        """Return the samples of some rows, ascending, as an embedder takes them.
 
         Returns
         -------

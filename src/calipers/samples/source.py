@@ -278,7 +278,7 @@ def _refusing_damage(packed: Compression | None, path: object) -> Iterator[None]
 
 
 def decompressed(stream: BinaryIO, named: PurePath, path: object) -> BinaryIO:
-    """Give the decompressed bytes of a stream, which may not grow over all bounds.
+    """Return the decompressed bytes of a stream, which may not grow over all bounds.
 
     Parameters
     ----------

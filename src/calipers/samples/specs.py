@@ -150,7 +150,7 @@ def folder_names(paths: Sequence[Path]) -> list[str]:
 
 
 def named_beside(text: str, others: Sequence[str], readable: Readable) -> str:
-    """Give what names one set with a name, where its file is called as one of other sets is.
+    """Return what names one set with a name, where its file is called as one of other sets is.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ def _bare(text: str) -> str:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """Give what a text may mean: itself, without escapes and tags, and decoded, twice at most."""
+    """Return what a text may mean: itself, without escapes and tags, and decoded, twice at most."""
     plain = text
     for _ in range(3):
         plain = _ESCAPE.sub(_unescaped, unquote(html.unescape(plain), errors="replace"))

@@ -236,7 +236,7 @@ class ServiceQuestion(ABC, Generic[Result]):
 
     @abstractmethod
     def body(self) -> Mapping[str, Any]:
-        """Give what is sent, as JSON has it."""
+        """Return what is sent, as JSON has it."""
 
     @abstractmethod
     def most_bytes(self) -> int:

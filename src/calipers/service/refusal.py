@@ -106,7 +106,7 @@ def server_message(body: bytes) -> str:
 
 
 def _title(page: str) -> str:
-    """Give the title of a web page; empty where it has none."""
+    """Return the title of a web page; empty where it has none."""
     begin = _TITLE.search(page)
     start = -1 if begin is None else page.find(">", begin.end())
     end = None if start < 0 else _TITLE_END.search(page, start)

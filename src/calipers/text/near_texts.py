@@ -222,7 +222,7 @@ def near_references(corpus: Corpus, known: Corpus, settings: NearSettings) -> Ne
 
 
 def _near(defined: Flags, matched: Flags, source: Longs, similarity: Floats) -> Near:
-    """Give the texts without n-grams their places back."""
+    """Return the texts without n-grams their places back."""
     size = len(defined)
     near = Near(defined, np.zeros(size, bool), np.full(size, -1), np.zeros(size))
     near.matched[defined], near.source[defined] = matched, source

@@ -39,7 +39,7 @@ MOST_MARKS = 30
 
 
 def as_seen(text: str) -> str:
-    """Give the text as a reader sees it: composed (NFC), without invisible characters.
+    """Return the text as a reader sees it: composed (NFC), without invisible characters.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def check_scores_exist(
 def _groups(
     wins: NDArray[np.float64], connection: Literal["weak", "strong"]
 ) -> list[NDArray[np.intp]]:
-    """Give the connected components as places of systems, the largest last."""
+    """Return the connected components as places of systems, the largest last."""
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(wins > 0, directed=True, connection=connection)

@@ -460,7 +460,7 @@ def _stepped_up(half: Matrix) -> Matrix:
 def _interval(
     value: float, drawn: Matrix, level: float, units: float
 ) -> tuple[float, float] | None:
-    """Give the spread of draws, of weights of a smaller variance than 1, around the value.
+    """Return the spread of draws, of weights of a smaller variance than 1, around the value.
 
     It is longer as Student's t reaches farther than the normal distribution, with so many units:
     few where a few of them hold most of the judgements.

@@ -131,7 +131,7 @@ class Sandwich:
         return sum(map(len, self.groups))
 
     def degrees(self, contrast: Matrix) -> float:
-        """Give the degrees of freedom of the variance of a contrast, shape ``(p,)``.
+        """Return the degrees of freedom of the variance of a contrast, shape ``(p,)``.
 
         The variance is Σ_g (v_g·s_g)² with v_g = A_gᵀ H⁻¹ contrast. Under the model the s_g at the
         fitted scores have the covariance H_g [g = h] − H_g H⁻¹ H_h, and for the sum of squares of
@@ -196,7 +196,7 @@ def sandwich_of(information: Matrix, groups: tuple[Clusters, ...]) -> Sandwich:
 
 
 def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, list[tuple[int, Matrix]]]:
-    """Give A_g, and of clusters that alone inform of something the information that they have."""
+    """Return A_g, and of clusters that alone inform of something the information that they have."""
     values, axes = np.linalg.eigh(parts)
     top = values.max(axis=1, keepdims=True)
     positive = values > FLOOR * np.maximum(top, FLOOR)
@@ -248,7 +248,7 @@ class CrossedSandwich:
         return self.first.clusters
 
     def degrees(self, contrast: Matrix) -> float:
-        """Give the degrees of freedom of a contrast: those of the kind that has fewer."""
+        """Return the degrees of freedom of a contrast: those of the kind that has fewer."""
         return min(self.first.degrees(contrast), self.second.degrees(contrast))
 
 
@@ -409,7 +409,7 @@ def _mean_size(labels: NDArray[np.int64]) -> float:
 
 
 def items_of(pairs: RatedPairs) -> NDArray[np.int64]:
-    """Give the place of the item of each judgement; an unknown one has a place of its own."""
+    """Return the place of the item of each judgement; an unknown one has a place of its own."""
     alone = len(pairs.items) + np.arange(len(pairs))
     return np.where(pairs.item >= 0, pairs.item, alone)
 
@@ -417,7 +417,7 @@ def items_of(pairs: RatedPairs) -> NDArray[np.int64]:
 def _judgements(
     fit: BradleyTerry, pairs: RatedPairs
 ) -> tuple[RatedPairs, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give the judgements that a fit rests on, where these are ties, and where they stand."""
+    """Return the judgements that a fit rests on, where these are ties, and where they stand."""
     if fit.names != pairs.names:
         raise InputError("pairs must be of the systems that the fit is of, in the same order")
     tied = pairs.outcome == 0
@@ -439,7 +439,7 @@ def errors_of(
     level: float,
     alike: float = 1.0,
 ) -> ClusteredErrors:
-    """Give the errors of scores of mean 0, the first parameters of a fit in log odds.
+    """Return the errors of scores of mean 0, the first parameters of a fit in log odds.
 
     Where no two clusters differ, `alike` times the errors of independent judgements are taken.
     """

@@ -64,7 +64,7 @@ def dense_ranks(values: Vector, sizes: Vector | None = None) -> NDArray[np.int64
 
 
 def mid_ranks(values: Vector) -> Vector:
-    """Give the ranks of values from 1, along the last axis; equal ones share the mean of theirs.
+    """Return the ranks of values from 1, along the last axis; equal ones share the mean of theirs.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def _correlate(kind: CorrelationKind, a: ArrayLike, b: ArrayLike, level: float) 
 
 
 def _measure(kind: CorrelationKind, a: Vector, b: Vector) -> tuple[float, int, str | None]:
-    """Give the correlation, how many systems it depends on, and why it is undefined if it is."""
+    """Return the correlation, how many systems it depends on, and why it is undefined if it is."""
     a, b = pairwise_complete(a, b)
     if len(a) < LEAST:
         return math.nan, len(a), f"at least {LEAST} systems with both values are needed"

@@ -40,7 +40,7 @@ class Outcomes:
 def outcomes(
     odds: Floats, log_tie: Floats | float, outcome: Floats | NDArray[np.int64]
 ) -> Outcomes:
-    """Give the log chance of each outcome (1 a win, 0 a tie, -1 a loss), and its derivatives.
+    """Return the log chance of each outcome (1 a win, 0 a tie, -1 a loss), and its derivatives.
 
     An outcome between is a win in part and a loss in part: both log chances, each by its share.
 

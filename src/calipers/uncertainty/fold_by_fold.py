@@ -42,7 +42,7 @@ COUNTED = 300
 
 
 def fold_by_fold(part: Part) -> float:
-    """Give a p-value that both sides answer alike, given the prompts.
+    """Return a p-value that both sides answer alike, given the prompts.
 
     Parameters
     ----------

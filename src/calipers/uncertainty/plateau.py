@@ -92,7 +92,7 @@ def plateau(
 
 
 def _level_from(mean: NDArray[np.float64], allowed: NDArray[np.float64]) -> int:
-    """Give the first position from which on the mean stays as near its end as is allowed."""
+    """Return the first position from which on the mean stays as near its end as is allowed."""
     away = np.flatnonzero(np.abs(mean - mean[-1]) > allowed)
     return int(away[-1]) + 1 if away.size else 0
 

@@ -281,7 +281,7 @@ def read_pairs(
     answer: Sequence[object],
     names: Sequence[str] | None,
 ) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
-    """Give the names of all systems, and of the two that each row compares.
+    """Return the names of all systems, and of the two that each row compares.
 
     Raises
     ------

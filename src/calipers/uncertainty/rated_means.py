@@ -107,7 +107,7 @@ def rated_means(
 
 
 def _of_clusters(unit: Longs, place: Longs, above: Vector) -> tuple[Matrix, Vector]:
-    """Give the covariance of means from one kind of cluster, and how many rated each system."""
+    """Return the covariance of means from one kind of cluster, and how many rated each system."""
     shape = int(unit.max()) + 1, int(place.max()) + 1
     parts = np.zeros(shape)
     np.add.at(parts, (unit, place), above)

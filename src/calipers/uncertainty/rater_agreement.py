@@ -263,7 +263,7 @@ def share_of(
     level: float = 0.95,
     reason: str = "nothing to count",
 ) -> ObservedShare:
-    """Give a share of rows with Wilson's interval, rows of a cluster being alike.
+    """Return a share of rows with Wilson's interval, rows of a cluster being alike.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ def _of_lower(pairs: RatedPairs, row: int) -> int:
 
 
 def _grouped(pairs: RatedPairs, *keys: Longs) -> list[Longs]:
-    """Give the rows of every group of two or more that are alike in all keys, of known items."""
+    """Return the rows of every group of two or more that are alike in all keys, of known items."""
     rows = np.flatnonzero(pairs.item != UNKNOWN)
     if not len(rows):
         return []

@@ -354,7 +354,7 @@ def _raters(
 def _of_rater(
     model: RaterParameters, summit: RaterSummit, place: int, effect: int, mean: int | None
 ) -> tuple[float, float]:
-    """Give a parameter of a rater, the mean of all added where there is one, and its error."""
+    """Return a parameter of a rater, the mean of all added where there is one, and its error."""
     weights = np.zeros(model.size)
     value, variance = 0.0, 0.0
     if mean is not None:

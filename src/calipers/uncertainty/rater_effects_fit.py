@@ -206,7 +206,7 @@ class _Nodes:
 def _odds(
     table: RaterRows, model: RaterParameters, point: Matrix, effects: Matrix
 ) -> tuple[Outcomes, Matrix, Matrix]:
-    """Give outcomes, discrimination and gaps of scores of rows ``(rows, q)``.
+    """Return outcomes, discrimination and gaps of scores of rows ``(rows, q)``.
 
     `effects` has the shape ``(raters, q, k)``.
     """
@@ -491,7 +491,7 @@ def _check_sides(table: RaterRows, model: RaterParameters) -> None:
 
 
 def _move(slopes: _Slopes, model: RaterParameters) -> Matrix:
-    """Give a Newton step; where the likelihood curves upwards, one that climbs all the same.
+    """Return a Newton step; where the likelihood curves upwards, one that climbs all the same.
 
     The curvature is measured in units of what it would be if the effects of raters were known, and
     its sign turned where it is upwards.

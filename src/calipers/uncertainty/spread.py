@@ -67,7 +67,7 @@ def confidence_interval(
 
 
 def ends(value: float, reach: float, *, bounds: tuple[float, float] = UNIT) -> tuple[float, float]:
-    """Give both ends of the interval that reaches so far: t · standard error at the value."""
+    """Return both ends of the interval that reaches so far: t · standard error at the value."""
     if tuple(bounds) == UNIT and 0 < value < 1:
         return _on_logits(value, reach)
     low, high = bounds

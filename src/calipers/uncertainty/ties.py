@@ -34,7 +34,7 @@ def tie_width(n: int) -> float:
 
 
 def merit(score: Score) -> float:
-    """Give a number that is higher for the better score; NaN where there is no value."""
+    """Return a number that is higher for the better score; NaN where there is no value."""
     if score.better == "closest":
         return math.nan if score.gap is None else -score.gap
     return score.value if score.better == "higher" else -score.value

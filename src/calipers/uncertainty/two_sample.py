@@ -207,7 +207,7 @@ def permuted(
     *,
     seed: int,
 ) -> tuple[float, NDArray[np.float64]]:
-    """Give a statistic for the labels as they are, and for each of many random relabellings.
+    """Return a statistic for the labels as they are, and for each of many random relabellings.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def relabelled(
     *,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Give what :func:`permuted` does as one array, the labels as they are first.
+    """Return what :func:`permuted` does as one array, the labels as they are first.
 
     A statistic may have several values for each relabelling, shape ``(c, values)``.
     """

@@ -104,29 +104,29 @@ class Corners:
         return matters
 
     def alone(self) -> Signs:
-        """Give the best signs of systems that are not coupled; the others stand low."""
+        """Return the best signs of systems that are not coupled; the others stand low."""
         best: Signs = (self.linear < 0) & ~self.coupled
         return best
 
     def numerator(self, high: Signs) -> int:
-        """Give the numerator at one corner."""
+        """Return the numerator at one corner."""
         b = high.astype(np.int64)
         return int(self.constant + self.linear @ b + b @ self.coupling @ b // 2)
 
     def correlation(self, high: Signs) -> float:
-        """Give Spearman's correlation at one corner; NaN where all scores or truths are equal."""
+        """Return Spearman's correlation at one corner; NaN where all scores or truths are equal."""
         return _ratio(self.numerator(high), spread(self.places(high)), self.truth_spread)
 
     def signs(self, high: Signs) -> Whole:
-        """Give -1 for low and 1 for high; 1 where the sign makes no difference."""
+        """Return -1 for low and 1 for high; 1 where the sign makes no difference."""
         return np.where(high | ~self.matters, 1, -1)
 
     def places(self, high: Signs) -> Whole:
-        """Give the place of every score at one corner."""
+        """Return the place of every score at one corner."""
         return np.where(high, self.high, self.low)
 
     def bound(self, numerator: int) -> float:
-        """Give a correlation that no corner is below whose numerator is not below this one."""
+        """Return a correlation that no corner is below whose numerator is not below this one."""
         n = len(self.low)
         there = np.array([((self.low == c) | (self.high == c)).sum() for c in self.shared])
         most = 0 if numerator >= 0 else int((there**3 - there).sum())
@@ -177,7 +177,7 @@ def enumerate_corners(corners: Corners) -> Signs | None:
 
 
 def double(linear: Whole, coupling: Whole) -> Whole:
-    """Give linear·b + ½ bᵀ·coupling·b for all b, shape ``(2**k,)``; bit i of the place is b_i."""
+    """Return linear·b + ½ bᵀ·coupling·b for all b, shape ``(2**k,)``; bit i of the place is b_i."""
     table = np.zeros(1, dtype=np.int64)
     for i, step in enumerate(linear):
         table = np.concatenate([table, table + added(int(step), coupling[i, :i])])
@@ -185,7 +185,7 @@ def double(linear: Whole, coupling: Whole) -> Whole:
 
 
 def added(step: int, weights: Whole) -> Whole:
-    """Give step + weights·b for all b, shape ``(2**k,)``."""
+    """Return step + weights·b for all b, shape ``(2**k,)``."""
     table = np.array([step], dtype=np.int64)
     for weight in weights:
         table = np.concatenate([table, table + weight])
@@ -193,7 +193,7 @@ def added(step: int, weights: Whole) -> Whole:
 
 
 def _spreads(corners: Corners, free: NDArray[np.intp]) -> Whole:
-    """Give n³ − n less m³ − m for each m tied scores, at all corners."""
+    """Return n³ − n less m³ − m for each m tied scores, at all corners."""
     n = len(corners.low)
     spreads = np.full(2 ** len(free), n**3 - n, dtype=np.int64)
     fixed = np.delete(corners.low, free)
@@ -332,7 +332,7 @@ class _Front:
         self.exact = False
 
     def result(self) -> Swept:
-        """Give the lowest numerator, and walk back to its corner if nothing was cut."""
+        """Return the lowest numerator, and walk back to its corner if nothing was cut."""
         loose = ~self.corners.coupling.any(axis=1)
         score = int(self.table[0] + np.minimum(self.corners.linear[loose], 0).sum())
         if not self.exact:

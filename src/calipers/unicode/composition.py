@@ -19,7 +19,7 @@ _ENDS_IN_MARKS = "\u0f73\u0f75\u0f81"
 
 
 def composed(text: str) -> str:
-    r"""Give a text in composed form (NFC), as `unicodedata.normalize` does.
+    r"""Return a text in composed form (NFC), as `unicodedata.normalize` does.
 
     Examples
     --------

@@ -39,7 +39,7 @@ WIDEST_NAME = 40
 
 
 def views_of_kind(samples: str | None) -> dict[str, str]:
-    """Give what each view sees of samples of a kind: ``"images"``, or any other for texts."""
+    """Return what each view sees of samples of a kind: ``"images"``, or any other for texts."""
     return VIEWS_OF_IMAGES if samples == "images" else VIEWS
 
 

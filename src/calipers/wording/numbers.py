@@ -42,7 +42,7 @@ class SetSize(Protocol):
 
 
 def defined(value: float | None) -> float | None:
-    """Give a number; None where there is none, or none that is finite.
+    """Return a number; None where there is none, or none that is finite.
 
     Examples
     --------
@@ -53,17 +53,17 @@ def defined(value: float | None) -> float | None:
 
 
 def value_of(score: Score | None) -> float | None:
-    """Give the value of a score; None where it has none."""
+    """Return the value of a score; None where it has none."""
     return None if score is None else defined(score.value)
 
 
 def gap_of(score: Score | None) -> float | None:
-    """Give the gap of a score to the reference's value; None where it has none."""
+    """Return the gap of a score to the reference's value; None where it has none."""
     return None if score is None else defined(score.gap)
 
 
 def floor_of(score: Score | None) -> NoiseFloor | None:
-    """Give the noise floor beside a score."""
+    """Return the noise floor beside a score."""
     return None if score is None else score.floor
 
 
@@ -162,7 +162,7 @@ def length_meaning(head: str) -> str:
 
 
 def median_of(samples: SetSize) -> float | None:
-    """Give the median length in words; None for sets without texts."""
+    """Return the median length in words; None for sets without texts."""
     return defined((samples.words or {}).get("median"))
 
 
@@ -310,7 +310,7 @@ def _number(value: float, score: Score, whole: bool) -> str:
 
 
 def bounds_of(score: Score | None) -> tuple[float, float] | None:
-    """Give the bounds of the interval of a score; None where it has none, or an open one."""
+    """Return the bounds of the interval of a score; None where it has none, or an open one."""
     if score is None or score.interval is None:
         return None
     low, high = map(defined, score.interval)

@@ -69,7 +69,7 @@ def among(names: Iterable[object]) -> Iterator[Peers]:
 
 
 def peers() -> Peers:
-    """Give the names that stand in this document."""
+    """Return the names that stand in this document."""
     return _peers.get() or Peers()
 
 
@@ -106,7 +106,7 @@ def shorten_names(names: Sequence[str], width: int) -> list[str]:
 
 
 def short_forms(names: Iterable[str], width: int) -> Mapping[str, str]:
-    """Give for every name how it is written within a width; no two are written alike.
+    """Return for every name how it is written within a width; no two are written alike.
 
     A name that is no wider stays as it is. Where a width has too few letters to tell names apart,
     they end in a number, and where it has no room for that either, they are wider.
@@ -147,7 +147,7 @@ def _short_forms(names: tuple[str, ...], width: int) -> Mapping[str, str]:
 def _candidates(
     name: str, names: Sequence[str], uses: Mapping[str, int], width: int
 ) -> Iterator[str]:
-    """Give short forms of a name that no other fits, the most readable first."""
+    """Return short forms of a name that no other fits, the most readable first."""
     if _is_of_one(_halves(name, width), names):
         yield shorten(name, width)
     for pieces in _forms(name, uses, width):
@@ -164,7 +164,7 @@ def _candidates(
 
 
 def _forms(name: str, uses: Mapping[str, int], width: int) -> Iterator[Pieces]:
-    """Give what may be kept of a name within a width, the most readable first.
+    """Return what may be kept of a name within a width, the most readable first.
 
     Where its end begins with a whole part, then a part of the middle that few other names have,
     then what cuts through parts.

@@ -71,7 +71,7 @@ def _in_front(part: str | Name) -> str | Name:
 
 
 def named(name: object, share: int = 3) -> Name:
-    """Give the name of a set, which a narrow line may shorten further."""
+    """Return the name of a set, which a narrow line may shorten further."""
     return Name(clean(name), share)
 
 
@@ -85,7 +85,7 @@ def listed(names: Sequence[Words | Name], between: str = ", ") -> Words:
 
 
 def names_in(text: str | Name | Words) -> Iterator[str]:
-    """Give the names in a sentence, in full."""
+    """Return the names in a sentence, in full."""
     for part in text if isinstance(text, tuple) else (text,):
         if isinstance(part, Name) and not isinstance(part, Passage):
             yield part.name

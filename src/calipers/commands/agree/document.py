@@ -47,7 +47,7 @@ MOST_COUNTED = 8
 
 
 def document(agreement: Agreement) -> Document:
-    """Give all that an agreement shows."""
+    """Return all that an agreement shows."""
     correlations = (_correlations(agreement),) if _is_correlated(agreement) else ()
     sets = [(short(samples.name), samples) for samples in agreement.sets]
     blocks: tuple[Block, ...] = (
@@ -98,7 +98,7 @@ def _title(agreement: Agreement) -> str:
 
 
 def _sets_table(agreement: Agreement) -> Table:
-    """Give what was compared: names, sizes, lengths."""
+    """Return what was compared: names, sizes, lengths."""
     names, *others = lead_columns(agreement.sets)
     first = Column("system", names.cells, align="left", share=3)
     kinds = (SYSTEM,) * len(names.cells)
@@ -106,7 +106,7 @@ def _sets_table(agreement: Agreement) -> Table:
 
 
 def _scores(agreement: Agreement, metric: MetricAgreement) -> Table:
-    """Give the scores of one metric: a run for each embedder, a column for each view."""
+    """Return the scores of one metric: a run for each embedder, a column for each view."""
     names = texts([clean(system.name) for system in agreement.systems])
     known = metric.metric.partition(":")[0] in METRICS
     about = f": {meaning(metric.metric)}" if known else ""
@@ -135,7 +135,7 @@ def _score_cells(scores: Sequence[Score], direction: str) -> tuple[Cell, ...]:
 
 
 def _correlations(agreement: Agreement) -> Table:
-    """Give for each metric the rank correlation of every column with the first."""
+    """Return for each metric the rank correlation of every column with the first."""
     first = [metric.spearman[0].tolist() for metric in agreement]
     cells = [texts(list(map(correlation_text, column))) for column in zip(*first, strict=True)]
     names = texts([label(metric.metric) for metric in agreement])
@@ -152,7 +152,7 @@ def _correlations(agreement: Agreement) -> Table:
 
 
 def _lowest(metric: MetricAgreement) -> str:
-    """Give the least correlation of any two columns."""
+    """Return the least correlation of any two columns."""
     if metric.lowest is None:
         return MISSING
     values = map(defined, metric.spearman.ravel().tolist())
@@ -210,7 +210,7 @@ def _split(pairs: Sequence[PairOrder]) -> Iterator[str]:
 
 
 def _verdict(agreement: Agreement) -> str:
-    """Give the whole in one sentence."""
+    """Return the whole in one sentence."""
     text = clean(agreement.verdict)
     named = ", ".join(label(metric) for metric in agreement.split)
     return text[:1].upper() + text[1:] + (f" ({named})." if named else ".")
@@ -261,7 +261,7 @@ def _missing_scores(agreement: Agreement) -> Iterator[str]:
 
 
 def _meanings(agreement: Agreement) -> Iterator[tuple[str, str]]:
-    """Give how to read marks, views and words, as pairs of a name and a line."""
+    """Return how to read marks, views and words, as pairs of a name and a line."""
     signs = {ARROWS.get(metric.direction) for metric in agreement}
     words = {"↑": "higher is better", "↓": "lower is better", "→": "closer to the reference's"}
     yield from ((sign, text) for sign, text in words.items() if sign in signs)

@@ -54,7 +54,7 @@ def name_embedders(embedders: Any, options: Model) -> Embedders:
 
 
 def processes_of(embedder: Embedder | EmbedderChoice, processes: int | None) -> int | None:
-    """Give the processes that embed by one of several embedders: one where more cannot help."""
+    """Return the processes that embed by one of several embedders: one where more cannot help."""
     divides = isinstance(embedder, EmbedderChoice) and may_divide(embedder)
     return processes if divides else None
 

@@ -100,7 +100,7 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
 
 
 def _keys(metrics: str | Iterable[str] | None, estimator: str) -> list[str]:
-    """Give the keys of the metrics; a view is not for one of them to choose."""
+    """Return the keys of the metrics; a view is not for one of them to choose."""
     check_keys(metrics)
     if metrics is None:
         counted = estimator == COUNTING
@@ -200,7 +200,7 @@ class ScoredEmbedder:
         )
 
     def column(self, view: str, metric: str) -> tuple[Score, ...]:
-        """Give the score of every system by one view."""
+        """Return the score of every system by one view."""
         name = key(view, metric, self.views)
         return tuple(scores[name] for scores in self.scores)
 

@@ -77,7 +77,7 @@ class Condition:
         return self.operator.endswith("=")
 
     def split(self, systems: Mapping[str, Collection[str]]) -> tuple[str | None, str]:
-        """Give the system, None for all of them, and the key, both as they were written.
+        """Return the system, None for all of them, and the key, both as they were written.
 
         Parameters
         ----------

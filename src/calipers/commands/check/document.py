@@ -40,7 +40,7 @@ MOST_NAMED = 3
 
 
 def document(check: Check) -> Document:
-    """Give all that a check shows."""
+    """Return all that a check shows."""
     level = check.settings["level"]
     blocks: tuple[Block, ...] = (
         Notes(tuple(notes("verdict", _verdict(check)))),

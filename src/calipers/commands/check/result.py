@@ -158,7 +158,7 @@ class Check(Result):
         return str(self.document().of_kind("verdict")[0])
 
     def of_outcome(self, outcome: Outcome) -> tuple[CheckedScore, ...]:
-        """Give the checks that ended so."""
+        """Return the checks that ended so."""
         return tuple(row for row in self.checked if row.outcome == outcome)
 
     def __iter__(self) -> Iterator[CheckedScore]:

@@ -109,7 +109,7 @@ class CheckedRun:
         return {system.name: system for system in self.run.systems}
 
     def system(self, name: str) -> System:
-        """Give a system by its name, or the only one."""
+        """Return a system by its name, or the only one."""
         systems = self.systems
         if len(systems) == 1:
             return next(iter(systems.values()))
@@ -157,7 +157,7 @@ def _loaded(given: Any, role: str) -> CheckedRun:
 
 
 def _asked(condition: Condition, ours: CheckedRun, theirs: CheckedRun | None) -> Iterator[Asked]:
-    """Give the tests of one condition, one for each system that it is about."""
+    """Return the tests of one condition, one for each system that it is about."""
     if condition.needs_baseline and theirs is None:
         raise InputError(
             f"condition {condition.text!r} takes its limit from a baseline, and there is none; "
@@ -241,7 +241,7 @@ def _unknown(
 
 
 def _score(condition: Condition, key: str, system: System, where: CheckedRun) -> Score:
-    """Give the score of a system, with a value."""
+    """Return the score of a system, with a value."""
     score = system.scores.get(key)
     if score is None:
         raise InputError(
@@ -301,14 +301,14 @@ def _check_comparable(
 
 
 def _all_checked(asked: Sequence[Asked], decisions: Sequence[Decision]) -> Iterator[CheckedScore]:
-    """Give every check in order; of what was not read, nothing is decided."""
+    """Return every check in order; of what was not read, nothing is decided."""
     remaining = iter(decisions)
     for one in asked:
         yield _checked(one, next(remaining)) if one.unread is None else _undecided(one)
 
 
 def _undecided(asked: Asked) -> CheckedScore:
-    """Give a condition on a score without a value, since too little of the texts was read."""
+    """Return a condition on a score without a value, since too little of the texts was read."""
     score = asked.system.scores[asked.key]
     return CheckedScore(
         condition=asked.condition.text,

@@ -285,7 +285,7 @@ def _capped_cells(
 def _shown_keys(
     choices: Sequence[Choice], views: tuple[str, ...], options: CompareOptions
 ) -> list[str]:
-    """Give the keys of the scores on embeddings that will be shown: these get intervals."""
+    """Return the keys of the scores on embeddings that will be shown: these get intervals."""
     asked = None if options.metrics is None else _shown(choices, ())
     keys = [
         key(view, choice.name, views)
@@ -296,5 +296,5 @@ def _shown_keys(
 
 
 def _shown(choices: Sequence[Choice], texts: Sequence[Any]) -> list[str]:
-    """Give the keys that were asked for, once each and without views, in their order."""
+    """Return the keys that were asked for, once each and without views, in their order."""
     return list(dict.fromkeys(choice.name for choice in choices)) + text_keys(texts)

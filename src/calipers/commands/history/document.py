@@ -38,7 +38,7 @@ STYLES = {"worse": "bold", "better": "", "open": ""}
 
 
 def document(history: History) -> Document:
-    """Give all that a history shows."""
+    """Return all that a history shows."""
     systems = dict.fromkeys(score.system for score in history)
     blocks: tuple[Block, ...] = (
         *together(*notes("verdict", _verdict(history))),
@@ -95,7 +95,7 @@ def _sentence(history: History, score: ScoreHistory) -> str:
 
 
 def _table(history: History, system: str, *, several: bool) -> Table:
-    """Give a row for each run, and a column for each score; signs tell the change before it."""
+    """Return a row for each run, and a column for each score; signs tell the change before it."""
     scores = [score for score in history if score.system == system]
     names = texts([short(run.name) for run in history.runs])
     sizes = texts([f"{point.n:,}" for point in scores[0].points])

@@ -124,7 +124,7 @@ class ScoreHistory(Plain):
     worse_than: int | None = None
 
     def change(self, before: int, after: int) -> ScoreChange | None:
-        """Give the change between two runs; None if it was not tested."""
+        """Return the change between two runs; None if it was not tested."""
         pairs = {(change.before, change.after): change for change in self.changes}
         return pairs.get((before, after))
 

@@ -37,7 +37,7 @@ MEANINGS = {
 
 
 def document(result: HuseResult) -> Document:
-    """Give all that HUSE shows."""
+    """Return all that HUSE shows."""
     blocks: tuple[Block, ...] = (
         _scores(result),
         _sets(result),
@@ -73,7 +73,7 @@ def _summaries(result: HuseResult) -> list[tuple[str, legend.HasWarnings]]:
 
 
 def _scores(result: HuseResult) -> Table:
-    """Give a row for each score, with its interval."""
+    """Return a row for each score, with its interval."""
     return Table(
         (Column("score", texts([LABELS[name] for name in result.scores]), align="left"),),
         singles([Column("value", tuple(map(_cell, result.scores.values())), align="value")]),
@@ -90,7 +90,7 @@ def _cell(score: Score) -> ScoreCell:
 
 
 def _sets(result: HuseResult) -> Table:
-    """Give the texts of both sets by what they have."""
+    """Return the texts of both sets by what they have."""
     sets = result.sets
     columns = {
         "texts": [one.summary.n for one in sets],

@@ -139,7 +139,7 @@ def judged_texts(
 
 
 def _several(given: Any) -> Sequence[Any]:
-    """Give the tables that were given: one, or a list of them."""
+    """Return the tables that were given: one, or a list of them."""
     if isinstance(given, list | tuple) and judgements_in(given) is None:
         rows = bool(given) and all(isinstance(one, dict) for one in given)
         return [given] if rows else given
@@ -191,7 +191,7 @@ class _Reading:
         self.others = self.unmatched = self.blank = self.flagged = 0
 
     def answers(self, table: RowTable) -> Iterator[_Answer]:
-        """Give the judgements of a table that are of texts of the two sets."""
+        """Return the judgements of a table that are of texts of the two sets."""
         for row in table.rows:
             system = table.name(row, "system")
             self.systems[system] = None

@@ -46,7 +46,7 @@ def read_likelihoods(given: Any) -> tuple[LikelihoodComparison, str]:
 def log_probabilities(
     comparison: LikelihoodComparison, source: str, reference: SampleSet, generated: SampleSet
 ) -> tuple[Vector, Vector]:
-    """Give the mean log-probability of a token of every text, in nats.
+    """Return the mean log-probability of a token of every text, in nats.
 
     Returns
     -------

@@ -220,7 +220,7 @@ class AskedJudge:
         return answer
 
     def answered(self) -> Iterator[tuple[Inquiry, JudgeAnswer, Row]]:
-        """Give every inquiry with the answer that counts: the second, where there was one."""
+        """Return every inquiry with the answer that counts: the second, where there was one."""
         for inquiry in self.inquiries:
             for attempt in reversed(range(ATTEMPTS)):
                 if (row := self.rows.get(inquiry.number(attempt))) is not None:
@@ -228,7 +228,7 @@ class AskedJudge:
                     break
 
     def judgements(self) -> list[PairJudgement | Rating]:
-        """Give the answers that can be read, as rows of a table, in the order of the items."""
+        """Return the answers that can be read, as rows of a table, in the order of the items."""
         return [
             _judgement(inquiry, answer.values, self.name, row.get("time", ""))
             for inquiry, answer, row in self.answered()

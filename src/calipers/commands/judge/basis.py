@@ -108,15 +108,15 @@ def first_answers(rows: Sequence[Answer]) -> list[Answer]:
 
 
 def of_share(share: ObservedShare) -> JudgedValue:
-    """Give a share as an estimate."""
+    """Return a share as an estimate."""
     return JudgedValue(share.value, share.interval, round(share.total), share.reason)
 
 
 def of_agreement(agreement: AgreementCoefficient) -> JudgedValue:
-    """Give a coefficient of agreement as an estimate."""
+    """Return a coefficient of agreement as an estimate."""
     return JudgedValue(agreement.value, agreement.interval, agreement.items, agreement.reason)
 
 
 def of_correlation(correlation: Correlation) -> JudgedValue:
-    """Give a correlation as an estimate."""
+    """Return a correlation as an estimate."""
     return JudgedValue(correlation.value, correlation.interval, correlation.n, correlation.reason)

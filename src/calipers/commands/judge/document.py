@@ -53,7 +53,7 @@ Answered = tuple[str, JudgedQuestion]
 
 
 def document(judging: Judging) -> Document:
-    """Give all that a judging shows."""
+    """Return all that a judging shows."""
     blocks: tuple[Block, ...] = (
         *(_scores(judging, judge) for judge in judging),
         _instrument(judging),
@@ -81,7 +81,7 @@ def _title(judging: Judging) -> str:
 
 
 def _scores(judging: Judging, judge: Judge) -> Table:
-    """Give what a judge makes of every system, a column for each question."""
+    """Return what a judge makes of every system, a column for each question."""
     reference = judging.reference
     names = [
         clean(name) + (" (reference)" if name == reference != "reference" else "")
@@ -122,7 +122,7 @@ def _score_cell(task: Task, system: JudgedSystem | None, best: float | None) -> 
 
 
 def _instrument(judging: Judging) -> Table:
-    """Give how good each judge is as an instrument, a row for each question."""
+    """Return how good each judge is as an instrument, a row for each question."""
     rows = _rows(judging)
     questions = [question for _, question in rows]
     pairs = judging.task == "pairs"
@@ -151,7 +151,7 @@ def _instrument(judging: Judging) -> Table:
 
 
 def _with_people(judging: Judging) -> Iterator[Table]:
-    """Give each judge beside people, where their answers were given."""
+    """Return each judge beside people, where their answers were given."""
     rows = [(judge, question) for judge, question in _rows(judging) if question.people is not None]
     beside = [question.people for _, question in rows if question.people is not None]
     if not beside:
@@ -179,7 +179,7 @@ def _with_people(judging: Judging) -> Iterator[Table]:
 
 
 def _between(judging: Judging) -> Iterator[Table]:
-    """Give every two judges beside each other."""
+    """Return every two judges beside each other."""
     rows = judging.between
     if not rows:
         return
@@ -275,7 +275,7 @@ def _counted(judge: Judge) -> str:
 
 
 def _meanings(judging: Judging) -> Iterator[tuple[str, str]]:
-    """Give the meaning of each column."""
+    """Return the meaning of each column."""
     pairs = judging.task == "pairs"
     yield "agrees with itself", "share of the same answers when the same is asked again"
     if pairs:

@@ -72,7 +72,7 @@ def question_of_pairs(rows: Sequence[PairJudgement], question: str, basis: Basis
 def pairs_beside(
     one: Sequence[PairJudgement], other: Sequence[PairJudgement], question: str, basis: Basis
 ) -> tuple[JudgedValue, JudgedValue]:
-    """Give how often two judges prefer the same text of an item, and Cohen's kappa."""
+    """Return how often two judges prefer the same text of an item, and Cohen's kappa."""
     agreement = agreement_between(
         rated_pairs(one, question), rated_pairs(other, question), level=basis.level, seed=basis.seed
     )
@@ -106,7 +106,7 @@ def _contexts(pairs: RatedPairs, basis: Basis) -> NDArray[np.int64]:
 def _scores(
     pairs: RatedPairs, first: RatedPairs, contexts: NDArray[np.int64], basis: Basis
 ) -> tuple[dict[str, JudgedSystem], str | None]:
-    """Give Bradley-Terry scores, or the reason why there are none."""
+    """Return Bradley-Terry scores, or the reason why there are none."""
     if not len(first):
         return {}, "there are no answers that can be used"
     try:

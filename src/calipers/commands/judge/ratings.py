@@ -70,7 +70,7 @@ def question_of_ratings(rows: Sequence[Rating], question: Question, basis: Basis
 def ratings_beside(
     one: Sequence[Rating], other: Sequence[Rating], question: str, basis: Basis
 ) -> tuple[JudgedValue, JudgedValue]:
-    """Give the correlation of two judges' ratings of the same items, and Krippendorff's alpha."""
+    """Return the correlation of two judges' ratings of the same items, and Krippendorff's alpha."""
     return _values_beside(_by_item(one, question), _by_item(other, question), basis)
 
 
@@ -110,7 +110,7 @@ def _repeats(rows: Sequence[Rating], question: str) -> list[tuple[int, int]]:
 def _rated(
     name: str, values: NDArray[np.float64], question: Question, variance: float, level: float
 ) -> JudgedSystem:
-    """Give the mean rating of a system: of yes or no Wilson's interval, else Student's."""
+    """Return the mean rating of a system: of yes or no Wilson's interval, else Student's."""
     n = len(values)
     if not n:
         return JudgedSystem(name, math.nan, None, math.nan, math.nan, 0)

@@ -334,7 +334,7 @@ def _open_judges(options: JudgeOptions) -> Iterator[tuple[str, LanguageModel]]:
 
 @contextmanager
 def _answer_folder(options: JudgeOptions, *, make: bool) -> Iterator[Path | None]:
-    """Give the folder of the answers, beside the output; one that stays empty is taken away.
+    """Return the folder of the answers, beside the output; one that stays empty is taken away.
 
     Raises
     ------

@@ -104,7 +104,7 @@ def entropy_plane_plot(likelihoods: LikelihoodComparison) -> Plot:
 
 
 def _pair(scores: Mapping[str, Score]) -> tuple[Score, Score] | None:
-    """Give both scores; None where one of them is missing or undefined."""
+    """Return both scores; None where one of them is missing or undefined."""
     x, y = scores.get(X), scores.get(Y)
     if x is None or y is None or not (isfinite(x.value) and isfinite(y.value)):
         return None
@@ -130,7 +130,7 @@ def _set_ticks(axes: Axes) -> None:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Give as few round numbers between two as there should be, or all that there are."""
+    """Return as few round numbers between two as there should be, or all that there are."""
     ticks: list[float] = []
     for steps in STEPS:
         powers = range(floor(log10(low)), ceil(log10(high)))

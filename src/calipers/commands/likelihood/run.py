@@ -579,7 +579,7 @@ def _read(model: LanguageModel, files: Sequence[InputSet]) -> SetReading | None:
 
 
 def _as_read(result: TextResult, reason: str | None, reading: SetReading | None) -> TextResult:
-    """Give scores as they are; those by the model have none where it knows too few words."""
+    """Return scores as they are; those by the model have none where it knows too few words."""
     result = replace(result, summary=replace(result.summary, reading=reading))
     if reason is None:
         return result

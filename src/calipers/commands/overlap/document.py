@@ -84,12 +84,12 @@ KINDS = {
 
 
 def document(overlap: Overlap) -> Document:
-    """Give what the screen shows of an overlap: of many systems, a line for each."""
+    """Return what the screen shows of an overlap: of many systems, a line for each."""
     return _document(overlap, whole=len(overlap.systems) <= IN_FULL)
 
 
 def whole(overlap: Overlap) -> Document:
-    """Give all tables, with the matrix of every pair, as a page or a paper shows them."""
+    """Return all tables, with the matrix of every pair, as a page or a paper shows them."""
     return _document(overlap, whole=True, page=True)
 
 
@@ -301,7 +301,7 @@ def _systems_table(overlap: Overlap) -> Table:
 
 
 def _matrix(overlap: Overlap, view: OverlapView) -> Table:
-    """Give two rows for each reference, a column for each judged system, and what pairs mean."""
+    """Return two rows for each reference, a column for each judged system, and what pairs mean."""
     names = _names(overlap)
     twice = [text for name in names for text in (name, "")]
     seen = sees(view.name, overlap.settings.get("samples"))
@@ -379,7 +379,7 @@ def _remarks(overlap: Overlap, *, whole: bool) -> Iterator[str]:
 
 
 def _meanings(overlap: Overlap) -> Iterator[tuple[str, str]]:
-    """Give how to read numbers and words, as pairs of a name and a line."""
+    """Return how to read numbers and words, as pairs of a name and a line."""
     high, low = 100 * NEARLY_ALL, 100 * NEARLY_NONE
     yield "precision", "share of the judged system that lies inside the reference's support"
     yield "recall", "share of the reference that lies inside the judged system's support"

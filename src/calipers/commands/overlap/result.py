@@ -451,7 +451,7 @@ class Overlap(ByName[OverlapView], Result):
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Give the views the names and sizes of the systems too."""
+        """Return the views the names and sizes of the systems too."""
         systems = data["systems"]
         of_systems = {
             "names": [system["name"] for system in systems],

@@ -342,7 +342,7 @@ def _unread_warnings(systems: Sequence[OverlapSystem], embedder: str) -> Iterato
 
 
 def _medians(systems: Sequence[OverlapSystem]) -> dict[str, float]:
-    """Give the median length of each system's texts, where they are texts."""
+    """Return the median length of each system's texts, where they are texts."""
     return {s.name: s.summary.words["median"] for s in systems if s.summary.words is not None}
 
 

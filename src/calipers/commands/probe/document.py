@@ -33,7 +33,7 @@ STYLES: dict[Word, str] = {"sees": "bold", "hardly": "", "blind": "yellow"}
 
 
 def document(probe: Probe) -> Document:
-    """Give all that a probe shows."""
+    """Return all that a probe shows."""
     samples = [(short(probe.samples.name), probe.samples)]
     blocks: tuple[Block, ...] = (
         *(_table(probe, view) for view in probe),
@@ -64,7 +64,7 @@ def _title(probe: Probe) -> str:
 
 
 def _table(probe: Probe, view: ProbedView) -> Table:
-    """Give the changes of one view: how many texts each alters, its scores, and the verdict."""
+    """Return the changes of one view: how many texts each alters, its scores, and the verdict."""
     changes = list(view)
     names = [UNCHANGED, *(clean(change.label) for change in changes)]
     shares = ["", *(percent(change.altered) for change in changes)]
@@ -84,7 +84,7 @@ def _table(probe: Probe, view: ProbedView) -> Table:
 
 
 def _metric_run(view: ProbedView, metric: str) -> Run:
-    """Give what changed texts score, and how far that is from unchanged ones."""
+    """Return what changed texts score, and how far that is from unchanged ones."""
     moves = [change[metric] for change in view]
     first = moves[0]
     gaps = (ScoreCell(f"±{first.noise:.3f}", style="dim"), *map(_gap, moves))
@@ -135,7 +135,7 @@ def _remarks(probe: Probe) -> Iterator[str]:
 
 
 def _meanings(probe: Probe) -> Iterator[tuple[str, str]]:
-    """Give how to read numbers and words, as pairs of a name and a line."""
+    """Return how to read numbers and words, as pairs of a name and a line."""
     for change in next(iter(probe)):
         yield clean(change.label), clean(change.does)
     for metric in probe.settings["metrics"]:

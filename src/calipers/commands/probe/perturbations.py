@@ -130,7 +130,7 @@ def repeat_end(text: str, rng: random.Random) -> str:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Give where each sentence of a text starts and ends, white space around it left out."""
+    """Return where each sentence of a text starts and ends, white space around it left out."""
     ends = [mark.end() for mark in _SENTENCE.finditer(text)]
     bounds = [0, *ends, *([len(text)] if not ends or ends[-1] < len(text) else [])]
     spans = []

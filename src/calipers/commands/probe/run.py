@@ -171,7 +171,7 @@ def _choose_changes(names: str | Iterable[str] | None) -> list[Change]:
 
 
 def _choose_metrics(metrics: str | Iterable[str] | None) -> list[str]:
-    """Give the keys of the metrics, which must lie between 0 and 1 for a verdict to be read.
+    """Return the keys of the metrics, which must lie between 0 and 1 for a verdict to be read.
 
     Raises
     ------
@@ -270,7 +270,7 @@ class Vectors:
     progress: Progress
 
     def sides(self, halves: Halves) -> Sides:
-        """Give the vectors of one halving."""
+        """Return the vectors of one halving."""
         unchanged = next(iter(self.versions))
         if not self.model.needs_fitting:
             whole = self._whole
@@ -348,7 +348,7 @@ def _score_halving(
 
 
 def _moved_share(unchanged: Embeddings, changed: Embeddings, view: str, altered: Rows) -> float:
-    """Give the share of the altered texts whose vector changed; NaN without any."""
+    """Return the share of the altered texts whose vector changed; NaN without any."""
     if not len(altered):
         return float("nan")
     before = np.asarray(unchanged.views[view][altered], float)

@@ -91,7 +91,7 @@ def document(answers: ByPrompt) -> Document:
 
 
 def whole(answers: ByPrompt) -> Document:
-    """Give all tables, with the matrix of every pair, as a page or a paper shows them."""
+    """Return all tables, with the matrix of every pair, as a page or a paper shows them."""
     return _document(answers, whole=True)
 
 

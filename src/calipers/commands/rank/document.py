@@ -53,7 +53,7 @@ LEAST_FOR_INTERVAL = 4
 
 
 def document(ranking: Ranking) -> Document:
-    """Give all that a ranking shows."""
+    """Return all that a ranking shows."""
     blocks: tuple[Block, ...] = (
         *_tables(ranking),
         *together(*notes("point", _verdicts(ranking))),
@@ -90,7 +90,7 @@ def _title(ranking: Ranking) -> str:
 
 
 def _summary_table(ranking: Ranking) -> Table:
-    """Give one column for each metric, the best of a row marked."""
+    """Return one column for each metric, the best of a row marked."""
     columns = [
         Column(
             Name(clean(metric), 2, None),
@@ -111,7 +111,7 @@ def _summary_table(ranking: Ranking) -> Table:
 
 
 def _beside_table(ranking: Ranking, truth: Truth) -> Table:
-    """Give the three correlations with a truth, each with what belongs to it.
+    """Return the three correlations with a truth, each with what belongs to it.
 
     What raters reach with each other stands above the metrics, its interval under the systems
     fixed, since it tells what other raters would make of these systems.
@@ -280,7 +280,7 @@ def _remarks(ranking: Ranking) -> Iterator[str]:
 
 
 def _meanings(ranking: Ranking) -> Iterator[tuple[str, str]]:
-    """Give how to read marks and numbers, as pairs of a name and a line."""
+    """Return how to read marks and numbers, as pairs of a name and a line."""
     yield from judged_meanings(ranking)
     if ranking.truths:
         yield from _of_correlations(ranking)
@@ -358,7 +358,7 @@ def _verdict(truth: Truth, best: Beside) -> str:
 
 
 def _tied(truth: Truth) -> list[Beside]:
-    """Give the metrics that share the highest worst case, as it is written; none for only one."""
+    """Return the metrics that share the highest worst case, as it is written; none for only one."""
     defined = [beside for beside in truth if math.isfinite(beside.worst)]
     if not defined:
         return []

@@ -66,7 +66,7 @@ def correlation_run(
     level: str,
     correlations: Iterable[tuple[float, Interval | None, Interval | None]],
 ) -> Run:
-    """Give the columns of correlations, and of their intervals where there are any.
+    """Return the columns of correlations, and of their intervals where there are any.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def correlation_run(
 
 
 def fitted(ranking: Ranking) -> list[Fit]:
-    """Give the models that were fitted to judgements."""
+    """Return the models that were fitted to judgements."""
     return [truth.fit for truth in ranking if truth.fit is not None]
 
 
 def judged_tables(ranking: Ranking) -> Iterator[Table]:
-    """Give what raters say of systems, the tables of fitted scores first."""
+    """Return what raters say of systems, the tables of fitted scores first."""
     for truth in ranking:
         if truth.fit is not None:
             yield _fit_table(ranking, truth, truth.fit)
@@ -103,7 +103,7 @@ def judged_tables(ranking: Ranking) -> Iterator[Table]:
 
 
 def _fit_table(ranking: Ranking, truth: Truth, fit: Fit) -> Table:
-    """Give the scores that were fitted to judgements, the most preferred system first."""
+    """Return the scores that were fitted to judgements, the most preferred system first."""
     players = fit.players
     total = round(sum(player.won + player.lost + player.tied for player in players) / 2)
     names = [clean(player.name) + _role(ranking, player.name) for player in players]
@@ -125,7 +125,7 @@ def _fit_table(ranking: Ranking, truth: Truth, fit: Fit) -> Table:
 
 
 def _ratings_table(ranking: Ranking, truth: Truth, ratings: Ratings) -> Table:
-    """Give the mean ratings, the highest first."""
+    """Return the mean ratings, the highest first."""
     systems = ratings.systems.values()
     total = sum(system.ratings for system in systems)
     names = [clean(name) + _role(ranking, name) for name in ratings.systems]
@@ -169,7 +169,7 @@ def _effects_table(truth: Truth, raters: Raters, level: str) -> Table:
 
 
 def _estimates(header: str, level: str, estimates: Sequence[tuple[float, Interval | None]]) -> Run:
-    """Give estimates beside their intervals."""
+    """Return estimates beside their intervals."""
     values = [two(value) if math.isfinite(value) else MISSING for value, _ in estimates]
     intervals = [bounds(interval) for _, interval in estimates]
     return Column(header, texts(values)), Column(level, texts(intervals, "dim"))
@@ -292,7 +292,7 @@ def _of_sides(raters: Raters) -> Iterator[str]:
 
 
 def judged_meanings(ranking: Ranking) -> Iterator[tuple[str, str]]:
-    """Give how to read the tables of judgements."""
+    """Return how to read the tables of judgements."""
     for fit in fitted(ranking)[:1]:
         chance = f"1/(1 + exp(-difference/{fit.scale:g}))"
         yield "score", f"preferred, if one is, with probability {chance}; the mean is 0"

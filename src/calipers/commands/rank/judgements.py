@@ -87,7 +87,7 @@ def judged_truths(
 
 
 def _apart(truths: Sequence[RatedTruth]) -> list[RatedTruth]:
-    """Give truths of one name the name of their file too, then a number."""
+    """Return truths of one name the name of their file too, then a number."""
     often = Counter(judged.truth.name for judged in truths)
     seen: Counter[str] = Counter()
     named = []

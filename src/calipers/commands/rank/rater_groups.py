@@ -107,7 +107,7 @@ def _check_judged(table: RowTable) -> None:
 
 
 def _files_of(given: Any) -> list[Any]:
-    """Give the files of a folder or of a pattern; anything else as it is.
+    """Return the files of a folder or of a pattern; anything else as it is.
 
     A folder that has files called ``annotations.json`` somewhere in it, as the results of
     AlpacaEval do, stands for these; any other for the tables that lie directly in it.
@@ -221,7 +221,7 @@ def unflagged(group: RaterGroup, *, drop: bool, named: bool) -> tuple[tuple[Row,
 
 
 def systems_of(group: RaterGroup, *columns: str) -> tuple[str, ...]:
-    """Give every judged system, in the order in which rows name them."""
+    """Return every judged system, in the order in which rows name them."""
     names_of = (group.table.name(row, column) for row in group.rows for column in columns)
     return tuple(dict.fromkeys(names_of))
 

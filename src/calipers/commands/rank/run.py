@@ -439,7 +439,7 @@ def _unranked(scores: ScoredSystems) -> Iterator[str]:
 
 
 def metric_name(key: str) -> str:
-    """Give the metric of a key, without its view and options."""
+    """Return the metric of a key, without its view and options."""
     return key.rpartition(".")[2].partition(":")[0]
 
 

@@ -116,7 +116,7 @@ class ScoredSystems:
 def ranking_values(
     column: MetricColumn, systems: Sequence[str], errors: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Give the values that rank the systems, higher better; NaN where a system has none.
+    """Return the values that rank the systems, higher better; NaN where a system has none.
 
     A metric that is better closest to the reference's own value is compared as -|T(Q) - T(P)|.
 
@@ -303,7 +303,7 @@ def _scores_of_comparison(
 def _shown_keys(
     data: Mapping[str, Any], systems: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> list[str]:
-    """Give the keys of the scores that a comparison shows; one made by hand may not say."""
+    """Return the keys of the scores that a comparison shows; one made by hand may not say."""
     shown = data.get("shown")
     if isinstance(shown, list) and all(isinstance(s, Mapping) and "key" in s for s in shown):
         return [str(score["key"]) for score in shown]

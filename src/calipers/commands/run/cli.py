@@ -86,7 +86,7 @@ def _call(known: Subcommands, name: str, words: list[str]) -> None:
 
 
 def _saved_to(words: list[str]) -> str | None:
-    """Give the file that the result is saved to."""
+    """Return the file that the result is saved to."""
     places = [
         word.partition("=")[2] if "=" in word else words[place + 1]
         for place, word in enumerate(words)

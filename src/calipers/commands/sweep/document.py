@@ -39,7 +39,7 @@ MORE = "All values, replicates and signatures: `.to_dict()`; a figure: `.plot()`
 
 
 def document(sweep: Sweep) -> Document:
-    """Give all that a sweep shows."""
+    """Return all that a sweep shows."""
     blocks: tuple[Block, ...] = (
         *(_table(sweep, view) for view in sweep.views),
         Notes((Note("heading", _plateau_title(sweep)), *_plateaus(sweep))),
@@ -81,7 +81,7 @@ def _table(sweep: Sweep, view: str) -> Table:
 
 
 def _column(placed: PlacedCurve, rows: Sequence[int]) -> Column:
-    """Give the column of one curve: its means, with deviations where there are any."""
+    """Return the column of one curve: its means, with deviations where there are any."""
     metric, curve = placed.metric, placed.curve
     known = metric.partition(":")[0] in METRICS
     return Column(
@@ -257,7 +257,7 @@ def _is_exhausted(sweep: Sweep, system: SweptSystem, last: int) -> bool:
 
 
 def _meanings(sweep: Sweep) -> Iterator[tuple[str, str]]:
-    """Give what each column tells, as pairs of a name and a line."""
+    """Return what each column tells, as pairs of a name and a line."""
     for metric in sweep.settings["metrics"]:
         if metric.partition(":")[0] in METRICS:
             yield label(metric), meaning(metric)

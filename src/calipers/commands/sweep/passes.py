@@ -64,11 +64,11 @@ class SweepPlan:
         return self.options.over in ("n", "buckets")
 
     def orders(self, files: int) -> int:
-        """Give the number of replicates: equally many for each file of a system."""
+        """Return the number of replicates: equally many for each file of a system."""
         return files * -(-self.options.seeds // files) if self.repeats else files
 
     def steps(self, files: int) -> int:
-        """Give the number of passes over one system by one view."""
+        """Return the number of passes over one system by one view."""
         return files if self.options.over == "k" else self.orders(files) * len(self.values)
 
     def settings_at(self, value: int, order: int) -> Settings:
@@ -196,7 +196,7 @@ def _over_settings(
 
 
 def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
-    """Give n rows of a set, ascending; those of a smaller n are among those of a larger.
+    """Return n rows of a set, ascending; those of a smaller n are among those of a larger.
 
     They depend on these numbers alone, so that sets of one size whose rows correspond (that
     continue the same prompts) still do.

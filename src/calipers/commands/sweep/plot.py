@@ -89,7 +89,7 @@ def _draw_panel(axes: Axes, sweep: Sweep, view: str, metrics: Sequence[str]) -> 
 
 
 def _rows(sweep: Sweep, metrics: Sequence[str]) -> list[list[str]]:
-    """Give the metrics that share a panel: none that falls beside one that rises."""
+    """Return the metrics that share a panel: none that falls beside one that rises."""
     falling = _falling(sweep)
     kinds = [[m for m in metrics if m not in falling], [m for m in metrics if m in falling]]
     return [
@@ -100,7 +100,7 @@ def _rows(sweep: Sweep, metrics: Sequence[str]) -> list[list[str]]:
 
 
 def _falling(sweep: Sweep) -> set[str]:
-    """Give the metrics that are better when lower."""
+    """Return the metrics that are better when lower."""
     return {placed.metric for placed in sweep.placed_curves() if placed.curve.better == "lower"}
 
 
@@ -144,7 +144,7 @@ def _scale_y(axes: Axes, sweep: Sweep, metrics: Sequence[str]) -> None:
 
 
 def _ticks(values: Sequence[int], over: str) -> list[float]:
-    """Give round values, and the ends where these are not too near."""
+    """Return round values, and the ends where these are not too near."""
     if over == "k":
         step = max(5, 5 * round((values[-1] - values[0]) / 30))
         inner = range(step, values[-1] + 1, step)

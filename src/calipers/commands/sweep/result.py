@@ -202,7 +202,7 @@ class Sweep(ByName[SweptSystem], Drawn):
         return {system.name: system for system in self.systems}
 
     def placed_curves(self) -> Iterator[PlacedCurve]:
-        """Give every curve: by view, then by system, then by metric."""
+        """Return every curve: by view, then by system, then by metric."""
         for place, view in enumerate(self.settings["views"]):
             for system in self.systems:
                 for metric in self.settings["metrics"]:

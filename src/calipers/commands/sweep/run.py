@@ -180,7 +180,7 @@ def _settings(plan: SweepPlan, wanted: Wanted, model: Embedder) -> dict[str, Any
 def _choose_values(
     over: Over, values: Sequence[int] | None, inputs: ComparisonInputs, *, k: int
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Give the values to sweep, ascending, and what is to be said of them.
+    """Return the values to sweep, ascending, and what is to be said of them.
 
     By default k goes from 1 to 30, or as far as the smallest set allows, and the sizes go from 100
     (or a quarter of a small set) to all samples of the smallest set; the others double.
@@ -212,7 +212,7 @@ def _choose_values(
 def _doubling(
     over: Over, values: Sequence[int] | None, inputs: ComparisonInputs
 ) -> tuple[int, ...]:
-    """Give lengths, numbers of cells or of axes: those given, or by doubling from a first one.
+    """Return lengths, numbers of cells or of axes: those given, or by doubling from a first one.
 
     Raises
     ------
@@ -498,7 +498,7 @@ def _curves(
 
 
 def _as_read(curves: dict[str, Curve], reason: str | None) -> dict[str, Curve]:
-    """Give curves as they are, or without values where too little was read for them."""
+    """Return curves as they are, or without values where too little was read for them."""
     if reason is None:
         return curves
     return {

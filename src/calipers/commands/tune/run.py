@@ -112,7 +112,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
 
 
 def make_points(base: Decoding, over: Any) -> list[TunedPoint]:
-    """Give every decoding to try: all values, or all pairs of two parameters.
+    """Return every decoding to try: all values, or all pairs of two parameters.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def _write(
 
 
 def _reference(given: SampleSet, writer: Writer, options: TuneOptions) -> SampleSet:
-    """Give what people wrote behind the prompts, where these are taken from the reference."""
+    """Return what people wrote behind the prompts, where these are taken from the reference."""
     prompting = writer.prompting
     if options.prompts is not None or prompting.rest is None:
         return given
@@ -181,7 +181,7 @@ def _reference(given: SampleSet, writer: Writer, options: TuneOptions) -> Sample
 
 
 def _stand_in(point: TunedPoint, given: SampleSet, writer: Writer) -> SampleSet:
-    """Give real texts the form of the samples that a decoding will write."""
+    """Return real texts the form of the samples that a decoding will write."""
     asked = [writer.prompting.prompt_of(sample) for sample in range(writer.n)]
     texts = SampleSet.from_texts(
         islice(cycle(given), writer.n),
@@ -192,7 +192,7 @@ def _stand_in(point: TunedPoint, given: SampleSet, writer: Writer) -> SampleSet:
 
 
 def _clustered(samples: SampleSet, writer: Writer) -> SampleSet:
-    """Give the samples, those of one prompt as a cluster where there are several."""
+    """Return the samples, those of one prompt as a cluster where there are several."""
     if not 0 < len(writer.prompting.prompts) < len(samples):
         return samples
     asked = (writer.prompting.prompt_of(sample) for sample in range(len(samples)))

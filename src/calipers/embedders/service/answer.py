@@ -88,7 +88,7 @@ class EmbeddingQuestion(ServiceQuestion[EmbeddingAnswer]):
         return "1 text" if len(self._texts) == 1 else f"{len(self._texts):,} texts"
 
     def body(self) -> Mapping[str, Any]:
-        """Give the texts, the model, and how its vectors should be."""
+        """Return the texts, the model, and how its vectors should be."""
         self._base64 = self._manner.base64
         request: dict[str, Any] = {"model": self._manner.model, "input": self._texts}
         if self._base64:

@@ -168,7 +168,7 @@ def _rescue(path: Path) -> str:
 
 
 def _readable(path: Path) -> Iterator[Sequence[Any]]:
-    """Give the rows of a damaged database up to the damage: from its beginning, and its end."""
+    """Return the rows of a damaged database up to the damage: from its beginning, and its end."""
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:

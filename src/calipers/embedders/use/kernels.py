@@ -411,7 +411,7 @@ class _LongRuns(NamedTuple):
         return np.concatenate([tokens[kept], added]), np.concatenate([[0], np.cumsum(lengths)])
 
     def added(self, sums: Floats, texts: int) -> Floats:
-        """Give the sums of the texts with what was left out of their runs."""
+        """Return the sums of the texts with what was left out of their runs."""
         one_more = sums[texts + 1 :: 2] - sums[texts::2]
         times = self.left_out.reshape(-1, *[1] * (sums.ndim - 1))
         np.add.at(sums, self.texts, times * one_more[self.numbers])

@@ -82,7 +82,7 @@ _SCORE = struct.Struct("<f")
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Give the number of each field and its bytes; of a whole number none."""
+    """Return the number of each field and its bytes; of a whole number none."""
     place, end = 0, len(message)
     while place < end:
         key, place = _whole(message, place)
@@ -146,7 +146,7 @@ class Tokenizer:
         self._model = Unigram(Model(vocabulary.pieces, unk_id=UNKNOWN))
 
     def encode(self, texts: Sequence[str]) -> tuple[list[list[int]], ReadingCounts]:
-        """Give the ids of the pieces of each text, and what is unknown of it.
+        """Return the ids of the pieces of each text, and what is unknown of it.
 
         A text without anything is one unknown piece, as in the package that publishes the weights.
         Words are counted in the text as it is cut, after it was normalised; the signs that are
@@ -177,7 +177,7 @@ class Tokenizer:
         return [[BEGIN, *text, END] for text in ids], ReadingCounts.of(reading)
 
     def _each_unknown(self, cut: Any) -> list[int]:
-        """Give the ids of a text, one for each unknown character in a row."""
+        """Return the ids of a text, one for each unknown character in a row."""
         ids: list[int] = []
         for piece, text in zip(cut.ids, cut.tokens, strict=True):
             times = len(text.replace(self._unknown_piece, "?")) if piece == UNKNOWN else 1

@@ -200,7 +200,7 @@ class Pooling:
         return f"{kind}_layer{layer}" if layer else f"{kind}_last"
 
     def __call__(self, output: Any) -> Tensor:
-        """Give a vector for each image, float32 of shape (n, d)."""
+        """Return a vector for each image, float32 of shape (n, d)."""
         if self.how in ("own", "normed_cls"):
             return output.pooler_output.flatten(1).float()
         states = output[0] if self.layer is None else output.hidden_states[self.layer]

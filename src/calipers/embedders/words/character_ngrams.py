@@ -53,7 +53,7 @@ _UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
 def as_read(text: str) -> str:
-    r"""Give a text as its characters are read: composed, white space as single spaces.
+    r"""Return a text as its characters are read: composed, white space as single spaces.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def count_ngrams(texts: Sequence[str], *, longest: int = LONGEST) -> CharacterNg
 
 
 def columns_of(characters: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """Give the columns of single characters, as n-grams of one."""
+    """Return the columns of single characters, as n-grams of one."""
     mixed = characters.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

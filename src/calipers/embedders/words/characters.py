@@ -159,7 +159,7 @@ def _checked(samples: Sequence[Any], first: int = 1) -> list[str]:
 
 
 def _bags(ngrams: CharacterNgrams) -> Iterator[Bag]:
-    """Give the n-grams of each text by their columns."""
+    """Return the n-grams of each text by their columns."""
     for row, draw in enumerate(ngrams.sums.tolist()):
         own = slice(ngrams.ends[row], ngrams.ends[row + 1])
         length = int(ngrams.starts[row + 1] - ngrams.starts[row])
@@ -174,7 +174,7 @@ def _least_draws(bags: list[Bag]) -> list[Bag]:
 
 
 def _known_columns(bags: Sequence[Bag]) -> NDArray[np.int32]:
-    """Give the columns that a half will know, which is all that its bags need to keep."""
+    """Return the columns that a half will know, which is all that its bags need to keep."""
     columns, texts = np.unique(np.concatenate([bag.terms for bag in bags]), return_counts=True)
     return columns[known_terms(texts, MOST_NGRAMS)]
 
@@ -246,7 +246,7 @@ class FittedCharacters(Embedder):
         )
 
     def _lengths(self, every: Bag, numbered: Bag, half: int) -> NDArray[np.float64]:
-        """Give the length of a text's weights: of the n-grams known to a half, then unknown ones.
+        """Return the length of a text's weights: of the n-grams known to a half, then unknown ones.
 
         Parameters
         ----------

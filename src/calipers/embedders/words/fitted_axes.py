@@ -158,7 +158,7 @@ def leading_axes(rows: Any, components: int) -> NDArray[np.float64]:
 
 
 def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
-    """Give bags as rows of TF-IDF weights, each of length one or zero.
+    """Return bags as rows of TF-IDF weights, each of length one or zero.
 
     Returns
     -------
@@ -211,7 +211,7 @@ class Halves:
 
 
 def border_of(bags: Iterable[Bag], embedder: str) -> int:
-    """Give the least draw of the upper half of some texts.
+    """Return the least draw of the upper half of some texts.
 
     Raises
     ------
@@ -289,7 +289,7 @@ class HalvesReader:
         return np.array([int(bag.draw < self._border) for bag in bags], np.intp)
 
     def vectors(self, bags: Sequence[Bag]) -> NDArray[np.float32]:
-        """Give the vectors, of shape (n, d); a row of zeros where no term is known."""
+        """Return the vectors, of shape (n, d); a row of zeros where no term is known."""
         rows = np.zeros((len(bags), self._axes[0].shape[1]), np.float32)
         read_by = self.read_by(bags)
         for half in (0, 1):

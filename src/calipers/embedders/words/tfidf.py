@@ -75,7 +75,7 @@ class Bags:
             yield Bag(known, counts.astype(np.int32), len(words), draw, read)
 
     def _cut(self, chunk: str) -> Iterator[tuple[str, int]]:
-        """Give the numbers of a chunk's words, and keep what it adds to the draw of a text."""
+        """Return the numbers of a chunk's words, and keep what it adds to the draw of a text."""
         words = [part for word in split_chunk(composed(chunk).lower()) for part in parts(word)]
         self._draws[chunk] = sum(map(_draw, words)) % _ROUND
         return ((word, self._number(word)) for word in words)

@@ -179,11 +179,11 @@ class GrowingMatrix:
         return start
 
     def rows(self, start: int, count: int) -> NDArray[np.float32]:
-        """Give rows to fill in, without a copy."""
+        """Return rows to fill in, without a copy."""
         return self._array[start : start + count]
 
     def finished(self) -> NDArray[np.float32]:
-        """Give all rows, and the rest of the room back."""
+        """Return all rows, and the rest of the room back."""
         self._resize(self._filled)
         return self._array
 

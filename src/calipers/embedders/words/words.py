@@ -130,7 +130,7 @@ class Chunks(dict[str, tuple[int, ...]]):
         return numbers
 
     def of(self, chunks: Iterable[str]) -> NDArray[np.int32]:
-        """Give the numbers of the words of some chunks, one after the other."""
+        """Return the numbers of the words of some chunks, one after the other."""
         return np.fromiter(chain.from_iterable(map(self.__getitem__, chunks)), dtype=np.int32)
 
     def read(self, chunks: Iterable[str]) -> tuple[int, int]:

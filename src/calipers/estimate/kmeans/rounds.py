@@ -124,7 +124,7 @@ class Steps(Protocol):
         ...
 
     def sum_up(self) -> Sums:
-        """Give the sums after the last round, of at least as many centres as there are."""
+        """Return the sums after the last round, of at least as many centres as there are."""
         ...
 
 

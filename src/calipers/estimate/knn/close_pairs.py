@@ -15,7 +15,7 @@ from calipers.numeric.tiles import Span, panel_spans
 def close_pairs(
     rows: Sieve, chosen: Longs, others: Sieve, limits: tuple[Floats, Floats], pool: Workers
 ) -> Iterator[tuple[Longs, Longs, Floats]]:
-    """Give all pairs of chosen rows and others that may lie within a limit of either.
+    """Return all pairs of chosen rows and others that may lie within a limit of either.
 
     Parameters
     ----------

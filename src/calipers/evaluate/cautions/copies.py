@@ -383,7 +383,7 @@ def _duplicates(
 
 
 def repeats(counts: NDArray[np.intp], size: int) -> float:
-    """Give the share of repeats that is expected among `size` texts drawn from a set.
+    """Return the share of repeats that is expected among `size` texts drawn from a set.
 
     Parameters
     ----------
@@ -484,7 +484,7 @@ def measure_beginnings(
 
 
 def words_to_skip(lengths: NDArray[np.int64]) -> int:
-    """Give the number of words that leaves hardly any of these openings; 0 where that is unknown.
+    """Return the number of words that leaves hardly any of these openings; 0 where that is unknown.
 
     Parameters
     ----------
@@ -499,7 +499,7 @@ def words_to_skip(lengths: NDArray[np.int64]) -> int:
 
 
 def same_length(lengths: NDArray[np.int64]) -> int | None:
-    """Give the length of the prompts behind shared openings, where they have one; else None.
+    """Return the length of the prompts behind shared openings, where they have one; else None.
 
     An opening is longer than its prompt where a model goes on as the person did, and hardly ever
     shorter.

@@ -291,12 +291,12 @@ def length_shift(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> float:
 
 
 def _at_most(lengths: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Give the share of lengths up to each place."""
+    """Return the share of lengths up to each place."""
     return np.searchsorted(np.sort(lengths), places, side="right") / len(lengths)
 
 
 def ks_chance(n: int, m: int) -> float:
-    """Give the Kolmogorov-Smirnov distance that sets of one kind reach 1 in 12,000 times.
+    """Return the Kolmogorov-Smirnov distance that sets of one kind reach 1 in 12,000 times.
 
     Among ten texts a side no distance is beyond chance: it is 1, the largest there is.
     """

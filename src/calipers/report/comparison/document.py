@@ -67,7 +67,7 @@ def document(
     sort: str | None = None,
     all_systems: bool = False,
 ) -> Document:
-    """Give what the screen shows: the verdict and a table a view; with `details` all the rest.
+    """Return what the screen shows: the verdict and a table a view; with `details` all the rest.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def full(comparison: Comparison) -> Document:
 
 
 def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
-    """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
+    """Return what a paper or an issue shows of a comparison: one table of scores, and what it says.
 
     Sizes stand in the title where all systems have one. The noise floor has a table of its own,
     with the systems at its size. Names that had to be shortened stand below in full.
@@ -200,7 +200,7 @@ def summary(comparison: Comparison, *, sort: str | None = None) -> Document:
 
 
 def _marked(comparison: Comparison) -> tuple[list[ShownScore], list[tuple[str, ...]], set[str]]:
-    """Give what is shown, the marks of each column, and which marks there are."""
+    """Return what is shown, the marks of each column, and which marks there are."""
     metrics = list(comparison.shown)
     marks = all_marks(comparison, metrics)
     return metrics, marks, {mark for column in marks for mark in column}
@@ -222,7 +222,7 @@ def scores_table(
 
 
 def sets_table(comparison: Comparison) -> Table:
-    """Give the sizes and lengths of all sets."""
+    """Return the sizes and lengths of all sets."""
     lead = lead_columns(sets_of(comparison))
     kinds = (REFERENCE, *[SYSTEM] * len(comparison))
     return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")

@@ -33,7 +33,7 @@ EXCERPT = 70
 
 
 def document(comparison: Comparison) -> Document:
-    """Give what an explanation of every system shows on the screen.
+    """Return what an explanation of every system shows on the screen.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _blocks(system: SystemResult, explanation: Explanation, place: int) -> Itera
 
 
 def _chosen(explanation: Explanation, most: int) -> list[Topic]:
-    """Give the significant topics with the largest contributions, under-represented ones first.
+    """Return the significant topics with the largest contributions, under-represented ones first.
 
     Neither kind is left out for the other.
     """
@@ -127,7 +127,7 @@ def _unnamed(topics: Sequence[Topic]) -> str:
 
 
 def _typical(topic: Topic) -> str | None:
-    """Give the file of the image in the middle of a topic, on the side that has more of it."""
+    """Return the file of the image in the middle of a topic, on the side that has more of it."""
     sides = topic.reference_medoids, topic.generated_medoids
     first, other = sides if topic.direction == "under" else sides[::-1]
     return next((sample.file for sample in (*first, *other) if sample.file), None)

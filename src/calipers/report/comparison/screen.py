@@ -62,7 +62,7 @@ ROLES = {
 
 
 def verdict_notes(verdict: Verdict) -> Iterator[Note]:
-    """Give the sentences of a verdict, and its cautions."""
+    """Return the sentences of a verdict, and its cautions."""
     for finding in verdict.findings:
         yield Note("verdict", finding.words, about=finding.systems)
     for caution in verdict.cautions:
@@ -75,7 +75,7 @@ def view_tables(
     marks: Sequence[Sequence[str]],
     rows: Sequence[int] | None = None,
 ) -> Iterator[Table]:
-    """Give a table for each view, with the systems of some `rows` or with all."""
+    """Return a table for each view, with the systems of some `rows` or with all."""
     columns = with_areas(comparison, metrics, marks)
     shown = {metric.key for metric in metrics}
     for view in dict.fromkeys(metric.view for metric in metrics):
@@ -160,7 +160,7 @@ def _with_rows(table: Table, rows: Sequence[int], count: int) -> Table:
 
 
 def reference_cell(comparison: Comparison, metric: ShownScore) -> Cell:
-    """Give what the reference itself scores, where the metric is a property of one set."""
+    """Return what the reference itself scores, where the metric is a property of one set."""
     scores = scores_of(comparison, metric)
     decimals = _decimals(scores)
     values = {

@@ -72,7 +72,7 @@ def groups_table(comparison: Comparison, meanings: Meanings | None = None) -> Ta
 
 
 def shown_groups(comparison: Comparison, labels: Sequence[str], *, before: str = "") -> list[str]:
-    """Give the groups to show: all, or of very many the worst by recall.
+    """Return the groups to show: all, or of very many the worst by recall.
 
     `before` stands before the keys of a view's scores; nothing stands before those of the main one.
     """
@@ -154,7 +154,7 @@ def _group_run(
     sizes: Mapping[str, int],
     meanings: Meanings,
 ) -> Run:
-    """Give the columns of one system by one view; none where it was not asked for."""
+    """Return the columns of one system by one view; none where it was not asked for."""
     prefix = "" if view == views_of(comparison.settings)[0] else f"{view}."
     scores = system.scores
     columns = []

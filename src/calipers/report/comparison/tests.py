@@ -193,7 +193,7 @@ def _by_view(metrics: Sequence[ShownScore]) -> list[ShownScore]:
 def _verdicts(
     comparison: Comparison, metric: ShownScore, names: Sequence[str]
 ) -> tuple[Column, Column]:
-    """Give the column of a statistic, and the one that says whether it tells."""
+    """Return the column of a statistic, and the one that says whether it tells."""
     by_system = comparison.indexed.against_by_score[metric.key]
     tests = [by_system.get(name) for name in names]
     values = [
@@ -219,7 +219,7 @@ def _verdict(test: SignificanceTest | None, alpha: float) -> str:
 def _floor_rows(
     comparison: Comparison, metrics: Sequence[ShownScore]
 ) -> Iterator[tuple[str, Text, Text, tuple[ScoreCell, ...]]]:
-    """Give for each size the row of the floor, then those of the systems."""
+    """Return for each size the row of the floor, then those of the systems."""
     floors = [
         tuple(floor_cell(scores_of(comparison, metric)[row], metric) for metric in metrics)
         for row in range(len(comparison))
@@ -290,7 +290,7 @@ def _reach(floors: Sequence[NoiseFloor]) -> str:
 
 
 def _differences(comparison: Comparison, metric: ShownScore, pairs: Sequence[SystemPair]) -> Column:
-    """Give the differences by one score with their p."""
+    """Return the differences by one score with their p."""
     by_pair, alpha = comparison.indexed.by_score[metric.key], alpha_of(comparison)
     cells = tuple(_difference(comparison, metric.key, by_pair.get(pair), alpha) for pair in pairs)
     return Column(metric.label, cells, group=clean(metric.view), key=metric.key)

@@ -10,7 +10,7 @@ from calipers.report.html.languages import language
 
 
 def escaping_templates(package: str) -> Environment:
-    """Give the templates in the folder ``templates`` of a package.
+    """Return the templates in the folder ``templates`` of a package.
 
     Every value is escaped, and characters that HTML may not hold are shown as U+FFFD; a name that
     nobody gave is an error.

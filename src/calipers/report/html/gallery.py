@@ -74,7 +74,7 @@ class Gallery:
         )
 
     def address(self, place: int, side: Side, row: int) -> str:
-        """Give a picture as an address that holds it; empty where it is not shown."""
+        """Return a picture as an address that holds it; empty where it is not shown."""
         key = _key(place, side, row)
         pictures = self.sources.get(key[:2])
         if pictures is None or key not in self.chosen:
@@ -110,7 +110,7 @@ class Gallery:
 
 
 def mentions(explanations: Iterable[tuple[int, Explanation]], most: int) -> Iterator[Key]:
-    """Give every sample that is among the first `most` of a list, as often as it is shown."""
+    """Return every sample that is among the first `most` of a list, as often as it is shown."""
     for place, explanation in explanations:
         for side, sample in explanation.listed(most):
             yield _key(place, side, sample.row)

@@ -41,7 +41,7 @@ share of kana or Hangul that tells Japanese or Korean."""
 
 
 def language_of(text: str) -> str:
-    """Give the tag of the language that the script of a text tells; empty where it tells none.
+    """Return the tag of the language that the script of a text tells; empty where it tells none.
 
     Examples
     --------

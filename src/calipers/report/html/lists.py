@@ -106,7 +106,7 @@ class SystemLists:
 
 
 def system_lists(comparison: Comparison) -> list[SystemLists]:
-    """Give the lists of every system that was explained, furthest from the reference first."""
+    """Return the lists of every system that was explained, furthest from the reference first."""
     views, k_max = views_of(comparison.settings), comparison.settings.get("k_max")
     lists = []
     for row in furthest_first(comparison):
@@ -119,7 +119,7 @@ def system_lists(comparison: Comparison) -> list[SystemLists]:
 
 
 def beside(sample: Outlier | Copy) -> Sequence[Sample]:
-    """Give the reference samples to compare a failure with."""
+    """Return the reference samples to compare a failure with."""
     if isinstance(sample, Outlier):
         return sample.nearest
     return () if sample.source is None else (sample.source,)
@@ -131,7 +131,7 @@ def files(samples: Sequence[Sample]) -> str:
 
 
 def keywords(region: Region) -> list[str]:
-    """Give the keywords of a topic or cell, each on one line."""
+    """Return the keywords of a topic or cell, each on one line."""
     return [shorten(clean(word), LONGEST_WORD) for word in region.keywords]
 
 

@@ -28,7 +28,7 @@ Numbers = list[int | None]
 def map_data(
     comparison: Comparison, *, redacted: bool = False, stored: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Give the map of all samples as plain data: whole coordinates, excerpts once for all views.
+    """Return the map of all samples as plain data: whole coordinates, excerpts once for all views.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _view(
 
 
 def _extent(columns: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Give the least value and how far the greatest is from it."""
+    """Return the least value and how far the greatest is from it."""
     values = np.concatenate([np.empty(0), *columns])
     values = values[np.isfinite(values)]
     return (float(values.min()), float(np.ptp(values))) if values.size else (0.0, 0.0)

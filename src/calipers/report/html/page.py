@@ -87,7 +87,7 @@ class Pictures:
 
     @property
     def plotly(self) -> str:
-        """Give plotly's script; empty where no chart is shown."""
+        """Return plotly's script; empty where no chart is shown."""
         if not self.shown & set(CHARTS):
             return ""
         return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
@@ -244,7 +244,7 @@ def _about(comparison: Comparison, given: Comparison) -> dict[str, Any]:
 
 
 def _tuning(comparison: Comparison) -> dict[str, str] | None:
-    """Give the figure of a tuning, as an address that holds it, and what it is of."""
+    """Return the figure of a tuning, as an address that holds it, and what it is of."""
     if comparison.varied is None:
         return None
     from calipers.report.plots.fonts import letters_kept

@@ -72,7 +72,7 @@ Rows = Sequence[Sequence[float | None]]
 
 
 def chart_data(comparison: Comparison) -> dict[str, Any]:
-    """Give the charts as plain data; what was not measured is an empty list or None.
+    """Return the charts as plain data; what was not measured is an empty list or None.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def chart_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def _level(comparison: Comparison) -> float:
-    """Give the level that the run chose, or the usual one."""
+    """Return the level that the run chose, or the usual one."""
     level = comparison.settings.get("level")
     return float(level) if level and 0 < level < 1 else LEVEL
 
@@ -133,7 +133,7 @@ def reference_name(comparison: Comparison) -> str:
 
 
 def views_of(comparison: Comparison) -> list[str]:
-    """Give the views of the run that have a geometry: all but the strings themselves."""
+    """Return the views of the run that have a geometry: all but the strings themselves."""
     return [view for view in comparison.settings.get("views") or [] if view != TEXT]
 
 
@@ -144,7 +144,7 @@ def described(comparison: Comparison, views: Sequence[str]) -> list[dict[str, st
 
 
 def prefix(views: Sequence[str], view: str) -> str:
-    """Give what stands before the keys of a view: nothing for the first."""
+    """Return what stands before the keys of a view: nothing for the first."""
     return "" if view == views[0] else f"{view}."
 
 
@@ -152,7 +152,7 @@ def prefix(views: Sequence[str], view: str) -> str:
 
 
 def plane_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
-    """Give a plane for each view and pair of scores that some system has.
+    """Return a plane for each view and pair of scores that some system has.
 
     A point has its values ``x`` and ``y``, their ``error`` (standard errors) and ``interval``, the
     ``correlation`` of the errors, and ``beside``, the scores at the size of the noise floor; all
@@ -178,7 +178,7 @@ def _plane(
 
 
 def _point(comparison: Comparison, row: int, keys: Sequence[str]) -> dict[str, Any] | None:
-    """Give the point of a system; None where it lacks a score."""
+    """Return the point of a system; None where it lacks a score."""
     system = comparison.systems[row]
     scores = [system.scores[key] for key in keys if key in system.scores]
     values = _both(score.value for score in scores)
@@ -196,7 +196,7 @@ def _point(comparison: Comparison, row: int, keys: Sequence[str]) -> dict[str, A
 
 
 def _floor(comparison: Comparison, keys: Sequence[str]) -> dict[str, Any] | None:
-    """Give the first noise floor that is known for both scores; None without one."""
+    """Return the first noise floor that is known for both scores; None without one."""
     for system in comparison:
         scores = [system.scores[key] for key in keys if key in system.scores]
         floors = [score.floor for score in scores if score.floor is not None]
@@ -208,7 +208,7 @@ def _floor(comparison: Comparison, keys: Sequence[str]) -> dict[str, Any] | None
 
 
 def _both(values: Iterable[Any]) -> list[float] | None:
-    """Give two numbers, or None where one of them is not known."""
+    """Return two numbers, or None where one of them is not known."""
     known = [cut for value in values if (cut := number(value)) is not None]
     return known if len(known) == 2 else None
 
@@ -217,7 +217,7 @@ def _both(values: Iterable[Any]) -> list[float] | None:
 
 
 def curve_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
-    """Give the PR-curves (Sajjadi et al., NeurIPS 2018) by view and estimator, ``prd`` first.
+    """Return the PR-curves (Sajjadi et al., NeurIPS 2018) by view and estimator, ``prd`` first.
 
     A line has ``x`` (recall), ``y`` (precision) and their standard errors, lists of one length, or
     None where no error is known.
@@ -229,7 +229,7 @@ def curve_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, A
 
 
 def frontier_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
-    """Give the divergence frontiers (Pillutla et al., JMLR 2023) by view and estimate.
+    """Return the divergence frontiers (Pillutla et al., JMLR 2023) by view and estimate.
 
     A line has ``x`` (the cost of the generated set, D(Q‖R)), ``y`` (that of the reference, D(P‖R))
     and their standard errors; ``c`` is the scaling constant that MAUVE used.
@@ -243,7 +243,7 @@ def frontier_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str
 def _kinds(
     comparison: Comparison, views: Sequence[str], bases: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    """Give which curves there are: what to call them, and their key."""
+    """Return which curves there are: what to call them, and their key."""
     known = dict.fromkeys(key for system in comparison for key in system.curves)
     for place, view in enumerate(views):
         before = prefix(views, view)
@@ -265,7 +265,7 @@ def _says(words: str, key: str) -> str:
 
 
 def _lines(comparison: Comparison, key: str, *, up: int) -> list[dict[str, Any]]:
-    """Give the curve of every system that has it; what lies across is column 1 of all curves."""
+    """Return the curve of every system that has it; what lies across is column 1 of all curves."""
     lines = []
     for row, system in enumerate(comparison):
         points, errors = (_rows(curves.get(key)) for curves in (system.curves, system.curve_errors))
@@ -311,7 +311,7 @@ def _scaling(comparison: Comparison, key: str) -> float:
 
 
 def topic_data(comparison: Comparison, views: Sequence[str]) -> list[dict[str, Any]]:
-    """Give the topics of every view and system that was explained, largest share first.
+    """Return the topics of every view and system that was explained, largest share first.
 
     The system furthest from the reference comes first, as in the lists of the page.
 

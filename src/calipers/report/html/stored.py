@@ -53,7 +53,7 @@ def stored_parts(
     texts: StoredTexts,
     first: int,
 ) -> dict[str, Any]:
-    """Give the lists and signatures of all systems as markup, and the texts that the lists name.
+    """Return the lists and signatures of all systems as markup, and the texts that the lists name.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def stored_parts(
 
 
 def stored_pairs(comparison: Comparison, tables: Iterable[Table]) -> dict[str, Any] | None:
-    """Give the differences of pairs as the table of the document writes them; None without any.
+    """Return the differences of pairs as the table of the document writes them; None without any.
 
     Returns
     -------

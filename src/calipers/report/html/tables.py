@@ -158,7 +158,7 @@ class MainTable:
         return "bad" if self.tested and any(map(_mark, column.cells)) else ""
 
     def sign(self, column: Column, place: int) -> tuple[str, str]:
-        """Give what says the same without a colour, and in words."""
+        """Return what says the same without a colour, and in words."""
         cell, tone = column.cells[place], self.tone(column, place)
         if isinstance(cell, ScoreCell) and cell.beyond and tone:
             return SIDES[cell.beyond], f"{cell.beyond} than the noise floor"
@@ -168,7 +168,7 @@ class MainTable:
 def scores_of(
     document: Document, comparison: Comparison, given: Comparison | None = None
 ) -> MainTable:
-    """Give the main table of a comparison; its systems may have been `given` in another order."""
+    """Return the main table of a comparison; its systems may have been `given` in another order."""
     tables = {table.id: table for table in document.tables}
     table, sets = tables["scores"], sets_of(comparison)
     places = {system.name: place for place, system in enumerate(given or comparison, start=1)}
@@ -206,7 +206,7 @@ def _with_groups(table: Table, groups: Groups) -> Table:
 
 
 def _flags(comparison: Comparison, row: int) -> Iterator[str]:
-    """Give what a system can be found by."""
+    """Return what a system can be found by."""
     system, verdict = comparison.systems[row], comparison.verdict
     for flag, names in {
         "closest": verdict.closest,
@@ -220,7 +220,7 @@ def _flags(comparison: Comparison, row: int) -> Iterator[str]:
 
 
 def _bars(comparison: Comparison, column: Column) -> Iterator[int | None]:
-    """Give where the values of a column lie, from the worst that they can be to the best.
+    """Return where the values of a column lie, from the worst that they can be to the best.
 
     A score without ends lies between the worst and the best of the systems, but for those that are
     far from all others.
@@ -249,7 +249,7 @@ def _bars(comparison: Comparison, column: Column) -> Iterator[int | None]:
 def parts(
     document: Document, *, stored: Collection[str] = ()
 ) -> list[tuple[Table, tuple[Table, ...]]]:
-    """Give the further tables of a comparison, each with the pieces into which it is broken.
+    """Return the further tables of a comparison, each with the pieces into which it is broken.
 
     Those that are `stored` have no pieces: a script writes down what a person asks for.
     """
@@ -269,7 +269,7 @@ def written(cell: Cell) -> str:
 
 
 def grouped(columns: Sequence[Column]) -> list[tuple[str, int]]:
-    """Give the groups of columns, and how many each has."""
+    """Return the groups of columns, and how many each has."""
     runs = groupby(columns, key=lambda column: str(column.group))
     return [(name, len(list(run))) for name, run in runs]
 
@@ -289,7 +289,7 @@ def _broken(table: Table) -> Iterator[Table]:
 
 
 def _measuring(names: Column) -> Measure:
-    """Give what writes a column as the page shows it, to know how wide it is.
+    """Return what writes a column as the page shows it, to know how wide it is.
 
     Names, in the first column, break where they are long, so that no name changes the tables.
     """
@@ -336,7 +336,7 @@ def title(comparison: Comparison) -> Words:
 
 
 def set_rows(comparison: Comparison) -> Iterator[SetRow]:
-    """Give the reference, the training set and every system."""
+    """Return the reference, the training set and every system."""
     yield _set_row("reference", comparison.reference)
     if comparison.train is not None:
         yield _set_row("training set", comparison.train)
@@ -351,7 +351,7 @@ def _set_row(role: str, samples: SetSummary, seeds: Sequence[str] = ()) -> SetRo
 
 
 def settings_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Give every setting of the run as a person reads it."""
+    """Return every setting of the run as a person reads it."""
     for key, value in comparison.settings.items():
         if key == "study":  # shown as a file
             continue
@@ -359,7 +359,7 @@ def settings_of(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def signatures(comparison: Comparison) -> Iterator[tuple[str, list[Signed]]]:
-    """Give for every system all its scores with their signatures."""
+    """Return for every system all its scores with their signatures."""
     known = places(comparison)
     for row, system in enumerate(comparison):
         scores = system.scores.items()
@@ -367,7 +367,7 @@ def signatures(comparison: Comparison) -> Iterator[tuple[str, list[Signed]]]:
 
 
 def places(comparison: Comparison) -> dict[tuple[int, str], str]:
-    """Give where the signature of each score stands, by the row of its system and its key."""
+    """Return where the signature of each score stands, by the row of its system and its key."""
     return {
         (row, key): f"signature-{row + 1}-{place}"
         for row, system in enumerate(comparison)
@@ -409,7 +409,7 @@ class CautionCheck:
 
 
 def checks(comparison: Comparison) -> list[CautionCheck]:
-    """Give the checks that were made of any system, in the order of docs/confounders.md."""
+    """Return the checks that were made of any system, in the order of docs/confounders.md."""
     made = [
         CautionCheck(
             name, says, tuple(_checked(system.confounders, write) for system in comparison)

@@ -105,7 +105,7 @@ class TextView:
         return ""
 
     def shown(self, sample: Sample, side: Side) -> Shown:
-        """Give a sample of a side as it is shown."""
+        """Return a sample of a side as it is shown."""
         return replace(self._shown(sample, side), says=_says(sample))
 
     def _shown(self, sample: Sample, side: Side) -> Shown:
@@ -215,7 +215,7 @@ def fitting_stored(
 
 
 def listed_keys(explanations: Iterable[tuple[int, Explanation]]) -> frozenset[str]:
-    """Give the keys of all texts that the lists of systems name, and that are not empty."""
+    """Return the keys of all texts that the lists of systems name, and that are not empty."""
     return frozenset(
         text_key(place, side, sample.row)
         for place, explanation in explanations

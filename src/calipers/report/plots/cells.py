@@ -131,7 +131,7 @@ def cells_plot(
 
 
 def _regions(comparison: Comparison, system: str, view: str, regions: str) -> Sequence[Region]:
-    """Give the regions of one system, the largest contribution first."""
+    """Return the regions of one system, the largest contribution first."""
     explanation = _explanation(comparison, system, view)
     rows: Sequence[Region] = ()
     if explanation is not None:
@@ -144,7 +144,7 @@ def _regions(comparison: Comparison, system: str, view: str, regions: str) -> Se
 
 
 def _explanation(comparison: Comparison, system: str, view: str) -> Explanation | None:
-    """Give the explanation of one system; None where there is none."""
+    """Return the explanation of one system; None where there is none."""
     return comparison[system].explained.get(view)
 
 
@@ -186,7 +186,7 @@ def _tidy(axes: Axes, rows: int) -> None:
 
 
 def _known(value: float) -> float:
-    """Give a number to draw: 0 for one that is undefined."""
+    """Return a number to draw: 0 for one that is undefined."""
     return value if isfinite(value) else 0.0
 
 

@@ -23,12 +23,12 @@ SEPARATORS = " -_=:,/.@~"
 
 
 def views_of(comparison: Comparison) -> list[str]:
-    """Give the names of the views, the main one first."""
+    """Return the names of the views, the main one first."""
     return list(comparison.settings["views"])
 
 
 def chosen_view(comparison: Comparison, view: str | None) -> str:
-    """Give the view to draw: the main one unless another is named.
+    """Return the view to draw: the main one unless another is named.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def chosen_view(comparison: Comparison, view: str | None) -> str:
 def chosen_views(
     comparison: Comparison, view: str | None, having: Collection[str], missing: InputError
 ) -> list[str]:
-    """Give the views to draw: the one asked for, or all that have something to show."""
+    """Return the views to draw: the one asked for, or all that have something to show."""
     if not having or (view is not None and chosen_view(comparison, view) not in having):
         raise missing
     return list(having) if view is None else [view]
@@ -56,17 +56,17 @@ def view_words(comparison: Comparison, view: str, words: str) -> str:
 
 
 def prefix(comparison: Comparison, view: str) -> str:
-    """Give what stands before the keys of a view's scores: nothing for the main view."""
+    """Return what stands before the keys of a view's scores: nothing for the main view."""
     return "" if view == views_of(comparison)[0] else f"{view}."
 
 
 def system_names(comparison: Comparison) -> list[str]:
-    """Give the names of the systems, in the order of the comparison."""
+    """Return the names of the systems, in the order of the comparison."""
     return [system.name for system in comparison]
 
 
 def chosen_systems(comparison: Comparison, system: str | None) -> list[str]:
-    """Give the names of the systems to draw: all, or the one that is named.
+    """Return the names of the systems to draw: all, or the one that is named.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def place_of(comparison: Comparison, system: str) -> int:
 
 
 def all_scores(*runs: Comparison) -> dict[str, Score]:
-    """Give the scores that any system has by their keys, those of the last that has one."""
+    """Return the scores that any system has by their keys, those of the last that has one."""
     systems = [system for run in runs for system in run]
     return {key: score for system in systems for key, score in system.scores.items()}
 
@@ -107,13 +107,13 @@ def check_one(metrics: Sequence[object], asked: object) -> None:
 
 
 def level_of(comparison: Comparison) -> float:
-    """Give the confidence level of bands and ellipses."""
+    """Return the confidence level of bands and ellipses."""
     level = comparison.settings.get("level")
     return LEVEL if level is None else float(level)
 
 
 def bounds(score: Score | None) -> tuple[float, float] | None:
-    """Give the interval of a score whose ends are both finite; None where there is none."""
+    """Return the interval of a score whose ends are both finite; None where there is none."""
     if score is None or score.interval is None or not all(map(isfinite, score.interval)):
         return None
     return score.interval

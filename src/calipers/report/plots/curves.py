@@ -135,7 +135,7 @@ def check_curve(key: str, families: Sequence[str], kind: str) -> None:
 def chosen_curves(
     comparison: Comparison, view: str | None, key: str, kind: str, ask: str
 ) -> Curves:
-    """Give the curves of the views to draw: the one asked for, or all that have any.
+    """Return the curves of the views to draw: the one asked for, or all that have any.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def chosen_curves(
 
 
 def curve_keys(comparison: Comparison) -> list[str]:
-    """Give the keys of all curves that any system has, without their views."""
+    """Return the keys of all curves that any system has, without their views."""
     views = views_of(comparison)[1:]
     keys = [key for system in comparison for key in system.curves]
     return list(dict.fromkeys(_bare(key, views) for key in keys))
@@ -167,7 +167,7 @@ def deviations(level: float) -> float:
 def band(
     points: Sequence[Point], errors: Sequence[Point], reach: float, *, most: float | None = 1.0
 ) -> list[list[Point]]:
-    """Give the region that a curve may lie in: polygons, one for each stretch with known errors.
+    """Return the region that a curve may lie in: polygons, one for each stretch with known errors.
 
     Every point moves by `reach` times its error, towards both axes for the lower edge and away
     from them for the upper one.
@@ -248,7 +248,7 @@ def curve_legend(
 
 
 def _read(comparison: Comparison, key: str) -> list[Drawn]:
-    """Give the curves of all systems; without points where a system has none."""
+    """Return the curves of all systems; without points where a system has none."""
     return [
         Drawn(place, name, _rows(system.curves.get(key)), _rows(system.curve_errors.get(key)))
         for place, (system, name) in enumerate(

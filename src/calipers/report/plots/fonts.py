@@ -158,7 +158,7 @@ def _is_drawable(cluster: str) -> bool:
 
 
 def _stand_ins(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Give what is drawn for pieces of words that no font has letters for, and for whole names.
+    """Return what is drawn for pieces of words that no font has letters for, and for whole names.
 
     A name is known by its letters in full, however it was shortened.
     """
@@ -192,7 +192,7 @@ def _replaced(word: str, stand_ins: dict[str, str]) -> str:
 
 
 def _lacking(text: str) -> str:
-    """Give the piece of a text from the first cluster that no font has to the last."""
+    """Return the piece of a text from the first cluster that no font has to the last."""
     parts = list(clusters(text))
     lacking = [place for place, part in enumerate(parts) if not _is_drawable(part)]
     return "".join(parts[lacking[0] : lacking[-1] + 1]) if lacking else ""
@@ -255,7 +255,7 @@ def _upright() -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1024)
 def _has(path: str) -> frozenset[int]:
-    """Give the characters of a font with outlines; none of one that cannot be read."""
+    """Return the characters of a font with outlines; none of one that cannot be read."""
     try:
         font = ft2font.FT2Font(path)
     except (OSError, RuntimeError):

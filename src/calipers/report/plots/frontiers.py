@@ -125,7 +125,7 @@ def frontiers_plot(
 
 
 def area_key(curve: str) -> str:
-    """Give the key of the score that is the area under a frontier.
+    """Return the key of the score that is the area under a frontier.
 
     Examples
     --------
@@ -151,13 +151,13 @@ def divergence_name(curve: str) -> str:
 
 
 def _usual_frontier(comparison: Comparison) -> str:
-    """Give the key of the frontier to draw: the smoothed one where there is one."""
+    """Return the key of the frontier to draw: the smoothed one where there is one."""
     keys = [key for key in curve_keys(comparison) if key.startswith("frontier")]
     return next((key for key in (*USUAL, *keys) if key in keys), USUAL[0])
 
 
 def _scaling(comparison: Comparison, curve: str) -> float:
-    """Give the constant c that the scores of a frontier were made with, from their signatures."""
+    """Return the constant c that the scores of a frontier were made with, from their signatures."""
     keys = [
         prefix(comparison, view) + _read_from(curve, m)
         for view in views_of(comparison)
@@ -176,7 +176,7 @@ def _read_from(curve: str, metric: str) -> str:
 
 
 def _areas(comparison: Comparison, views: Sequence[str], key: str) -> list[str]:
-    """Give the areas of all systems, view by view; a dash where there is none."""
+    """Return the areas of all systems, view by view; a dash where there is none."""
     keys = [prefix(comparison, view) + key for view in views]
     return [" / ".join(score_text(system.scores.get(key)) for key in keys) for system in comparison]
 
@@ -193,7 +193,7 @@ def _draw(axes: Axes, drawn: Drawn, c: float | None, reach: float | None) -> Non
 def _costs(
     rows: Sequence[Sequence[float]], c: float | None, ends: tuple[Point, Point]
 ) -> list[Point]:
-    """Give the costs of the generated set and of the reference; transformed curves have ends."""
+    """Return the costs of the generated set and of the reference; transformed curves have ends."""
     points = [(generated, reference) for _, generated, reference in rows]
     return points if c is None else [ends[0], *points, ends[1]]
 

@@ -124,7 +124,7 @@ def group_bars_plot(
 
 
 def _metrics(comparison: Comparison, before: str, metrics: Sequence[str] | str | None) -> list[str]:
-    """Give the metrics that were measured by group, of those asked for."""
+    """Return the metrics that were measured by group, of those asked for."""
     keys = all_scores(comparison)
     known = [m for m in METRICS if any(key.startswith(f"{before}{m}:group=") for key in keys)]
     if not known:
@@ -139,7 +139,7 @@ def _metrics(comparison: Comparison, before: str, metrics: Sequence[str] | str |
 
 
 def _groups(comparison: Comparison) -> list[str]:
-    """Give every group of the reference, then those that only generated sets have."""
+    """Return every group of the reference, then those that only generated sets have."""
     parts = [key.partition(":group=") for key in all_scores(comparison)]
     of_reference = comparison.reference.groups or {}
     return list(dict.fromkeys([*of_reference, *(group for _, by, group in parts if by)]))

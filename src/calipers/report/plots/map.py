@@ -112,7 +112,7 @@ def map_plot(comparison: Comparison, *, view: str | None = None, system: str | N
 
 
 def _sets(comparison: Comparison, view: str) -> Sets:
-    """Give all sets by their names, the reference under None."""
+    """Return all sets by their names, the reference under None."""
     placed = placed_sets(comparison, view)
     if not placed:
         raise InputError(f"there is no map of the samples by the view {view!r}")
@@ -149,7 +149,7 @@ def _dots(axes: Axes, xs: Numbers, ys: Numbers, **look: Any) -> None:
 
 
 def _dot(index: int) -> Look:
-    """Give the look of a system's dots; where colours come again, the shape is another."""
+    """Return the look of a system's dots; where colours come again, the shape is another."""
     shape = marker(index // len(COLOURS))
     return {"color": colour(index), "marker": shape, "markersize": 2.0, "alpha": 0.4}
 

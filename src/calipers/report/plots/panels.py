@@ -173,7 +173,7 @@ def _views_figure(
 
 
 def shown_names(comparison: Comparison, width: int = LONGEST) -> list[str]:
-    """Give the names of the systems as panels show them, and legends in a wider `width`."""
+    """Return the names of the systems as panels show them, and legends in a wider `width`."""
     with among(system.name for system in comparison):
         names = [drawable(system.name, width) for system in comparison]
     return [name if name.strip() else BLANK for name in names]
@@ -213,7 +213,7 @@ def legend_columns(names: Sequence[str], width: float) -> int:
 
 
 def legend_width(names: Sequence[str]) -> float:
-    """Give the inches that a legend beside the panels needs for its longest name."""
+    """Return the inches that a legend beside the panels needs for its longest name."""
     return SAMPLE + SIGN * max((min(cell_len(name), WIDEST_NAME) for name in names), default=0)
 
 

@@ -336,7 +336,7 @@ def _draw_line(axes: Axes, line: Sequence[Point], key: str, index: int) -> None:
 
 
 def _spread(score: Score | None) -> tuple[float, float] | None:
-    """Give the ends of the interval, or of one standard deviation over the files."""
+    """Return the ends of the interval, or of one standard deviation over the files."""
     if score is None or bounds(score) is not None:
         return bounds(score)
     deviation = score.seeds_sd
@@ -346,7 +346,7 @@ def _spread(score: Score | None) -> tuple[float, float] | None:
 
 
 def _references(placed: Sequence[Point], metric: ShownScore) -> set[float]:
-    """Give what the reference itself scores, where the metric is a property of one set."""
+    """Return what the reference itself scores, where the metric is a property of one set."""
     scores = [point.scores[metric.key] for point in placed if metric.key in point.scores]
     values = (score.reference for score in scores)
     return {value for value in values if value is not None and math.isfinite(value)}
@@ -400,7 +400,7 @@ def spans_decades(values: Sequence[float]) -> bool:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Give powers of ten about the values; every second, third, … where there are many."""
+    """Return powers of ten about the values; every second, third, … where there are many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     step = -(-(last - first) // MOST_TICKS)
     return [10.0**power for power in range(first, last + 1, max(1, step))]

@@ -316,7 +316,7 @@ def planes(comparison: Comparison, view: str | None, plane: Plane) -> Plot:
 def error_ellipse(
     x_error: float | None, y_error: float | None, correlation: float | None, *, level: float
 ) -> Extent | None:
-    """Give the ellipse that holds the share `level` of a normal distribution of two errors.
+    """Return the ellipse that holds the share `level` of a normal distribution of two errors.
 
     Its half axes are sqrt(-2·ln(1 - level)) times the roots of the eigenvalues of the covariance
     [[sx², r·sx·sy], [r·sx·sy, sy²]]: 2.45 standard errors at 95 %. Le Bronnec et al., ACL 2024,
@@ -361,7 +361,7 @@ def _families(comparison: Comparison, join: Families) -> list[list[int]]:
 
 
 def _views(comparison: Comparison, view: str | None, plane: Plane) -> list[str]:
-    """Give the views to draw, of those in which any system has both scores, defined or not."""
+    """Return the views to draw, of those in which any system has both scores, defined or not."""
     for key in (plane.x, plane.y):
         _check_score(comparison, key)
     having = [
@@ -407,7 +407,7 @@ def _scene(comparison: Comparison, view: str, plane: Plane) -> Scene:
 def _pair(
     comparison: Comparison, view: str, system: SystemResult, plane: Plane
 ) -> tuple[Score, Score] | None:
-    """Give both scores of a system; None where it lacks one."""
+    """Return both scores of a system; None where it lacks one."""
     before = prefix(comparison, view)
     x, y = (system.scores.get(before + key) for key in (plane.x, plane.y))
     return None if x is None or y is None else (x, y)
@@ -441,7 +441,7 @@ def _floor(x: Score, y: Score) -> Floor | None:
 
 
 def span(places: Sequence[Place], floors: Sequence[Floor], reach: float, axis: int) -> Span | None:
-    """Give how far everything that is drawn goes along an axis; None for nothing."""
+    """Return how far everything that is drawn goes along an axis; None for nothing."""
     ends = [end for place in places for end in _ends(place, axis)]
     if floors:
         ends += [place.at_floor[axis] for place in places if place.at_floor]
@@ -465,7 +465,7 @@ def _limit(axes: Axes, plane: Plane, scene: Scene, ends: Sequence[Ends], reach: 
 
 
 def _limits(reached: Span | None, ends: Ends, whole: bool) -> Span:
-    """Give the limits of an axis: as far as things go and a little more, not beyond its scale."""
+    """Return the limits of an axis: as far as things go and a little more, not beyond its scale."""
     low, high = reached or (0.0, 1.0)
     if whole or reached is None:
         low = min(0.0, low) if ends[0] is None else ends[0]
@@ -481,7 +481,7 @@ def _limits(reached: Span | None, ends: Ends, whole: bool) -> Span:
 
 
 def _ends_of(comparison: Comparison, view: str, key: str) -> Ends:
-    """Give the smallest and the largest value that a score can take."""
+    """Return the smallest and the largest value that a score can take."""
     full = prefix(comparison, view) + key
     ranges = (system.scores[full].range for system in comparison if full in system.scores)
     low, high = next(ranges, (-inf, inf))
@@ -541,7 +541,7 @@ def _draw_at_border(axes: Axes, place: Place) -> None:
 
 
 def _mark(index: int) -> Look:
-    """Give the look of a system's point."""
+    """Return the look of a system's point."""
     point = {"color": colour(index), "marker": marker(index), "linestyle": ""}
     size = MARKER * LARGER.get(marker(index), 1.0)
     return {**point, "markersize": size, "zorder": 3, **EDGE}
@@ -574,7 +574,7 @@ def _name_places(axes: Axes, places: Sequence[Place], lines: Sequence[Sequence[P
 
 
 def _rim(place: Place) -> list[Span]:
-    """Give places along the ellipse or the bars of a system."""
+    """Return places along the ellipse or the bars of a system."""
     if place.ellipse is None:
         return [at for ends, _ in place.bars for at in _along(*ends)]
     a, b = place.ellipse.width / 2, place.ellipse.height / 2
@@ -585,7 +585,7 @@ def _rim(place: Place) -> list[Span]:
 
 
 def _along(start: Span, end: Span) -> list[Span]:
-    """Give places along a line."""
+    """Return places along a line."""
     shares = [i / BETWEEN for i in range(BETWEEN + 1)]
     return [
         (start[0] + t * (end[0] - start[0]), start[1] + t * (end[1] - start[1])) for t in shares

@@ -102,7 +102,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 
 def figure_bytes(figure: Figure, suffix: str) -> bytes:
-    """Give what a file of a figure holds, by its suffix, such as ``".svg"``."""
+    """Return what a file of a figure holds, by its suffix, such as ``".svg"``."""
     buffer = io.BytesIO()
     with styled(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # text of a .svg
@@ -111,22 +111,22 @@ def figure_bytes(figure: Figure, suffix: str) -> bytes:
 
 
 def colour(index: int) -> str:
-    """Give the colour of a system; they come again after seven."""
+    """Return the colour of a system; they come again after seven."""
     return COLOURS[index % len(COLOURS)]
 
 
 def marker(index: int) -> str:
-    """Give the marker of a metric."""
+    """Return the marker of a metric."""
     return MARKERS[index % len(MARKERS)]
 
 
 def dashes(index: int) -> Dashes:
-    """Give the line of a metric."""
+    """Return the line of a metric."""
     return DASHES[index % len(DASHES)]
 
 
 def line(shade: str, index: int) -> Look:
-    """Give the look of a line with markers: its dashes and its marker by an index."""
+    """Return the look of a line with markers: its dashes and its marker by an index."""
     return {"color": shade, "linestyle": dashes(index), "marker": marker(index), **EDGE}
 
 

@@ -135,7 +135,7 @@ def cell(value: Any) -> str:
 
 
 def _rows(result: Scored) -> Iterator[list[str]]:
-    """Give a row of cells for each score of each set, the reference's own first."""
+    """Return a row of cells for each score of each set, the reference's own first."""
     texts = isinstance(result, TextComparison)
     views = views_of(result.settings)
     sets = [(system.summary, "generated", system.scores) for system in result.systems]

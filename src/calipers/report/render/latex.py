@@ -190,7 +190,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def _drawn(document: Document) -> list[Table]:
-    """Give the tables that have columns."""
+    """Return the tables that have columns."""
     return [table for table in document.tables if table.columns]
 
 

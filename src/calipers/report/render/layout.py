@@ -47,7 +47,7 @@ class Strip:
 
     @cached_property
     def width(self) -> int:
-        """Give the cells of a terminal that the widest entry takes."""
+        """Return the cells of a terminal that the widest entry takes."""
         texts = [self.header, *(part for cell in self.cells for part in (cell.text, cell.under))]
         return max(map(cell_len, texts))
 
@@ -61,7 +61,7 @@ class Grid:
 
 
 def total_width(columns: Sequence[Strip], gap: int) -> int:
-    """Give the width of a grid whose columns stand `gap` apart, and its groups two apart."""
+    """Return the width of a grid whose columns stand `gap` apart, and its groups two apart."""
     return sum(width for _, width in _layout(columns, gap)) + sum(_gaps(columns, gap))
 
 
@@ -138,7 +138,7 @@ def named_within(columns: Sequence[Strip], cap: int) -> tuple[Strip, ...]:
 
 
 def room_for_names(columns: Sequence[Strip], gap: int, width: int) -> int:
-    """Give what the other columns leave for the first one."""
+    """Return what the other columns leave for the first one."""
     return width - (total_width(columns, gap) - columns[0].width)
 
 
@@ -185,7 +185,7 @@ def _layout(columns: Sequence[Strip], gap: int) -> list[tuple[Strip, int]]:
 
 
 def _gaps(columns: Sequence[Strip], gap: int) -> list[int]:
-    """Give the space before every column: none before the first, two before a group."""
+    """Return the space before every column: none before the first, two before a group."""
     between = [
         gap if left.group == right.group else max(gap, 2) for left, right in pairwise(columns)
     ]
@@ -193,7 +193,7 @@ def _gaps(columns: Sequence[Strip], gap: int) -> list[int]:
 
 
 def _places(columns: Sequence[Strip], gap: int) -> list[Place]:
-    """Give where every column stands, which is the same in all lines of a grid."""
+    """Return where every column stands, which is the same in all lines of a grid."""
     layout = zip(_layout(columns, gap), _gaps(columns, gap), strict=True)
     return [(space, width, column.right) for (column, width), space in layout]
 
@@ -254,7 +254,7 @@ def _filled(
 def _in_pieces(
     lead: Sequence[Strip], groups: Sequence[tuple[Strip, ...]], width: int
 ) -> list[Grid]:
-    """Give sizes and lengths a grid of their own, and every view as many as it needs."""
+    """Return sizes and lengths a grid of their own, and every view as many as it needs."""
     cap = min(WIDEST_NAME, max(TINY_NAME, width // 4))
     pieces = [tuple(lead)]
     for group in groups:

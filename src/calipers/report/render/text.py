@@ -377,7 +377,7 @@ def _in_places(column: Column, *, tight: bool) -> tuple[Written, ...]:
 
 
 def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> int:
-    """Give the characters that stand behind the values of columns, one at least."""
+    """Return the characters that stand behind the values of columns, one at least."""
     behind = [
         (cell.interval if inline or not cell.bounds else "") + (cell.marks or " " * column.marked)
         for column in columns
@@ -517,7 +517,7 @@ def _on_one_line(table: Table, lead: Strips, width: int) -> list[Grid]:
 
 
 def _with_wider_names(grid: Grid, width: int) -> list[Grid]:
-    """Give the names the room that intervals have left."""
+    """Return the names the room that intervals have left."""
     room = min(WIDEST_NAME, room_for_names(grid.columns, grid.gap, width))
     return [replace(grid, columns=named_within(grid.columns, room))]
 

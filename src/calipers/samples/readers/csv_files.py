@@ -108,7 +108,7 @@ class _Cells:
         self._physical = chain(begun, lines)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Give the rows that are not blank, numbered by the line on which they begin."""
+        """Return the rows that are not blank, numbered by the line on which they begin."""
         quoting: Any = csv.QUOTE_MINIMAL if self._source.quotes else csv.QUOTE_NONE
         reader = csv.reader(
             self._counted(), delimiter=self._delimiter, quoting=quoting, strict=True
@@ -128,7 +128,7 @@ class _Cells:
                 yield self._number, row
 
     def _counted(self) -> Iterator[str]:
-        """Give the lines, counting those of the row that is being read."""
+        """Return the lines, counting those of the row that is being read."""
         for _, line in self._physical:
             self._length += len(line)
             if self._length > self._longest:
@@ -176,7 +176,7 @@ def _swallowed(rows: dict[int, int]) -> str:
 
 
 def swallowed(notes: Iterable[str]) -> Iterator[str]:
-    """Give the notes on a file that say that quotation marks may have swallowed rows of it."""
+    """Return the notes on a file that say that quotation marks may have swallowed rows of it."""
     return (note for note in notes if note.endswith(f": if these are rows, {UNQUOTED}"))
 
 
@@ -184,7 +184,7 @@ UNQUOTED = "read quotation marks as part of the texts with `quotes=False`"
 
 
 def _begin(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Give the lines up to the first that is not blank, which is the header row or its beginning.
+    """Return the lines up to the first that is not blank, which is the header row or its beginning.
 
     It is followed by further ones only where a quoted name goes on over several lines.
     """

@@ -104,7 +104,7 @@ _END = re.compile(rb"\r\n|\r|\n")
 
 
 def _of_carriage_returns(stream: BinaryIO, longest: int) -> Iterator[bytes]:
-    """Give lines that end with a carriage return, a line feed or both, all as line feeds."""
+    """Return lines that end with a carriage return, a line feed or both, all as line feeds."""
     rest = b""
     while part := stream.read(HEAD):
         if part.endswith(b"\r"):

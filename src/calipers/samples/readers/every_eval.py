@@ -83,7 +83,7 @@ def _texts(number: int, row: dict[str, Any], source: Source) -> list[str]:
 
 
 def _last_message(messages: Any) -> Any:
-    """Give what the model said last in a conversation; None where it said nothing."""
+    """Return what the model said last in a conversation; None where it said nothing."""
     if not isinstance(messages, list):
         return None
     answers = [

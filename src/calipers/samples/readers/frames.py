@@ -99,7 +99,7 @@ class DataFrameTable:
         return None
 
     def rows(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Give the rows, numbered from 1, with the wanted columns or (None) all."""
+        """Return the rows, numbered from 1, with the wanted columns or (None) all."""
         if self.stream is not None:
             for number, cells_of in enumerate(self.stream, 1):
                 yield (
@@ -121,7 +121,7 @@ class DataFrameTable:
                 yield start + offset, dict(zip(row, map(_plain, cells), strict=True))
 
     def values(self, wanted: Sequence[str], source: Source) -> dict[str, list[Any]]:
-        """Give whole columns, as they are."""
+        """Return whole columns, as they are."""
         if self.stream is None:
             places = map(self.columns.index, wanted)
             parts = (list(self.part(place, 0, self.length)) for place in places)
@@ -135,7 +135,7 @@ class DataFrameTable:
         return columns
 
     def first(self) -> dict[str, Any]:
-        """Give the first row, as it is."""
+        """Return the first row, as it is."""
         places = range(len(self.columns))
         return {name: self.part(at, 0, 1)[0] for name, at in zip(self.columns, places, strict=True)}
 
@@ -295,7 +295,7 @@ def stacked(vectors: Sequence[Any], where: str) -> Any:
 
 
 def _plain(cell: Any) -> Any:
-    """Give a cell as JSON would: missing values are null, arrays lists."""
+    """Return a cell as JSON would: missing values are null, arrays lists."""
     if isinstance(cell, np.ndarray) or hasattr(cell, "detach"):
         return as_numpy(cell).tolist()
     if isinstance(cell, float) and cell != cell:

@@ -33,7 +33,7 @@ Rows = Iterator[tuple[int, Any]]
 
 
 def table_rows(value: Any, source: Source) -> Rows | None:
-    """Give the rows of a table in one of these forms, numbered from 1; None for anything else.
+    """Return the rows of a table in one of these forms, numbered from 1; None for anything else.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def table_rows(value: Any, source: Source) -> Rows | None:
 
 
 def _header(value: Mapping[str, Any]) -> tuple[list[str], list[Any]] | None:
-    """Give the names of the columns and the lists of cells of a table in split form."""
+    """Return the names of the columns and the lists of cells of a table in split form."""
     for name in HEADERS:
         columns = _column_names(value.get(name))
         for body in BODIES if columns else ():
@@ -63,7 +63,7 @@ def _header(value: Mapping[str, Any]) -> tuple[list[str], list[Any]] | None:
 
 
 def _column_names(columns: Any) -> list[str]:
-    """Give the names of columns, which may be objects with a name; none where it is no header."""
+    """Return the names of columns, which may be objects with a name; none where it is no header."""
     if not isinstance(columns, list):
         return []
     given = [column.get("name") if isinstance(column, dict) else column for column in columns]
@@ -82,7 +82,7 @@ def _split(columns: list[str], cells: list[Any], source: Source) -> Rows:
 
 
 def _of_columns(value: Mapping[str, Any], field: str | None) -> Rows | None:
-    """Give the rows of an object that has all cells of a column under its name."""
+    """Return the rows of an object that has all cells of a column under its name."""
     named = field in value if field is not None else any(map(_names_texts, value))
     if not named:
         return None
@@ -104,7 +104,7 @@ def _of_columns(value: Mapping[str, Any], field: str | None) -> Rows | None:
 
 
 def _of_index(value: Mapping[str, Any], field: str | None) -> Rows | None:
-    """Give the rows of an object that has them under their names."""
+    """Return the rows of an object that has them under their names."""
     rows = list(value.values())
     if not all(isinstance(row, dict) for row in rows):
         return None
@@ -115,7 +115,7 @@ def _of_index(value: Mapping[str, Any], field: str | None) -> Rows | None:
 
 
 def only_list(value: Mapping[str, Any], source: Source) -> Sequence[Any]:
-    """Give the list of samples in an object that holds one.
+    """Return the list of samples in an object that holds one.
 
     Raises
     ------

@@ -261,7 +261,7 @@ def _prompt(row: dict[str, Any], index: int) -> str | None:
 
 
 def harness_prompt(row: dict[str, Any]) -> str | None:
-    """Give the prompt of a row with one request."""
+    """Return the prompt of a row with one request."""
     return _prompt(row, 0) if len(row["resps"]) == 1 else None
 
 

@@ -216,7 +216,7 @@ def _at_field(rows: Iterator[Row], field: str, source: Source, notes: list[str])
 
 
 def _prompt(row: Any, field: str) -> Any:
-    """Give what the text of a row answers, where the row says it."""
+    """Return what the text of a row answers, where the row says it."""
     if not isinstance(row, dict):
         return None
     if is_harness(row):

@@ -54,7 +54,7 @@ _PART = re.compile(r"(?:part|shard|chunk|split)s?[-_.]?\d.*|\d+\.[^/]*", re.IGNO
 
 
 def shard_suffix(path: str | os.PathLike[str]) -> str:
-    """Give what the name of a shard ends in; empty where it is none."""
+    """Return what the name of a shard ends in; empty where it is none."""
     ends = Path(path).suffix.lower(), split_suffix(PurePath(path))[1]
     return ends[0] if ends[0] in SUFFIXES else ends[1] if ends[1] in TEXTS else ""
 
@@ -209,7 +209,7 @@ def shards_of_pattern(pattern: str) -> list[Path]:
 
 
 def shard_paths(value: object) -> list[Path]:
-    """Give the paths of shards that a person holds in a list; none where it is something else."""
+    """Return the paths of shards that a person holds in a list; none where it is something else."""
     if not isinstance(value, list | tuple) or not value:
         return []
     if not all(isinstance(path, str | os.PathLike) for path in value):

@@ -27,7 +27,7 @@ def is_torch_data(value: object) -> bool:
 
 
 def torch_samples(value: Any, where: str) -> Iterator[Any]:
-    """Give the samples of a data set or a loader of PyTorch one by one.
+    """Return the samples of a data set or a loader of PyTorch one by one.
 
     Raises
     ------
@@ -59,13 +59,13 @@ def _sample(item: Any) -> Any:
 
 
 def _unlisted(item: Any) -> Any:
-    """Give a sample that a loader passed on unbatched: it makes lists of pairs."""
+    """Return a sample that a loader passed on unbatched: it makes lists of pairs."""
     pair = isinstance(item, list) and item and (isinstance(item[0], str) or is_array(item[0]))
     return item[0] if pair else item
 
 
 def _taken_apart(batch: Any) -> Iterable[Any]:
-    """Give the samples of a batch: those of its first part where it has several."""
+    """Return the samples of a batch: those of its first part where it has several."""
     if isinstance(batch, Mapping):
         columns = [_taken_apart(column) for column in batch.values()]
         return (dict(zip(batch, row, strict=True)) for row in zip(*columns, strict=True))

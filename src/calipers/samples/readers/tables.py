@@ -168,7 +168,7 @@ def _rows_at_once(metadata: Any, stream: BinaryIO, columns: Sequence[str] | None
 
 
 def _longest_value(chunk: Any, stream: BinaryIO) -> int:
-    """Give a bound on the longest value of a column that takes fewer bytes than it has."""
+    """Return a bound on the longest value of a column that takes fewer bytes than it has."""
     if chunk.physical_type != "BYTE_ARRAY":
         return 0
     if "DELTA_BYTE_ARRAY" in chunk.encodings:
@@ -447,7 +447,7 @@ def open_arrow(path: Path, source: Source) -> TableFile:
 
 
 def _opened_arrow(path: Path, source: Source) -> tuple[pa.Schema, int, Iterator[Any]]:
-    """Give the schema of a file, the number of its rows, and what goes through its batches."""
+    """Return the schema of a file, the number of its rows, and what goes through its batches."""
     with _refusing_no_arrow(path, source):
         if is_compressed(path):
             with open_seekable(path) as stream:

@@ -80,7 +80,7 @@ def _reader(text: str, source: Source) -> Callable[[BinaryIO, Source], SampleSet
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Give the lines that are not blank, one at a time."""
+    """Return the lines that are not blank, one at a time."""
     return (line[0] for line in re.finditer(r"[^\n]+", text) if line[0].strip())
 
 

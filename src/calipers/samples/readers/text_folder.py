@@ -65,7 +65,7 @@ def _text_files(entries: Sequence[Path]) -> list[Path]:
 
 
 def _texts(files: Sequence[Path]) -> Iterator[str]:
-    """Give the text of every file, without the end of its last line."""
+    """Return the text of every file, without the end of its last line."""
     for file in files:
         source = Source(str(file), file.name)
         with open_stream(file) as stream:

@@ -524,7 +524,7 @@ def _tensor(
 
 
 def from_bfloat16(bits: NDArray[Any]) -> NDArray[np.float32]:
-    """Give the float32 values of bfloat16 numbers, whose bits come as uint16."""
+    """Return the float32 values of bfloat16 numbers, whose bits come as uint16."""
     made = scratch(bits.shape, np.uint32)
     for start in range(0, len(bits), _ROWS):
         made[start : start + _ROWS] = bits[start : start + _ROWS]
