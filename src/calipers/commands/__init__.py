@@ -1,1 +1,1 @@
-"""The commands, one folder each: its record, options, run, result, document and arguments."""
+"""The commands, one folder each: record, options, computation, result, document and arguments."""

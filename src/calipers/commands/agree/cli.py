@@ -1,4 +1,4 @@
-"""``calipers agree``: does the verdict depend on the embedder?"""
+"""``calipers agree``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

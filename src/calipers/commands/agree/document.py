@@ -1,4 +1,4 @@
-"""An agreement ──► a document: scores by every embedder, their correlations, and who disagrees."""
+"""The document of an agreement: scores by every embedder, their correlations, and the verdict."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MOST_COUNTED = 8
 
 
 def document(agreement: Agreement) -> Document:
-    """Return all that an agreement shows."""
+    """Return the document of an agreement: its tables and notes."""
     correlations = (_correlations(agreement),) if _is_correlated(agreement) else ()
     sets = [(short(samples.name), samples) for samples in agreement.sets]
     blocks: tuple[Block, ...] = (
@@ -72,7 +72,7 @@ def document(agreement: Agreement) -> Document:
 
 
 def correlation_text(value: float) -> str:
-    """Write a correlation.
+    """Write a correlation with two decimals; a dash where it is undefined.
 
     Examples
     --------

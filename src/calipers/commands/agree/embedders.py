@@ -1,4 +1,4 @@
-"""The embedders of an agreement: each with a name for its columns, and loaded once as a trial."""
+"""The embedders of an agreement: their column names, and a trial load of each before the work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Embedders = dict[str, Embedder | EmbedderChoice]
 
 
 def name_embedders(embedders: Any, options: Model) -> Embedders:
-    """Give each embedder a name for its columns.
+    """Assign each embedder a name for its columns.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def name_embedders(embedders: Any, options: Model) -> Embedders:
 
 
 def processes_of(embedder: Embedder | EmbedderChoice, processes: int | None) -> int | None:
-    """Return the processes that embed by one of several embedders: one where more cannot help."""
+    """Return the number of processes for one of several embedders: one where more do not help."""
     divides = isinstance(embedder, EmbedderChoice) and may_divide(embedder)
     return processes if divides else None
 

@@ -1,4 +1,4 @@
-"""Every metric under several embedders, and whether they order the systems alike, in words.
+"""Scores of the same systems by several embedders, and whether these order the systems alike.
 
 A column is one view of one embedder. Which of two scores is better, and when they are a tie, is
 decided in :mod:`calipers.uncertainty.ties`; a tie contradicts no column.
@@ -40,13 +40,13 @@ class ViewColumn(Plain):
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """The name of the column in tables."""
         return f"{self.embedder} {self.view}"
 
 
 @dataclass(frozen=True)
 class PairOrder(Plain):
-    """What every column says of two systems by one metric.
+    """The order of two systems by one metric, in every column.
 
     Attributes
     ----------
@@ -67,18 +67,18 @@ class PairOrder(Plain):
 
     @property
     def split(self) -> bool:
-        """Whether one column puts the one system first, and another the other."""
+        """Whether the columns disagree on which of the two systems is better."""
         return {"a", "b"} <= set(self.winners)
 
     @property
     def agreed(self) -> str | None:
-        """Name of the system that every column puts first; None where they do not."""
+        """Name of the system that every column puts first; None where the columns differ."""
         names, winners = {"a": self.a, "b": self.b}, set(self.winners)
         return names.get(winners.pop()) if len(winners) == 1 else None
 
     @property
     def sentence(self) -> str:
-        """The pair in words."""
+        """The order of the pair, in one sentence."""
         decided = self._count("a") + self._count("b") > 0
         ties = [f"a tie by {self._by('tie')}"] if decided and self._count("tie") else []
         known = self._count("unknown") < len(self.winners)
@@ -168,7 +168,7 @@ class MetricAgreement(Plain):
 
     @property
     def ranked(self) -> bool:
-        """Whether one of two scores can be better."""
+        """Whether the metric says which of two scores is better."""
         return self.metric.partition(":")[0] not in UNRANKED
 
     @property
@@ -178,7 +178,7 @@ class MetricAgreement(Plain):
 
     @property
     def pairs(self) -> tuple[PairOrder, ...]:
-        """What the columns say of every two systems; empty where the metric has no better end."""
+        """The order of every two systems; empty where the metric has no better end."""
         if not self.ranked:
             return ()
         return tuple(
@@ -193,7 +193,7 @@ class MetricAgreement(Plain):
 
     @property
     def split(self) -> tuple[PairOrder, ...]:
-        """The pairs of systems that columns put the one and the other way round."""
+        """The pairs of systems whose order differs between columns."""
         return tuple(pair for pair in self.pairs if pair.split)
 
     @property
@@ -207,7 +207,7 @@ class MetricAgreement(Plain):
 
     @property
     def sentence(self) -> str:
-        """Whether the columns agree, in words."""
+        """Whether the columns agree, in one sentence."""
         pairs, split = self.pairs, self.split
         if not pairs:
             return "neither direction is better, so it gives no ranking"
@@ -252,7 +252,7 @@ class MetricAgreement(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(ByName[MetricAgreement], Result):
-    """Several embedders' verdicts on the same systems: print it, or look metrics up.
+    """Scores of the same systems by several embedders: print it, or look metrics up.
 
     Attributes
     ----------
@@ -289,12 +289,12 @@ class Agreement(ByName[MetricAgreement], Result):
 
     @property
     def sets(self) -> tuple[SetSummary, ...]:
-        """The reference, then the systems."""
+        """The reference, followed by the systems."""
         return (self.reference, *self.systems)
 
     @property
     def split(self) -> tuple[str, ...]:
-        """Metrics by which columns put some pair of systems the one and the other way round."""
+        """Metrics by which the columns disagree on the order of at least one pair of systems."""
         return tuple(key for key, metric in self.metrics.items() if metric.split)
 
     @property
@@ -394,12 +394,12 @@ class Agreement(ByName[MetricAgreement], Result):
 
 
 def every(columns: int) -> str:
-    """Name all columns in a sentence: "both columns", "all 3 columns"."""
+    """Name all columns in a phrase: "both columns", "all 3 columns"."""
     return "both columns" if columns == 2 else f"all {columns} columns"
 
 
 def spoken(columns: Sequence[ViewColumn]) -> str:
-    """Name columns in a sentence, the views of one embedder together.
+    """Name columns in a sentence, grouping the views of one embedder.
 
     Examples
     --------

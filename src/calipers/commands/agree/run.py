@@ -186,7 +186,7 @@ class ScoredEmbedder:
 
     @classmethod
     def of(cls, name: str, comparison: Comparison) -> ScoredEmbedder:
-        """Take of a comparison what an agreement needs."""
+        """Keep the part of a comparison that an agreement needs."""
         settings = comparison.settings
         of_systems = [system.summary.warnings + system.warnings for system in comparison]
         return cls(
@@ -200,7 +200,7 @@ class ScoredEmbedder:
         )
 
     def column(self, view: str, metric: str) -> tuple[Score, ...]:
-        """Return the score of every system by one view."""
+        """Return the scores of all systems by one view."""
         name = key(view, metric, self.views)
         return tuple(scores[name] for scores in self.scores)
 

@@ -1,4 +1,4 @@
-"""``calipers annotate``: people judge samples on a page that this machine serves."""
+"""``calipers annotate``: its arguments, and how it makes, serves and exports a study."""
 
 from __future__ import annotations
 

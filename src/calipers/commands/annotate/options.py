@@ -13,7 +13,7 @@ from calipers.options.running import Seeded
 
 
 def read_annotators(text: str) -> int | list[str]:
-    """Read how many annotators, or their names."""
+    """Read the number of annotators, or their names."""
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else all_names(text)
 
 

@@ -17,7 +17,7 @@ from calipers.options.keywords import keywords_of
 
 @keywords_of(AnnotateOptions)
 def annotate(study: str | Path, options: AnnotateOptions) -> AnnotationStudy:
-    """Make a study in which people judge samples, or open one that is there.
+    """Make a study in which people judge samples, or open an existing one.
 
     Pairs of texts of two systems, continuations of one prompt, are compared on three questions in
     five steps (Pillutla et al., JMLR 2023, section 6.4 and appendix E); single texts or batches

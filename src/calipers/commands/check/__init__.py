@@ -1,4 +1,4 @@
-"""``calipers check``."""
+"""``calipers check``: check the scores of a saved run against limits."""
 
 from calipers.command import Command
 

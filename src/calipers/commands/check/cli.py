@@ -1,4 +1,4 @@
-"""``calipers check``: a gate that knows how sure scores are."""
+"""``calipers check``: its arguments, and the exit code that its outcome gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions on scores, as a person writes them: ``[system:]key op limit``.
+"""Conditions on scores, as they are written: ``[system:]key op limit``.
 
 The limit is a number, or the score of a baseline that may be multiplied and moved::
 
@@ -40,7 +40,7 @@ LARGEST = 10**6
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition; where it is met, the gate fails.
+    """A condition on scores; the check fails where it is met.
 
     Attributes
     ----------
@@ -63,21 +63,21 @@ class Condition:
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether the limit is taken from a baseline."""
+        """Whether the limit depends on a baseline run."""
         return self.factor != 0
 
     @property
     def side(self) -> Literal["below", "above"]:
-        """On which side of the limit it is met."""
+        """The side of the limit on which the condition is met."""
         return "below" if self.operator.startswith("<") else "above"
 
     @property
     def inclusive(self) -> bool:
-        """Whether it is met at the limit itself."""
+        """Whether a score equal to the limit meets the condition."""
         return self.operator.endswith("=")
 
     def split(self, systems: Mapping[str, Collection[str]]) -> tuple[str | None, str]:
-        """Return the system, None for all of them, and the key, both as they were written.
+        """Split the text into system and key, both as written; the system is None for all systems.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition.
+    """Parse one condition.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def read_conditions(path: str | Path) -> list[str]:
-    """Read conditions from a TOML or JSON file: the list ``fail_if``, and nothing else.
+    """Read conditions from the list ``fail_if`` of a TOML or JSON file, which holds nothing else.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A check ──► a document: the verdict first, then a row for each condition and system."""
+"""The document of a check: the verdict first, then a row for each condition and system."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOST_NAMED = 3
 
 
 def document(check: Check) -> Document:
-    """Return all that a check shows."""
+    """Return the document of a check: its tables and notes."""
     level = check.settings["level"]
     blocks: tuple[Block, ...] = (
         Notes(tuple(notes("verdict", _verdict(check)))),
@@ -98,7 +98,7 @@ def _listed(checked: Sequence[CheckedScore]) -> str:
 
 
 def sentence(row: CheckedScore) -> str:
-    """Write how one condition on one system ended."""
+    """Describe the outcome of one condition on one system."""
     score = f"{clean(row.score)} of {short(row.system)}"
     if row.reason:
         return f"{score} has no value: {row.reason}"

@@ -1,4 +1,4 @@
-"""A check ──► JUnit XML, as the test reports of CI systems read it.
+"""A check as JUnit XML, the format in which CI systems read test reports.
 
 There is a test case for each condition on each system: one that fails has a ``failure``, one that
 is inconclusive is ``skipped``, or fails where an inconclusive check is to fail.

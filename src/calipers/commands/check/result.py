@@ -1,4 +1,4 @@
-"""The result of a check: conditions on the scores of a run, each decided by confidence bounds."""
+"""The result of a check: conditions on the scores of a run, decided by confidence bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSED, FAILED, UNDECIDED = 0, 1, 3
 
 @dataclass(frozen=True)
 class CheckedScore(Plain):
-    """One condition on one system.
+    """The outcome of one condition for one system.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class CheckedScore(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check(Result):
-    """Whether a run may pass: print it, look at its outcome, save it.
+    """The outcome of a check of one run: print it, look its conditions up, save it.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Check(Result):
 
     @property
     def exit_code(self) -> int:
-        """0 for a pass, 1 for a failure, 3 where it is inconclusive, or what was chosen for that.
+        """0 for a pass, 1 for a failure, 3 or the code of `inconclusive` for an inconclusive check.
 
         Where the embedder did not read the texts it is never a pass, whatever was chosen.
         """
@@ -158,7 +158,7 @@ class Check(Result):
         return str(self.document().of_kind("verdict")[0])
 
     def of_outcome(self, outcome: Outcome) -> tuple[CheckedScore, ...]:
-        """Return the checks that ended so."""
+        """Return the conditions that ended in the given outcome."""
         return tuple(row for row in self.checked if row.outcome == outcome)
 
     def __iter__(self) -> Iterator[CheckedScore]:
@@ -171,12 +171,12 @@ class Check(Result):
         return f"<Check of {self.run!r}: {self.outcome}>"
 
     def junit(self) -> str:
-        """Return it as JUnit XML, a test case for each condition on each system."""
+        """Return the check as JUnit XML, with a test case for each condition on each system."""
         written: str = kinds()[self.kind].load("junit:junit")(self)
         return written
 
     def markdown(self) -> str:
-        """Return it as Markdown, for a pull request."""
+        """Return the check as Markdown, for a pull request."""
         from calipers.report.render.markdown import markdown
 
         return markdown(self.summary())

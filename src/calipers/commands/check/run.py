@@ -1,4 +1,4 @@
-"""``check``: conditions on the scores of a run, each decided by its bounds, not by the estimate.
+"""``check``: test conditions on the scores of a run by confidence bounds, not by the estimates.
 
 A check of point estimates fails at random once its limit is near the score of a model. This one has
 three outcomes: it fails where a condition is met by more than chance, passes where each of them is
@@ -40,7 +40,7 @@ from calipers.uncertainty.spread import UNIT
 
 @keywords_of(CheckOptions)
 def check(run: Any, options: CheckOptions) -> Check:
-    """Tell whether the scores of a run keep to limits, with the noise of the scores allowed for.
+    """Tell whether the scores of a run keep to limits, allowing for their statistical error.
 
     A condition ``[system:]key op limit`` says what must not be, such as ``"recall < 0.8"`` or
     ``"mauve_star < baseline - 0.02"``; `op` is ``<``, ``<=``, ``>`` or ``>=``, and the limit a
@@ -98,14 +98,14 @@ def check(run: Any, options: CheckOptions) -> Check:
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """A run, and what messages call it."""
+    """A run, and its name in messages."""
 
     name: str
     run: Run
 
     @property
     def systems(self) -> Mapping[str, System]:
-        """Its systems by name."""
+        """The systems of the run by name."""
         return {system.name: system for system in self.run.systems}
 
     def system(self, name: str) -> System:
@@ -120,7 +120,7 @@ class CheckedRun:
 
 @dataclass(frozen=True)
 class Asked:
-    """One condition on one system, ready to be tested."""
+    """One condition for one system, ready to be tested."""
 
     condition: Condition
     system: System

@@ -1,4 +1,4 @@
-"""``calipers compare``: the main job."""
+"""``calipers compare``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 
@@ -127,10 +127,10 @@ METRICS_NOTE = (
 
 
 class ComparePage(CommandPage):
-    """The page of ``calipers compare``: it names the families of metrics too."""
+    """The help page of ``calipers compare``, which also lists the families of metrics."""
 
     def further_sections(self) -> list[str]:
-        """List the families."""
+        """List the families of metrics."""
         from calipers.catalogue.embeddings import FAMILIES
 
         families = [(family.name, family.members) for family in FAMILIES.values()]

@@ -1,4 +1,4 @@
-"""``compare``: samples, embeddings, estimates, scores, comparison in one call."""
+"""``compare``: from samples to embeddings, estimates, scores and a comparison in one call."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
 def prompts_of_run(
     inputs: ComparisonInputs, embedded: Embedded, model: Embedder, options: CompareOptions
 ) -> tuple[tuple[GivenPrompts | None, ...], ...]:
-    """Give for every file the prompts that it shares with the reference, as it is to be scored."""
+    """Return, for every file, the prompts shared with the reference by which it is scored."""
     if options.shared_prompts == "ignore":
         return ()
     residual = options.shared_prompts == "residual" and not options.shared
@@ -165,7 +165,7 @@ def prompts_of_run(
 
 
 def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Caution]:
-    """Warn where some systems are scored given their prompts, and others are not."""
+    """Warn where some systems are scored conditionally on their prompts and others are not."""
     ways: dict[str, list[str]] = {}
     for system, files in zip(inputs.systems, embedded.prompts, strict=True):
         for way in dict.fromkeys("" if one is None else one.signature for one in files):
@@ -188,7 +188,7 @@ def unlike_prompts(inputs: ComparisonInputs, embedded: Embedded) -> Iterator[Cau
 
 
 class ComparisonPlan(NamedTuple):
-    """What a comparison will measure, on what and by which embedder; nothing is embedded yet.
+    """What a comparison will measure, of which sets and with which embedder, before any work.
 
     `asked` are the choices that a person asked for, or that stand for nothing in particular; beside
     them `choices` holds what tests show. `chosen` says how the embedder was chosen, where it was.
@@ -204,7 +204,7 @@ class ComparisonPlan(NamedTuple):
 
 
 def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> ComparisonPlan:
-    """Read both sides and see that the options fit them, before the long work.
+    """Read both sides and check that the options fit them, before the long work.
 
     Raises
     ------

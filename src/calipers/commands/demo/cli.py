@@ -1,4 +1,4 @@
-"""``calipers demo``: a first result, with nothing to prepare."""
+"""``calipers demo``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``demo``: three systems with known faults against human texts that every Python carries."""
+"""``demo``: compare three example systems of known faults with bundled human texts."""
 
 from __future__ import annotations
 

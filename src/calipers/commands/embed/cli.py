@@ -1,4 +1,4 @@
-"""``calipers embed``: samples to vectors in a file, for this program or another."""
+"""``calipers embed``: its arguments, and the file that it writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first two stages alone: samples to vectors."""
+"""``embed``: read samples and turn them into vectors, without comparing them."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class EmbeddedSet:
 
     @property
     def reading(self) -> SetReading | None:
-        """What the embedder read of the texts; None of images."""
+        """How much of the texts the embedder could read; None for images."""
         return None if self.samples.kind == "images" else read_of([self.embeddings])
 
     def signature(self, view: str) -> str:
-        """Everything that pins the vectors of a view, as one line."""
+        """Everything that determines the vectors of a view, on one line."""
         fields = {
             **self.embeddings.signature,
             "view": view,
@@ -68,7 +68,7 @@ class EmbeddedSet:
         return "|".join(f"{key}:{value}" for key, value in fields.items())
 
     def about(self, views: Sequence[str]) -> dict[str, str]:
-        """What a file of some views says of them, so that a comparison knows their embedder."""
+        """Return the metadata of a file of views, by which a comparison knows their embedder."""
         pooled = {view: self.embeddings.view_signature.get(view, "own") for view in views}
         reading, cut = self.embeddings.reading, self.embeddings.truncated
         counts: dict[str, Any] = {}
@@ -83,7 +83,7 @@ class EmbeddedSet:
 
 @keywords_of(EmbedOptions)
 def embed(samples: Any, options: EmbedOptions) -> EmbeddedSet:
-    """Turn samples into vectors, as a comparison would.
+    """Turn samples into vectors, as :func:`calipers.compare` does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``calipers generate``: samples of a language model, in a file that ``calipers compare`` reads."""
+"""``calipers generate``: its arguments, and the file of samples that it writes."""
 
 from __future__ import annotations
 

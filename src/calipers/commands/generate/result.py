@@ -1,4 +1,4 @@
-"""What a language model wrote: the samples, and all that is known of each."""
+"""Samples that a language model wrote, with prompts, token counts and likelihoods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calipers.samples.wording import counted
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Generation:
-    """Samples of a language model: compare them, look at their rows.
+    """Samples of a language model: compare them, or look at their rows.
 
     Attributes
     ----------

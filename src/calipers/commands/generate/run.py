@@ -1,4 +1,4 @@
-"""``generate``: samples of a language model, by a decoding algorithm and a seed."""
+"""``generate``: draw samples from a language model, by a decoding algorithm and a seed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MEASURED = 1_000
 
 @keywords_of(GenerateOptions)
 def generate(options: GenerateOptions) -> Generation:
-    """Write samples of a language model: by prompts or from their beginning, fixed by a seed.
+    """Write samples of a language model, with or without prompts, reproducible from a seed.
 
     Each sample is drawn by uniform numbers that its number and the seed fix, so that in float32 it
     does not depend on the batch, the order, or what else is written.
@@ -95,7 +95,7 @@ def generate(options: GenerateOptions) -> Generation:
 
 
 def read_texts(value: Any, name: str, field: str | None) -> SampleSet | None:
-    """Read texts in any form, or None.
+    """Read texts in any supported form; None stays None.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def read_texts(value: Any, name: str, field: str | None) -> SampleSet | None:
 
 
 def open_writer(options: Generating, reference: SampleSet | None) -> Writer:
-    """Make the prompts, then find the model; so that a mistake costs no loading.
+    """Make the prompts and then load the model, so that mistakes are found before loading.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def open_writer(options: Generating, reference: SampleSet | None) -> Writer:
 
 
 def open_model(options: Generating, reference: SampleSet | None) -> LanguageModel:
-    """Find the model that was named, and fit it where it must be."""
+    """Find the named model, and fit it where it needs training texts."""
     if isinstance(options.model, LanguageModel):
         return options.model
     given = read_texts(options.fit_on, "fit_on", options.field)
@@ -142,7 +142,7 @@ def open_model(options: Generating, reference: SampleSet | None) -> LanguageMode
 
 
 def make_prompts(options: Generating, reference: SampleSet | None) -> Prompting:
-    """Make the prompts of a run as its options say.
+    """Make the prompts of a run from its options.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def _biographies(options: Generating, instruction: str) -> Prompting:
 
 @dataclass(frozen=True, eq=False)
 class Writer:
-    """A model with its prompts: writes a set of samples by any decoding.
+    """A model with its prompts, which writes a set of samples by any decoding.
 
     Attributes
     ----------
@@ -264,7 +264,7 @@ class Writer:
     keep_prompt: bool = False
 
     def configuration(self, decoding: Decoding) -> dict[str, Any]:
-        """All that the samples of a decoding depend on, as plain data."""
+        """Everything that the samples of a decoding depend on, as plain data."""
         return {
             "model": self.model.name,
             "revision": self.model.revision,
@@ -280,7 +280,7 @@ class Writer:
         }
 
     def complete(self, decoding: Decoding, reference: SampleSet | None) -> Decoding:
-        """Give a decoding all that it needs: adversarial sampling the perplexity of real texts.
+        """Complete a decoding: adversarial sampling needs the perplexity of real texts.
 
         Raises
         ------
@@ -319,7 +319,7 @@ class Writer:
         progress: Progress | None = None,
         name: str | None = None,
     ) -> Generation:
-        """Write all samples of a decoding, those that are not on disk already.
+        """Write all samples of a decoding, except those that are saved already.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""``calipers history``: saved runs in order, the first one first."""
+"""``calipers history``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

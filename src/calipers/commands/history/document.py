@@ -1,4 +1,4 @@
-"""A history ──► a document: which run is worse first, and a table of every score over the runs."""
+"""The document of a history: the first worse run, and a table of every score over the runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STYLES = {"worse": "bold", "better": "", "open": ""}
 
 
 def document(history: History) -> Document:
-    """Return all that a history shows."""
+    """Return the document of a history: its tables and notes."""
     systems = dict.fromkeys(score.system for score in history)
     blocks: tuple[Block, ...] = (
         *together(*notes("verdict", _verdict(history))),
@@ -52,7 +52,7 @@ def document(history: History) -> Document:
 
 
 def score_name(history: ScoreHistory) -> str:
-    """Name a score as tables do, with its view where the key names one."""
+    """Name a score as tables do, with its view where the key includes one."""
     view, dot, metric = history.score.partition(".")
     if dot and ":" not in view and not view[-1:].isdigit():
         return f"{label(metric)} ({clean(view)})"

@@ -1,4 +1,4 @@
-"""A history ──► a figure: a panel for each score, a line for each system, runs to the right."""
+"""The figure of a history: a panel for each score, a line for each system, one point per run."""
 
 from __future__ import annotations
 

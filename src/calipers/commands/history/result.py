@@ -1,4 +1,4 @@
-"""Scores of saved runs in order: each with its interval, and tests of every change."""
+"""Scores of saved runs in order, with intervals and a test of every change."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class History(ByName[ScoreHistory], Drawn):
 
     @property
     def first_worse(self) -> int | None:
-        """The place of the first run that is worse than one before it by any score, or None."""
+        """Index of the first run that is worse than an earlier one by any score, or None."""
         places = [score.first_worse for score in self.scores if score.first_worse is not None]
         return min(places, default=None)
 

@@ -1,4 +1,4 @@
-"""``history``: saved runs of one reference in order, and every change of a score tested.
+"""``history``: order the saved runs of one reference, and test every change of a score.
 
 A score is worse in a later run where it differs from that of *some* run before it by more than
 chance, so that a slow decline is found as well as a sudden one. All pairs of runs by all scores
@@ -51,20 +51,20 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A saved run, and what the history calls it."""
+    """A saved run, and its name in the history."""
 
     name: str
     file: str
     run: Run
 
     def systems(self) -> dict[str, System]:
-        """Its systems by name."""
+        """The systems of the run by name."""
         return {system.name: system for system in self.run.systems}
 
 
 @keywords_of(HistoryOptions)
 def history(runs: Any, options: HistoryOptions) -> History:
-    """Tell how the scores of a model changed from run to run, and which run is worse than before.
+    """Tell how scores changed from run to run, and which run is worse than an earlier one.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def history(runs: Any, options: HistoryOptions) -> History:
 
 @dataclass(frozen=True)
 class Line:
-    """One score of one system in every run, before it is tested."""
+    """One score of one system in every run, before the tests."""
 
     system: str
     key: str

@@ -1,5 +1,4 @@
-"""``calipers huse``: tell from judgements and likelihoods whether texts of people and a model
-differ."""
+"""``calipers huse``: measure quality and diversity by judgements and likelihoods."""
 
 from calipers.command import Command
 

@@ -1,4 +1,4 @@
-"""``calipers huse``: quality and diversity together, from judgements and likelihoods."""
+"""``calipers huse``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

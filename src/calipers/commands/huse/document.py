@@ -1,4 +1,4 @@
-"""HUSE ──► a document: the three scores, and the texts that they rest on."""
+"""The document of HUSE: the three scores, and the texts that they rest on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MEANINGS = {
 
 
 def document(result: HuseResult) -> Document:
-    """Return all that HUSE shows."""
+    """Return the document of HUSE: its tables and notes."""
     blocks: tuple[Block, ...] = (
         _scores(result),
         _sets(result),

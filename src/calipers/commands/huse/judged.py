@@ -1,4 +1,4 @@
-"""Tables of judgements ──► the mean judgement of every text of the two sets, and what was left out.
+"""Mean judgements of the texts of both sets, read from tables, and what was left out.
 
 A judgement is of the text that it names: by the id of its item, as ``annotate`` and ``judge`` write
 it, or by the text itself. Judgements that belong to no text are counted, and so are texts that
@@ -34,7 +34,7 @@ from calipers.text.unicode_forms import as_seen
 
 @dataclass(frozen=True, eq=False)
 class JudgedSet:
-    """What raters said of one set.
+    """Mean judgements of the texts of one set.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class _Answer:
 
 @dataclass(frozen=True, eq=False)
 class Judgements:
-    """What raters said of both sets.
+    """Mean judgements of the texts of both sets.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def judged_texts(
     longest: int | None = None,
     drop_flagged: bool = False,
 ) -> Judgements:
-    """Read judgements and bring them to the texts that they are of.
+    """Read judgements and match them to the texts of both sets.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The result of ``likelihood`` ──► the log-probability a token of every text of the two sets."""
+"""Log-probabilities per token of the texts of both sets, from a result of ``likelihood``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AGAIN = "`calipers.likelihood` with `reference`, `keep_sizes` and values of sing
 
 
 def read_likelihoods(given: Any) -> tuple[LikelihoodComparison, str]:
-    """Read what ``likelihood`` wrote, or take its result; give what to call it too.
+    """Read a saved result of ``likelihood``, or take one in memory; return its name too.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_likelihoods(given: Any) -> tuple[LikelihoodComparison, str]:
 def log_probabilities(
     comparison: LikelihoodComparison, source: str, reference: SampleSet, generated: SampleSet
 ) -> tuple[Vector, Vector]:
-    """Return the mean log-probability of a token of every text, in nats.
+    """Return the mean log-probability per token of every text, in nats.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""HUSE of a generated set beside a reference: three scores, and the texts that they rest on."""
+"""HUSE of a generated set and a reference: three scores, and the texts that they rest on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARTS = ("huse", "quality", "diversity")
 
 @dataclass(frozen=True)
 class UsedTexts(Plain):
-    """Which texts of a set the scores rest on.
+    """The texts of a set that the scores rest on.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class UsedTexts(Plain):
 
     @property
     def name(self) -> str:
-        """What the set is called."""
+        """Name of the set."""
         return self.summary.name
 
     def _outline(self) -> Mapping[str, Any]:
@@ -100,12 +100,12 @@ class HuseResult(Result):
 
     @property
     def sets(self) -> tuple[UsedTexts, UsedTexts]:
-        """The reference, then the generated set."""
+        """The reference, followed by the generated set."""
         return self.reference, self.generated
 
     @property
     def scores(self) -> Mapping[str, Score]:
-        """The three scores by name."""
+        """The three scores by their names."""
         return {name: getattr(self, name) for name in PARTS}
 
     def __repr__(self) -> str:

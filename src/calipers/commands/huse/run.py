@@ -1,4 +1,4 @@
-"""``huse``: quality and diversity of texts together, from judgements and likelihoods."""
+"""``huse``: measure quality and diversity of texts together, by judgements and likelihoods."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNREAD = "unread"
 
 @keywords_of(HuseOptions)
 def huse(reference: Any, generated: Any, options: HuseOptions) -> HuseResult:
-    """Tell from judgements and likelihoods whether texts of people and of a model differ.
+    """Tell from judgements and likelihoods how well human and generated texts can be told apart.
 
     HUSE is twice the error of a classifier of nearest neighbours that sees of every text how
     people judged it and how likely the model finds it (Hashimoto, Zhang and Liang, NAACL 2019,

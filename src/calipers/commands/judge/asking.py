@@ -1,4 +1,4 @@
-"""One judge: what it is asked, its answers as they are saved, and what they count and say.
+"""One judge: its inquiries, its saved answers, and their counts, notes and warnings.
 
 The answers are in a file of their own, which is a journal while the judge is asked
 (:mod:`calipers.language_model.samples_file`): raw, under the numbers of their requests, including
@@ -43,7 +43,7 @@ ATTEMPTS = 2
 
 @dataclass(eq=False)
 class AskedJudge:
-    """One judge: what it is asked, and what it answered.
+    """One judge with its inquiries and its answers.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class AskedJudge:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """All that an answer depends on beside its item."""
+        """Everything that an answer depends on besides its item, as plain data."""
         rubric = self.rubric.to_dict()
         digest = hashlib.sha256(json.dumps(rubric, sort_keys=True).encode()).hexdigest()
         return {
@@ -99,7 +99,7 @@ class AskedJudge:
         }
 
     def file(self, *, overwrite: bool) -> None:
-        """Read the answers that are on disk.
+        """Read the answers that are saved already.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class AskedJudge:
         self.rows = self._file.known(overwrite=overwrite)
 
     def ask(self, progress: Progress) -> None:
-        """Ask for all answers that are missing, and again for those that cannot be read."""
+        """Ask for all missing answers, and once more for those that cannot be parsed."""
         inquired = self.inquiries
         first, again = self._missing(0), self._missing(1)
         # What the model cannot do is refused here, before anything is on disk
@@ -220,7 +220,7 @@ class AskedJudge:
         return answer
 
     def answered(self) -> Iterator[tuple[Inquiry, JudgeAnswer, Row]]:
-        """Return every inquiry with the answer that counts: the second, where there was one."""
+        """Return every inquiry with the answer that counts: the second, where there is one."""
         for inquiry in self.inquiries:
             for attempt in reversed(range(ATTEMPTS)):
                 if (row := self.rows.get(inquiry.number(attempt))) is not None:
@@ -228,7 +228,7 @@ class AskedJudge:
                     break
 
     def judgements(self) -> list[PairJudgement | Rating]:
-        """Return the answers that can be read, as rows of a table, in the order of the items."""
+        """Return the parsed answers as rows of a table, in the order of the items."""
         return [
             _judgement(inquiry, answer.values, self.name, row.get("time", ""))
             for inquiry, answer, row in self.answered()
@@ -236,7 +236,7 @@ class AskedJudge:
         ]
 
     def counts(self) -> dict[str, Any]:
-        """Count what was asked, answered and paid for."""
+        """Count inquiries, answers, tokens and cost."""
         answers = [answer for _, answer, _ in self.answered()]
         numbers = [
             number
@@ -263,7 +263,7 @@ class AskedJudge:
         }
 
     def notes(self) -> Iterator[str]:
-        """Say what a person should know of how it was asked."""
+        """Describe how the judge was asked."""
         if not self.model.chats:
             yield (
                 f"{self.name} has no chat template: it continued what it was asked as plain text, "
@@ -274,7 +274,7 @@ class AskedJudge:
         yield from self.model.told()
 
     def warnings(self) -> Iterator[str]:
-        """Say which answers are missing, and why."""
+        """List which answers are missing, and why."""
         counts = self.counts()
         if counts["refused"]:
             yield (
@@ -342,7 +342,7 @@ def _judgement(
 
 
 def cost_of(price: str | None, read: int, written: int) -> float | None:
-    """Make the cost of tokens, read and written, of the price of a million; None without one."""
+    """Compute the cost of input and output tokens from prices per million; None without prices."""
     if price is None:
         return None
     of_read, of_written = map(float, price.split(","))
@@ -350,7 +350,7 @@ def cost_of(price: str | None, read: int, written: int) -> float | None:
 
 
 def answer_file(folder: Path, judge: str) -> Path:
-    """Name the file of a judge's answers: letters and digits, and a hash where others stood."""
+    """Name the file of a judge's answers: letters and digits, and a hash of replaced characters."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", judge).strip("-.")[:80]
     if plain != judge:
         plain += f"-{hashlib.sha256(judge.encode('utf-8', 'replace')).hexdigest()[:8]}"
@@ -358,7 +358,7 @@ def answer_file(folder: Path, judge: str) -> Path:
 
 
 def known_numbers(folder: Path | None, name: str) -> set[int]:
-    """Number the answers of a judge that are on disk, of whatever configuration."""
+    """List the numbers of a judge's saved answers, of any configuration."""
     if folder is None or not folder.is_dir():
         return set()
     numbers: set[int] = set()

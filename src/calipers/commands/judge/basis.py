@@ -1,4 +1,4 @@
-"""What the analyses of all judges rest on: the items, the people beside the judges, the estimates.
+"""What the analyses of all judges share: the items, the human judgements, the estimates.
 
 Scores rest on the first answer to each question; what was asked a second time shows how far a judge
 agrees with itself, and what another run of it would change.
@@ -31,19 +31,19 @@ NOT_PAIRS = JudgedValue(math.nan, None, 0, OF_PAIRS)
 
 @dataclass(frozen=True)
 class People:
-    """What people answered, and the file that it comes from."""
+    """Human judgements, and the file that they come from."""
 
     rows: Judgements
     source: str
 
     @property
     def count(self) -> int:
-        """How many people."""
+        """Number of people."""
         return len({row.rater for row in self.rows})
 
 
 def people_among(rows: Judgements, source: str) -> People:
-    """Take the judgements of people.
+    """Select the judgements by people.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def people_among(rows: Judgements, source: str) -> People:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the analyses of all judges share.
+    """The data that the analyses of all judges share.
 
     Attributes
     ----------
@@ -98,25 +98,25 @@ class Basis:
 
 
 def answer_variance(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """Variance of an answer from run to run, by two answers to the same; NaN of fewer than two."""
+    """Estimate the variance of an answer between repeated requests; NaN for fewer than two."""
     return float(((first - second) ** 2).mean() / 2) if len(first) > 1 else math.nan
 
 
 def first_answers(rows: Sequence[Answer]) -> list[Answer]:
-    """Take the answers that scores rest on, without those to what was asked again."""
+    """Select the answers that scores rest on: the first of each inquiry."""
     return [row for row in rows if row.repeat == 0]
 
 
 def of_share(share: ObservedShare) -> JudgedValue:
-    """Return a share as an estimate."""
+    """Return a share with its interval."""
     return JudgedValue(share.value, share.interval, round(share.total), share.reason)
 
 
 def of_agreement(agreement: AgreementCoefficient) -> JudgedValue:
-    """Return a coefficient of agreement as an estimate."""
+    """Return a coefficient of agreement with its interval."""
     return JudgedValue(agreement.value, agreement.interval, agreement.items, agreement.reason)
 
 
 def of_correlation(correlation: Correlation) -> JudgedValue:
-    """Return a correlation as an estimate."""
+    """Return a correlation with its interval."""
     return JudgedValue(correlation.value, correlation.interval, correlation.n, correlation.reason)

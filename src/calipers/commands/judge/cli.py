@@ -1,4 +1,4 @@
-"""``calipers judge``: language models judge samples, and are judged as instruments."""
+"""``calipers judge``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

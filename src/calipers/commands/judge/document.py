@@ -1,4 +1,4 @@
-"""A judging ──► a document: what judges make of the systems, and how good the judges are."""
+"""The document of a judging: scores of the systems by each judge, and the quality of the judges."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Answered = tuple[str, JudgedQuestion]
 
 
 def document(judging: Judging) -> Document:
-    """Return all that a judging shows."""
+    """Return the document of a judging: its tables and notes."""
     blocks: tuple[Block, ...] = (
         *(_scores(judging, judge) for judge in judging),
         _instrument(judging),

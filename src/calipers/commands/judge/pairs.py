@@ -1,4 +1,4 @@
-"""One question about pairs of texts, as one judge answered it: scores, biases, beside people.
+"""One judge's answers to one question on pairs: scores, biases, agreement with people.
 
 Systems are scored by the Bradley-Terry model. Answers about one context are alike, so that
 intervals count contexts: both orders of a pair, and all pairs of systems that continue the same
@@ -45,7 +45,7 @@ SCALE = 100.0
 
 
 def question_of_pairs(rows: Sequence[PairJudgement], question: str, basis: Basis) -> JudgedQuestion:
-    """Analyse the answers of a judge to one question about pairs."""
+    """Analyse one judge's answers to one question on pairs."""
     pairs, level = rated_pairs(rows, question), basis.level
     first = pairs.select(pairs.repeat == 0)
     contexts = _contexts(first, basis)
@@ -80,7 +80,7 @@ def pairs_beside(
 
 
 def rated_pairs(rows: Sequence[PairJudgement], question: str) -> RatedPairs:
-    """Read the answers to one question as columns."""
+    """Arrange the answers to one question as columns."""
     answered = [row for row in rows if question in row.answers]
     return count_rated_pairs(
         [row.a for row in answered],

@@ -1,4 +1,4 @@
-"""One question about single texts or batches, as one judge answered it: means, beside people."""
+"""One judge's ratings of single texts or batches: means, reliability, agreement with people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from calipers.uncertainty.rater_agreement import krippendorff_alpha, share_of
 
 
 def question_of_ratings(rows: Sequence[Rating], question: Question, basis: Basis) -> JudgedQuestion:
-    """Analyse the ratings of a judge on one question."""
+    """Analyse one judge's ratings on one question."""
     name = question.name
     answered = [row for row in rows if name in row.answers]
     repeats = _repeats(answered, name)

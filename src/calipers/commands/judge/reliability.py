@@ -1,4 +1,4 @@
-"""What the answers of judges say of the systems, and of the judges as instruments.
+"""Analyses of all judges: the scores of the systems, and how reliable the judges are.
 
 Each question of each judge is analysed by its task (:mod:`~calipers.commands.judge.pairs`,
 :mod:`~calipers.commands.judge.ratings`), every two judges are put beside each other, and what makes
@@ -27,7 +27,7 @@ CLEAR_BIAS = 0.05
 
 @dataclass(frozen=True)
 class Reliability:
-    """What is known of all judges, and the warnings that follow from it."""
+    """The analyses of all judges, and the warnings that follow from them."""
 
     judges: Mapping[str, Judge]
     between: tuple[BetweenJudges, ...]

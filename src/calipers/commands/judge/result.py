@@ -1,4 +1,4 @@
-"""What language models as judges make of systems, and how good they are as instruments."""
+"""Judgements of systems by language models, and how reliable these are as judges."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class JudgedValue(Plain):
 
 @dataclass(frozen=True)
 class JudgedSystem(Plain):
-    """What a judge makes of one system.
+    """One system by one judge.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class JudgedSystem(Plain):
 
 @dataclass(frozen=True)
 class WithPeople(Plain):
-    """A judge beside people who answered the same question.
+    """Agreement of a judge with people who answered the same question.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class WithPeople(Plain):
 
 @dataclass(frozen=True)
 class JudgedQuestion(ByKey[JudgedSystem], Plain):
-    """One question of the rubric, as one judge answered it.
+    """One judge's answers to one question of the rubric.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class JudgedQuestion(ByKey[JudgedSystem], Plain):
 
 @dataclass(frozen=True)
 class Judge(ByKey[JudgedQuestion], Plain):
-    """One language model as a judge.
+    """A language model as a judge: its scores of the systems, and its reliability.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Judge(ByKey[JudgedQuestion], Plain):
 
 @dataclass(frozen=True)
 class BetweenJudges(Plain):
-    """Two judges beside each other, on one question.
+    """Agreement of two judges on one question.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class BetweenJudges(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judging(Named[Judge], Result):
-    """What judges make of systems, and the judges as instruments: print it, look values up.
+    """Scores of systems by judges, and the reliability of the judges: print it, look values up.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class Judging(Named[Judge], Result):
 
 @dataclass(frozen=True)
 class PlannedJudge(Plain):
-    """What one judge would be asked.
+    """The requests planned for one judge, and their cost.
 
     Attributes
     ----------
@@ -370,7 +370,7 @@ class PlannedJudge(Plain):
 
 @dataclass(frozen=True, repr=False)
 class JudgingPlan(Plain):
-    """What judging would ask and cost, before anything is asked.
+    """The requests that judging would make and their cost, before anything is sent.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ class JudgingPlan(Plain):
 
     @property
     def cost(self) -> float | None:
-        """Of all judges; None without a price."""
+        """Cost of all judges; None without a price."""
         costs = [judge.cost for judge in self.judges if judge.cost is not None]
         return sum(costs) if costs else None
 

@@ -1,4 +1,4 @@
-"""``judge``: language models judge samples, and are judged as instruments.
+"""``judge``: have language models judge samples, and measure their reliability.
 
 Which texts are shown depends on the files and the seed alone, so that people and several models
 judge the same ones (:mod:`calipers.judgements.items`). Every answer is saved as it came, in a file
@@ -46,7 +46,7 @@ from calipers.progress import Silent
 
 @keywords_of(JudgeOptions)
 def judge(generated: Any, options: JudgeOptions) -> Judging:
-    """Have language models judge samples, and measure how far they can be trusted.
+    """Have language models judge samples, and measure how reliable their judgements are.
 
     Pairs of texts are compared in both orders on three questions in five steps (Pillutla et al.,
     JMLR 2023, appendix E), single texts rated for quality from 1 to 5 on three scales, batches of
@@ -143,7 +143,7 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
 
 @keywords_of(JudgeOptions)
 def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
-    """Estimate what judging would ask and cost; nothing is asked and no model loaded.
+    """Estimate the requests and the cost of judging, without sending or loading anything.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
 
 @dataclass(frozen=True)
 class Study:
-    """What is judged, and by which questions."""
+    """The items to be judged, and the questions on them."""
 
     rubric: Rubric
     systems: tuple[str, ...]
@@ -217,7 +217,7 @@ class Study:
 
 
 def open_study(generated: Any, options: JudgeOptions) -> Study:
-    """Read the rubric and the samples, and choose what is shown.
+    """Read the rubric and the samples, and choose the items.
 
     Raises
     ------

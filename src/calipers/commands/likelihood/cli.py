@@ -1,4 +1,4 @@
-"""``calipers likelihood``: how likely a language model finds texts."""
+"""``calipers likelihood``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ LIKELIHOOD_NOTE = (
 
 
 class LikelihoodPage(CommandPage):
-    """The page of ``calipers likelihood``: it names the families of its metrics too."""
+    """The help page of ``calipers likelihood``, which also lists the families of its metrics."""
 
     def further_sections(self) -> list[str]:
-        """List the families."""
+        """List the families of metrics."""
         from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES
 
         families = [(family.name, family.members) for family in LIKELIHOOD_FAMILIES.values()]

@@ -1,4 +1,4 @@
-"""Negative controls: samplers that write nonsense on purpose, made from the reference alone.
+"""Naive samplers: texts without meaning made from the reference alone, as negative controls.
 
 Generation perplexity says how predictable texts are, and the entropy of tokens within a text
 whether it repeats itself. Texts without any sense can be good by both ("Hacking Generative
@@ -49,7 +49,7 @@ Fit = Callable[[Sequence[str]], LanguageModel]
 
 
 def naive_samples(texts: Sequence[str], *, seed: int, fit: Fit) -> dict[str, list[str]]:
-    """Write as many texts as there are, by each naive sampler.
+    """Write as many texts as the reference has, by each naive sampler.
 
     Parameters
     ----------

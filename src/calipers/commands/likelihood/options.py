@@ -218,5 +218,5 @@ class LikelihoodOptions(Running, Loading, Tagged, Seeded, Sizes):
 
     @property
     def ends(self) -> str:
-        """The convention for marks that end texts: ``"cut"``, ``"count"`` or ``"keep"``."""
+        """The convention for end-of-text tokens: ``"cut"``, ``"count"`` or ``"keep"``."""
         return self.end_of_text or ("keep" if self.suite is None else "cut")

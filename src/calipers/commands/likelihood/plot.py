@@ -1,4 +1,4 @@
-"""Likelihoods ──► the plane of generation perplexity and entropy of tokens within a text.
+"""The plane of generation perplexity and entropy of tokens within a text.
 
 As papers on diffusion language models draw it (arXiv 2604.02718, 2606.08417): what lies to the left
 repeats itself, what lies below is more predictable than the reference, what lies above less.
@@ -39,7 +39,7 @@ LINE: Look = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2)), "zorder
 
 
 def entropy_plane_plot(likelihoods: LikelihoodComparison) -> Plot:
-    """Show every system by both numbers with their intervals; lines cross at the reference.
+    """Plot every system by both numbers with intervals, with lines through the reference.
 
     Negative controls are grey.
 

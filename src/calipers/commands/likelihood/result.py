@@ -1,4 +1,4 @@
-"""What ``likelihood`` found: how likely a language model finds the texts of each set."""
+"""The result of ``likelihood``: how likely a language model finds the texts of each set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from calipers.results.texts import TextComparison
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LikelihoodComparison(TextComparison, Drawn):
-    """How likely a language model finds the texts of several systems, beside a reference.
+    """Likelihoods of several systems' texts under a language model, beside a reference.
 
     It is looked up, printed, saved and written as a :class:`TextComparison`
     is; ``comparison["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.

@@ -1,4 +1,4 @@
-"""``likelihood``: how likely a language model finds texts, alone or beside those of a reference."""
+"""``likelihood``: score texts by a language model, alone or beside those of a reference."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ FIRST_ROW = 2**20
 
 @keywords_of(LikelihoodOptions)
 def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparison:
-    """Tell of each set of texts how likely a language model finds it.
+    """Tell for each set of texts how likely a language model finds it.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ class _Scoring:
 
 
 def treatment(options: LikelihoodOptions) -> dict[str, object]:
-    """How texts were cut before they were scored, as signatures say it."""
+    """Describe how texts were cut before they were scored, as signatures state it."""
     pins: dict[str, object] = {} if options.ends == "keep" else {"end_of_text": options.ends}
     return pins | ({} if options.match_length is None else {"match_length": options.match_length})
 
@@ -500,7 +500,7 @@ def _behind_prompts(inputs: Inputs) -> Inputs:
 
 
 def behind_prompts(samples: SampleSet) -> SampleSet:
-    """Take its prompt off every text that begins with it, since it is read before the text.
+    """Remove its prompt from every text that begins with it, since the model is given the prompt.
 
     Raises
     ------
@@ -710,7 +710,7 @@ def _last(name: str) -> str:
 
 
 def written_by(samples: SampleSet) -> tuple[str, str] | None:
-    """Tell which model wrote a set, and its revision, as the first row of its file says.
+    """Return the model that wrote a set, and its revision, from the first row of its file.
 
     In the fields ``model`` and ``revision``, as ``calipers generate`` writes them; None where the
     row does not tell.

@@ -1,4 +1,4 @@
-"""``calipers metrics``: what can be measured, and what each number means."""
+"""``calipers metrics``: its arguments, and the list or page that it prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue as data ──► a list by family, or the page of one metric."""
+"""The list of metrics by family, and the page of one metric, as text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ALONE = "A name that a family and a metric share means the metric if a colon fol
 
 
 def text_of(names: Sequence[str], width: int) -> str:
-    """List what families stand for, and write a page for each metric that is named."""
+    """List the metrics of families, and write a page for each metric that is named."""
     parts, feet, shared = [], dict[str, None](), dict[str, None]()
     for name in names or ["all", TEXT, LIKELIHOOD]:
         scored = is_likelihood_name(name)
@@ -83,7 +83,7 @@ def list_text(data: Sequence[Data], questions: Mapping[str, str], width: int) ->
 
 
 def page_text(data: Data, width: int) -> str:
-    """Write all that is known of one metric."""
+    """Write the page of one metric."""
     width = max(NARROWEST, min(width, WIDEST))
     base = data["key"].partition(":")[0]
     head = f"{_bold(data['key'])}  in tables: {_label(data)}"

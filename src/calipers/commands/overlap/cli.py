@@ -1,4 +1,4 @@
-"""``calipers overlap``: systems against each other, without a reference."""
+"""``calipers overlap``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

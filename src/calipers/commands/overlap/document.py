@@ -1,4 +1,4 @@
-"""An overlap ──► a document: a matrix of precision and recall by each view, and what it means."""
+"""The document of an overlap: matrices of precision and recall by view, and relations of pairs."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ KINDS = {
 
 
 def document(overlap: Overlap) -> Document:
-    """Return what the screen shows of an overlap: of many systems, a line for each."""
+    """Return the document for the screen: for many systems, one line for each."""
     return _document(overlap, whole=len(overlap.systems) <= IN_FULL)
 
 
 def whole(overlap: Overlap) -> Document:
-    """Return all tables, with the matrix of every pair, as a page or a paper shows them."""
+    """Return all tables, with the matrix of every pair, for pages and papers."""
     return _document(overlap, whole=True, page=True)
 
 

@@ -1,4 +1,4 @@
-"""How far several systems overlap, and what each pair is to each other in words.
+"""The overlap of several systems, and the relation of each pair in words.
 
 Of systems a and b, one share tells how much of b lies inside the support of a, the other how much
 of a lies inside that of b (Le Bronnec et al., ACL 2024, section 5.5: precision and recall with one
@@ -39,7 +39,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Share:
-    """How much of one system lies inside the support of another.
+    """The share of one system that lies inside the support of another.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Share:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """From where on the share counts as all, and up to where as none."""
+        """The shares from which on nearly all, and up to which nearly nothing, lies inside."""
         scale = self.ceiling if self.ceiling >= LEAST_CEILING else 1.0
         return NEARLY_ALL * scale, NEARLY_NONE * scale
 
@@ -76,17 +76,17 @@ class Share:
 
     @property
     def spread(self) -> float:
-        """Its standard deviation; that of a share of n independent draws where there is none."""
+        """Standard deviation of the share; where none was measured, that of n independent draws."""
         chance = math.sqrt(self.value * (1 - self.value) / self.n)
         return self.sd if math.isfinite(self.sd) else chance
 
     @property
     def uncertain(self) -> bool:
-        """Whether the spread reaches across a limit."""
+        """Whether the share is less than its spread away from a limit."""
         return any(abs(self.value - limit) < self.spread for limit in self.limits)
 
     def percent(self, *, rest: bool = False) -> str:
-        """Write the share, or the `rest` that is missing to one.
+        """Write the share as a percentage, or with `rest` its complement.
 
         It has as many digits, up to two, as put it on the same side of every limit as the number.
 
@@ -110,7 +110,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Relation(Plain):
-    """What a pair of systems is to each other in one view.
+    """The relation of a pair of systems in one view.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Relation(Plain):
 
     @property
     def relation(self) -> Kind:
-        """The pair in one word."""
+        """The relation in one word."""
         if self.b_in_a.nearly_all and self.a_in_b.nearly_all:
             return "cover_each_other"
         if self.b_in_a.nearly_all:
@@ -140,12 +140,12 @@ class Relation(Plain):
 
     @property
     def about(self) -> bool:
-        """Whether the spread could change the word."""
+        """Whether the spread of the shares could change the relation."""
         return self.b_in_a.uncertain or self.a_in_b.uncertain
 
     @property
     def sentence(self) -> str:
-        """The pair in words, with the names and the shares."""
+        """The relation in one sentence, with names and shares."""
         a, b = self.a, self.b
         match self.relation:
             case "b_within_a":
@@ -193,7 +193,7 @@ def _within(inner: str, outer: str, inside: Share, covered: Share) -> str:
 
 @dataclass(frozen=True)
 class OverlapSystem(Plain):
-    """One system: what is known of it as a whole, and of each of its files.
+    """One system: what is known of all its samples, and of each of its files.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class OverlapSystem(Plain):
 
     @property
     def name(self) -> str:
-        """What the system is called."""
+        """Name of the system."""
         return self.summary.name
 
     def _outline(self) -> Mapping[str, Any]:
@@ -222,7 +222,7 @@ class OverlapSystem(Plain):
 
 @dataclass(frozen=True, eq=False)
 class OverlapView(Plain):
-    """The matrices of one view; row i is the system held as reference, column j the judged one.
+    """Matrices of one view: row i is the system as reference, column j the evaluated system.
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ class OverlapView(Plain):
 
     @property
     def recall(self) -> Matrix:
-        """Share of system i inside the support of system j: the precision of the swapped pair."""
+        """Share of system i inside the support of system j: precision with the sides exchanged."""
         return self.precision.T
 
     @property
@@ -272,7 +272,7 @@ class OverlapView(Plain):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """What each pair of systems is to each other, in order; none of a pair without shares."""
+        """Relations of all pairs of systems, in order, except pairs without shares."""
         pairs = combinations(range(len(self.names)), 2)
         return tuple(
             Relation(self.names[i], self.names[j], self._share(i, j), self._share(j, i))
@@ -288,7 +288,7 @@ class OverlapView(Plain):
 
 @dataclass(frozen=True)
 class SharedRow(Plain):
-    """A text of one system that another has too.
+    """A text of one system that also occurs in another.
 
     Attributes
     ----------
@@ -333,18 +333,18 @@ class SharedTexts(Plain):
 
     @property
     def verbatim(self) -> int:
-        """How many are the same word for word."""
+        """Number of texts that are identical."""
         return sum(row.verbatim for row in self.rows)
 
     @property
     def near(self) -> int:
-        """How many are nearly the same."""
+        """Number of texts that are nearly identical."""
         return len(self.rows) - self.verbatim
 
 
 @dataclass(frozen=True)
 class TextSearch(Plain):
-    """Which systems share texts, and what could be seen.
+    """Texts that systems share, and how the search was limited.
 
     Attributes
     ----------
@@ -372,7 +372,7 @@ class TextSearch(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlap(ByName[OverlapView], Result):
-    """Every system against every other, without a reference: print it, or read its matrices.
+    """Overlap of every pair of systems, without a reference: print it, or read its matrices.
 
     Attributes
     ----------
@@ -407,7 +407,7 @@ class Overlap(ByName[OverlapView], Result):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """What each pair is to each other by the main view; ``overlap["form"].relations``."""
+        """Relations of all pairs in the main view; ``overlap["form"].relations`` in another."""
         return next(iter(self.views.values())).relations
 
     _noun = "view"

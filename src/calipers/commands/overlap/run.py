@@ -1,4 +1,4 @@
-"""``overlap``: every system against every other, without a reference."""
+"""``overlap``: compare every system with every other, without a reference."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from calipers.unicode.written_words import BOTH, CHARACTERS, WORDS
 
 @keywords_of(OverlapOptions)
 def overlap(systems: Any, options: OverlapOptions) -> Overlap:
-    """Tell for every pair of systems how much of each lies inside the support of the other.
+    """Tell for every pair of systems how much of each lies inside the other's support.
 
     No system is the right one. Each is held in turn as the reference of every other, and precision
     and recall then tell whether one lies within the other, they overlap, or are disjoint

@@ -1,4 +1,4 @@
-"""Texts that two systems share, verbatim or nearly so: copies of one system's answers, or leaks.
+"""Texts that two systems share, verbatim or nearly so: copied answers or leaks.
 
 Shares of support do not show them: among 250 answers to the same prompts, 50 copied ones lie inside
 the support of the other as the other answers do. So texts are compared with each other, whole.
@@ -26,7 +26,7 @@ SEEN = 0.01
 
 
 def search_texts(inputs: Inputs, *, seed: int) -> TextSearch | None:
-    """Tell which texts every two systems share, as they are compared; None without texts.
+    """Find the texts that every two systems share, in the form compared; None without texts.
 
     Rows are those of the files as they were given, also where sets were cut.
     """

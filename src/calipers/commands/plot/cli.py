@@ -1,4 +1,4 @@
-"""``calipers plot``: figures for papers and notebooks, drawn from saved results."""
+"""``calipers plot``: its arguments, and the figure that it draws from a saved result."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ EXAMPLES = (
 
 @options_class
 class FigureOptions(Group):
-    """The options of ``plot``; None where nothing was typed, since most plots take few of them."""
+    """The options of ``plot``; None where one was not given, since most plots take few of them."""
 
     view: str | None = option(
         None,
@@ -192,10 +192,10 @@ class FigureOptions(Group):
 
 
 class PlotPage(CommandPage):
-    """The page of ``calipers plot``: it names the kinds of plots too."""
+    """The help page of ``calipers plot``, which also lists the kinds of plots."""
 
     def choices(self) -> list[str]:
-        """List the kinds."""
+        """List the kinds of plots."""
         return [
             section("Kinds", columns([(name, kind.shows) for name, kind in plot_kinds().items()]))
         ]
@@ -272,7 +272,7 @@ def _check_figure(path: str) -> None:
 
 
 def read_x(x: str | None, by: str | None) -> dict[str, Any]:
-    """Read ``--x`` and ``--by``: words stay as they are, a table gives a value for each system.
+    """Parse ``--x`` and ``--by``: names stay as they are, a table gives a value for each system.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def read_x(x: str | None, by: str | None) -> dict[str, Any]:
 
 
 def read_input(path: str, kind: str) -> Result:
-    """Read the result that a plot is drawn from, and refuse what the plot is not drawn from.
+    """Read the result to be drawn, and refuse one that the plot cannot show.
 
     Raises
     ------

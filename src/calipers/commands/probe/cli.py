@@ -1,4 +1,4 @@
-"""``calipers probe``: which changes to texts does an embedder detect?"""
+"""``calipers probe``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

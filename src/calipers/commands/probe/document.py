@@ -1,4 +1,4 @@
-"""A probe ──► a document: which changes of texts each view of an embedder detects."""
+"""The document of a probe: which changes of texts each view of an embedder detects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STYLES: dict[Word, str] = {"sees": "bold", "hardly": "", "blind": "yellow"}
 
 
 def document(probe: Probe) -> Document:
-    """Return all that a probe shows."""
+    """Return the document of a probe: its tables and notes."""
     samples = [(short(probe.samples.name), probe.samples)]
     blocks: tuple[Block, ...] = (
         *(_table(probe, view) for view in probe),
@@ -108,7 +108,7 @@ def _value(score: float) -> ScoreCell:
 
 
 def signed(gap: float) -> str:
-    """Write a gap with its sign; one that rounds to zero has none."""
+    """Write a gap with its sign; without one where it rounds to zero."""
     if defined(gap) is None:
         return MISSING
     text = f"{gap:+.3f}"
@@ -116,7 +116,7 @@ def signed(gap: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share; one that is not all or none never looks like it."""
+    """Write a share as a percentage; 0 % and 100 % only where they are exact."""
     rounded = f"{100 * share:.0f} %"
     if rounded == "100 %" and share < 1:
         return ">99 %"

@@ -1,4 +1,4 @@
-"""Known changes of texts: each a pure function of a text and a source of randomness, by its name.
+"""Known changes of texts, by name: each a pure function of a text and a random generator.
 
 Word shuffles are those of Pillutla et al., JMLR 2023, figure 16. Words are what stands between
 white space, which stays where it is, and characters of scripts without spaces
@@ -34,7 +34,7 @@ _SENTENCE = re.compile(
 
 
 def shuffle_words(text: str, rng: random.Random) -> str:
-    """Put the words of a text in another order, a random one.
+    """Shuffle the words of a text.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def shuffle_words(text: str, rng: random.Random) -> str:
 
 
 def swap_words(text: str, rng: random.Random) -> str:
-    """Let a tenth of the words, at least one, change places with the next."""
+    """Exchange a tenth of the words, at least one, with the word that follows."""
     words, gaps = _parts(text)
     firsts = list(range(len(words) - 1))
     rng.shuffle(firsts)
@@ -61,7 +61,7 @@ def swap_words(text: str, rng: random.Random) -> str:
 
 
 def shuffle_sentences(text: str, rng: random.Random) -> str:
-    """Put the sentences of a text in another order, a random one, each whole.
+    """Shuffle the sentences of a text, each kept whole.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def shuffle_sentences(text: str, rng: random.Random) -> str:
 
 
 def cut_in_half(text: str, rng: random.Random) -> str:
-    """Keep the first half of the words, or of the letters where there is one word.
+    """Keep the first half of the words, or of the letters of a single word.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def cut_in_half(text: str, rng: random.Random) -> str:
 
 
 def lower_case(text: str, rng: random.Random) -> str:
-    """Write every letter small."""
+    """Convert every letter to lower case."""
     return text.lower()
 
 
@@ -115,7 +115,7 @@ def misspell(text: str, rng: random.Random) -> str:
 
 
 def repeat_end(text: str, rng: random.Random) -> str:
-    """Say the last sentence repeated three more times.
+    """Append three copies of the last sentence.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def repeat_end(text: str, rng: random.Random) -> str:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return where each sentence of a text starts and ends, white space around it left out."""
+    """Return the start and end of each sentence of a text, without surrounding white space."""
     ends = [mark.end() for mark in _SENTENCE.finditer(text)]
     bounds = [0, *ends, *([len(text)] if not ends or ends[-1] < len(text) else [])]
     spans = []
@@ -180,7 +180,7 @@ def _share_of(words: int) -> int:
 
 @dataclass(frozen=True)
 class Change:
-    """One way to change texts.
+    """A named change of texts.
 
     Attributes
     ----------
@@ -200,12 +200,12 @@ class Change:
     function: Callable[[str, random.Random], str]
 
     def apply(self, text: str, *, seed: str) -> str:
-        """Change one text; the same seed gives the same text, on every machine."""
+        """Change one text; the same seed gives the same text on every machine."""
         return self.function(text, random.Random(f"{self.name}/{seed}"))
 
 
 def change_set(samples: SampleSet, change: Change, *, seed: int) -> tuple[SampleSet, list[bool]]:
-    """Change every text of a set; tell which came out other than they went in.
+    """Change every text of a set, and tell which texts were altered.
 
     A text's change depends on the text's row and the seed alone.
     """

@@ -1,4 +1,4 @@
-"""Which known changes of texts a view of an embedder detects: scores, and a verdict by a rule.
+"""Which known changes of texts each view of an embedder detects: scores, and verdicts by a rule.
 
 Texts and changed texts are scored against other texts of the same kind, over several random halves.
 A view *sees* a change if some metric moves by at least `CLEAR` and by more than the noise; it
@@ -38,7 +38,7 @@ Word = Literal["sees", "hardly", "blind", "few changed", "no change"]
 
 @dataclass(frozen=True)
 class Move(Plain):
-    """How a metric moves when texts are changed.
+    """The change of a metric when texts are changed.
 
     Attributes
     ----------
@@ -62,34 +62,34 @@ class Move(Plain):
 
     @property
     def value(self) -> float:
-        """What changed texts score, the mean over the halvings."""
+        """Score of the changed texts: the mean over the halvings."""
         return _mean(self.values)
 
     @property
     def unchanged(self) -> float:
-        """What unchanged texts score, the mean over the halvings."""
+        """Score of the unchanged texts: the mean over the halvings."""
         return _mean(self.ceiling)
 
     @property
     def gap(self) -> float:
-        """The mean score of changed texts less that of unchanged ones."""
+        """Mean score of the changed texts minus that of the unchanged ones."""
         return _mean([v - c for v, c in zip(self.values, self.ceiling, strict=True)])
 
     @property
     def noise(self) -> float:
-        """How far the score moves by chance from one halving to another."""
+        """Chance variation of the score from one halving to another."""
         finite = [value for value in self.ceiling if math.isfinite(value)]
         spread = float(np.std(finite, ddof=1)) if len(finite) > 1 else 0.0
         return max(self.least_noise, 2 * spread)
 
     @property
     def beyond(self) -> bool:
-        """Whether it moves beyond the noise."""
+        """Whether the gap exceeds the noise."""
         return abs(self.gap) > self.noise + 1e-12
 
     @property
     def clear(self) -> bool:
-        """Whether it moves far beyond the noise."""
+        """Whether the gap exceeds the noise and is large."""
         return self.beyond and abs(self.gap) >= CLEAR - 1e-12
 
     def _outline(self) -> Mapping[str, Any]:
@@ -120,7 +120,7 @@ class Move(Plain):
 
 @dataclass(frozen=True)
 class ProbedChange(ByKey[Move], Plain):
-    """How one view responds to one change.
+    """The response of one view to one change.
 
     Attributes
     ----------
@@ -145,9 +145,7 @@ class ProbedChange(ByKey[Move], Plain):
 
     @property
     def verdict(self) -> Word:
-        """Whether the view sees the change: ``"sees"``, ``"hardly"``, ``"blind"``, or that too few
-        texts were altered to tell.
-        """
+        """Whether the view detects the change, in one word such as ``"sees"`` or ``"blind"``."""
         return verdict(self.moves, self.altered)
 
     _noun = "metric"
@@ -174,7 +172,7 @@ class ProbedChange(ByKey[Move], Plain):
 
 @dataclass(frozen=True, eq=False)
 class ProbedView(ByName[ProbedChange], Plain):
-    """How one view responds to every change.
+    """The responses of one view to every change.
 
     Attributes
     ----------
@@ -207,7 +205,7 @@ class ProbedView(ByName[ProbedChange], Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Probe(ByName[ProbedView], Result):
-    """Which known changes an embedder detects: print it, or look verdicts up.
+    """The known changes that an embedder detects: print it, or look verdicts up.
 
     Attributes
     ----------
@@ -289,7 +287,7 @@ class Probe(ByName[ProbedView], Result):
 
 
 def verdict(moves: Sequence[Move], altered: float) -> Word:
-    """Say in a word whether a view sees a change; `altered` is the share of texts it altered."""
+    """Return the verdict on a change in one word; `altered` is the share of altered texts."""
     if altered == 0:
         return "no change"
     if altered < ENOUGH:

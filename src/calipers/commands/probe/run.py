@@ -1,4 +1,4 @@
-"""``probe``: which changes of texts an embedder detects, by texts that were changed on purpose."""
+"""``probe``: test which changes of texts an embedder detects, by changing texts on purpose."""
 
 from __future__ import annotations
 
@@ -231,14 +231,14 @@ def _check_halves(texts: SampleSet, given: int, k: int) -> None:
 
 @dataclass(frozen=True)
 class Halves:
-    """One random halving: rows of the reference, and rows that are changed and judged."""
+    """One random halving: rows of the reference half, and rows that are changed and evaluated."""
 
     reference: Rows
     judged: Rows
 
     @classmethod
     def draw(cls, n: int, *, seed: int, halving: int) -> Halves:
-        """Divide n rows into two halves of equal size; of an odd number one row is left out."""
+        """Divide n rows into two halves of equal size, leaving one row out where n is odd."""
         order = np.random.default_rng([seed, halving]).permutation(n)
         half = n // 2
         return cls(np.sort(order[:half]), np.sort(order[half : 2 * half]))
@@ -254,7 +254,7 @@ class Sides:
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Embeds the texts and their changed versions, each once where the embedder allows it.
+    """Vectors of the texts and of their changed versions, each embedded once where possible.
 
     An embedder that is fitted to the reference is fitted to each reference half anew.
 
@@ -359,14 +359,14 @@ def _moved_share(unchanged: Embeddings, changed: Embeddings, view: str, altered:
 
 @dataclass(frozen=True, eq=False)
 class Halvings:
-    """All halvings of a probe, by the views of the embedder and the metrics of any view."""
+    """All halvings of a probe, by view of the embedder and metric."""
 
     views: tuple[str, ...]
     metrics: tuple[str, ...]
     scored: Sequence[ScoredHalving]
 
     def change(self, view: str, change: Change, *, altered: float, tie: float) -> ProbedChange:
-        """Bring together the results of one change in one view.
+        """Collect the results of one change in one view.
 
         Parameters
         ----------

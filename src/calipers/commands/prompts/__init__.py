@@ -1,4 +1,4 @@
-"""``calipers prompts``."""
+"""``calipers prompts``: compare systems that answered the same prompts."""
 
 from calipers.command import Command, PlotKind
 

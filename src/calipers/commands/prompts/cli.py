@@ -1,4 +1,4 @@
-"""``calipers prompts``: answers to the same prompts, how varied they are and how alike."""
+"""``calipers prompts``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to the same prompts ──► a document: scores, how alike systems answer, and tests."""
+"""The document of answers to the same prompts: scores, similarity of the systems, and tests."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ LISTED_IN_FULL = 100
 
 
 def document(answers: ByPrompt) -> Document:
-    """Give what the screen shows of answers to the same prompts: of many sets, a line for each."""
+    """Return the document for the screen: for many sets, one line for each."""
     return _document(answers, whole=len(answers.sets) <= IN_FULL)
 
 
 def whole(answers: ByPrompt) -> Document:
-    """Return all tables, with the matrix of every pair, as a page or a paper shows them."""
+    """Return all tables, with the matrix of every pair, for pages and papers."""
     return _document(answers, whole=True)
 
 
@@ -231,7 +231,7 @@ def _mean_likeness(likeness: Homogeneity, name: str) -> float:
 
 
 def verdict(answers: ByPrompt) -> Iterator[Words]:
-    """Say who is most like whom, which families there are, and who is distinguishable."""
+    """Describe which systems are most alike, their families, and which are distinguishable."""
     likeness, names = answers.homogeneity, [row.name for row in answers.sets]
     if len(names) > 2:
         pairs = likeness.most_alike()[: PAIRS if len(names) > PAIRS else 2]

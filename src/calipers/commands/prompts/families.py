@@ -1,4 +1,4 @@
-"""Families of systems: which answer the same prompts most alike, and the order that shows it.
+"""Families of systems that answer the same prompts alike, by hierarchical clustering.
 
 Sets are joined by average linkage: the two groups whose members answer most alike on average come
 together first. The leaves of that tree are ordered so that neighbours are as alike as they can be
@@ -32,7 +32,7 @@ FEWEST = 8
 
 @dataclass(frozen=True)
 class Merge(Plain):
-    """Two groups of sets that come together.
+    """Two groups of sets that are joined.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Merge(Plain):
 
 @dataclass(frozen=True)
 class Families(Plain):
-    """Who is most like whom.
+    """A hierarchical clustering of sets by similarity, and the order of its leaves.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Families(Plain):
 
 
 def families_of(names: Sequence[str], likeness: NDArray[np.float64]) -> Families:
-    """Order sets by how alike they are, and find their families.
+    """Cluster sets by similarity, and order them so that similar ones are adjacent.
 
     Parameters
     ----------

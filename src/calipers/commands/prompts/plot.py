@@ -1,4 +1,4 @@
-"""Answers by prompt ──► a heat map of how alike systems answer, with the tree of their families.
+"""The heat map of how alike systems answer the same prompts, with the tree of their families.
 
 Neighbours are alike. With few sets, every value is written in its cell; with more, the scale begins
 at the least alike pairs but for outliers, so that families show as squares along the diagonal, each
@@ -51,7 +51,7 @@ NAME = 0.135
 
 
 def homogeneity_plot(answers: ByPrompt) -> Plot:
-    """Show how alike sets answer the same prompts; the diagonal is how alike each answers itself.
+    """Show how alike sets answer the same prompts; the diagonal is the similarity within a set.
 
     Neighbours are alike. Of up to 16 sets every value is written in its cell, and white is as alike
     as samples of different prompts are; of more, the tree of families stands beside the map. A grey

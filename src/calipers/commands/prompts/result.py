@@ -1,4 +1,4 @@
-"""Answers to the same prompts: scores over prompts, tests, and how alike systems answer.
+"""The result of ``prompts``: scores over prompts, tests, and how alike systems answer.
 
 How alike two systems answer is the mean cosine of an answer of one and an answer of the other to
 the same prompt, beside how alike each answers itself. With s_ij that mean over prompts,
@@ -57,7 +57,7 @@ class PromptSet(ByKey[Score], Plain):
 
     @property
     def name(self) -> str:
-        """What the set is called."""
+        """Name of the set."""
         return self.summary.name
 
     _noun = "score"
@@ -77,7 +77,7 @@ class PromptSet(ByKey[Score], Plain):
 
 @dataclass(frozen=True)
 class PromptTest(Plain):
-    """Whether two sets answer the same prompts differently, by one test.
+    """One test of whether two sets answer the same prompts differently.
 
     Attributes
     ----------
@@ -122,13 +122,13 @@ class PromptTest(Plain):
 
     @property
     def distinguishable(self) -> bool | None:
-        """Whether the sets differ at the level, corrected; None where they are not testable."""
+        """Whether the sets differ at the corrected level; None where they could not be tested."""
         return None if self.reason else self.adjusted <= round(1 - self.level, 12)
 
 
 @dataclass(frozen=True, eq=False)
 class Homogeneity(Plain):
-    """How alike sets answer the same prompts, beside how alike each answers itself.
+    """Similarity of the answers of every two sets to the same prompts, and within each set.
 
     Attributes
     ----------
@@ -160,17 +160,17 @@ class Homogeneity(Plain):
 
     @cached_property
     def families(self) -> Families:
-        """Which sets are most alike, and the order that shows it."""
+        """The hierarchical clustering of the sets."""
         return families_of(self.names, self.values)
 
     @property
     def order(self) -> list[int]:
-        """The places of the sets in an order in which neighbours are alike."""
+        """The order of the sets in which similar ones are adjacent."""
         places = {name: place for place, name in enumerate(self.names)}
         return [places[name] for name in self.families.order]
 
     def most_alike(self) -> list[tuple[str, str, float]]:
-        """Pairs of sets and how alike they are, the most alike first."""
+        """Pairs of sets with their similarity, the most similar first."""
         pairs = [
             (self.names[i], self.names[j], float(self.values[i, j]))
             for i, j in combinations(range(len(self.names)), 2)
@@ -179,7 +179,7 @@ class Homogeneity(Plain):
         return sorted(pairs, key=lambda pair: -pair[2])
 
     def alike(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of sets that answer as alike as each answers itself, as far as this tells.
+        """Pairs of sets that are not shown to be less similar to each other than within themselves.
 
         A pair of which one set has a single sample of each prompt is not among them: how alike that
         set answers itself is not known.
@@ -190,7 +190,7 @@ class Homogeneity(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ByPrompt(ByName[PromptSet], Drawn):
-    """Answers to the same prompts: print it, or read its scores, tests and matrix.
+    """Answers to the same prompts: print the result, or read its scores, tests and matrix.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class ByPrompt(ByName[PromptSet], Drawn):
 
     @property
     def sets(self) -> tuple[PromptSet, ...]:
-        """The reference, where there is one, and the systems."""
+        """The reference, if there is one, and the systems."""
         return (*(() if self.reference is None else (self.reference,)), *self.systems)
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:

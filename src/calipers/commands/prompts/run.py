@@ -1,4 +1,4 @@
-"""``by_prompt``: samples for the same prompts, scored prompt by prompt, pooled over prompts."""
+"""``prompts``: score samples for the same prompts prompt by prompt, and pool over prompts."""
 
 from __future__ import annotations
 

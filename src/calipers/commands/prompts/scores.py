@@ -1,4 +1,4 @@
-"""The scores of one set of answers over prompts, and how alike sets answer the same prompts."""
+"""Scores of one set of answers over prompts, and the similarity of sets prompt by prompt."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OF_SEVERAL = (
 
 @dataclass(frozen=True, eq=False)
 class PromptSamples:
-    """The samples of one set for prompts that all sets share, sorted by prompt.
+    """The samples of one set for the prompts that all sets share, sorted by prompt.
 
     Attributes
     ----------
@@ -75,39 +75,39 @@ class PromptSamples:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Samples of each prompt, shape ``(prompts,)``."""
+        """Number of samples of each prompt, shape ``(prompts,)``."""
         return np.bincount(self.prompts, minlength=self.count)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """Where the samples of each prompt begin, and the end, shape ``(prompts + 1,)``."""
+        """Positions at which the samples of each prompt begin, and the end; ``(prompts + 1,)``."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
     def similarity(self) -> Floats:
-        """How alike the samples of each prompt are, shape ``(prompts,)``."""
+        """Mean similarity of the samples of each prompt, shape ``(prompts,)``."""
         return similarity_within(self.vectors, self.prompts)
 
     def with_prompts(self) -> list[tuple[str, int]]:
-        """Every text with the place of its prompt."""
+        """Every text with the index of its prompt."""
         return list(zip(self.texts or (), self.prompts.tolist(), strict=True))
 
     def take(self, rows: NDArray[np.intp]) -> PromptSamples:
-        """Keep some samples, in their order."""
+        """Keep some samples, in the order given."""
         texts = None if self.texts is None else [self.texts[row] for row in rows.tolist()]
         further = {view: vectors[rows] for view, vectors in self.further.items()}
         vectors, prompts = self.vectors[rows], self.prompts[rows]
         return replace(self, vectors=vectors, texts=texts, prompts=prompts, further=further)
 
     def of_prompts(self, places: NDArray[np.intp]) -> PromptSamples:
-        """Keep the samples of some prompts, which are numbered anew in their order."""
+        """Keep the samples of some prompts, renumbered in the order given."""
         numbers = np.full(self.count, -1)
         numbers[places] = np.arange(len(places))
         left = self.take(np.flatnonzero(numbers[self.prompts] >= 0))
         return replace(left, prompts=numbers[left.prompts], count=len(places))
 
     def first(self, k: int, *, seed: int) -> PromptSamples:
-        """Keep k samples of every prompt that has as many, at random, and none of the others."""
+        """Keep k random samples of every prompt that has at least k; drop the other prompts."""
         rng = np.random.default_rng(seed)
         rows = [
             np.sort(start + rng.permutation(end - start)[:k])
@@ -120,7 +120,7 @@ class PromptSamples:
 
 
 def scores_of(answers: PromptSamples, *, k: int, options: PromptsOptions) -> Mapping[str, Score]:
-    """Measure one set.
+    """Measure one set of answers.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def scores_of(answers: PromptSamples, *, k: int, options: PromptsOptions) -> Map
 
 
 def string_similarity(answers: PromptSamples) -> Floats:
-    """Mean share of the word trigrams that two texts of a prompt have in common (Jaccard)."""
+    """Return the mean share of word trigrams that two texts of a prompt share (Jaccard)."""
     from calipers.text.string_kernels import NgramKernel
     from calipers.text.tokens import tokenise
 
@@ -248,7 +248,7 @@ def _too_few(k: int) -> str:
 
 
 def homogeneity_of(sets: Sequence[PromptSamples], *, level: float) -> Homogeneity:
-    """Tell how alike every two sets answer the same prompts, and each itself."""
+    """Measure the similarity of the answers of every two sets, and within each set."""
     count = len(sets)
     within = [answers.similarity for answers in sets]
     means = [_means(answers) for answers in sets]

@@ -1,4 +1,4 @@
-"""Tests of "the same distribution given the prompt", of every system or pair of systems.
+"""Tests of equal distributions given the prompt, for systems and pairs of systems.
 
 Two questions. Do the answers to a prompt differ from set to set? MMD within prompts sees that, by
 embeddings and by strings, and needs several samples of a prompt. Do the answers of one set differ
@@ -49,7 +49,7 @@ def tests_between(
     *,
     view: str,
 ) -> tuple[PromptTest, ...]:
-    """Test every system against the reference, or without one every pair of systems.
+    """Test every system against the reference; without one, every pair of systems.
 
     Returns
     -------

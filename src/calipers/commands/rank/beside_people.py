@@ -1,4 +1,4 @@
-"""A model that judges beside the people who were asked the same: their answers, item by item."""
+"""Agreement, item by item, of a judging model with the people who answered the same questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calipers.uncertainty.rater_agreement import agreement_between, ratings_betw
 
 
 def people_of(judged: Sequence[RatedTruth], model: RatedTruth) -> RatedTruth | None:
-    """Find the people who were asked what a model was."""
+    """Find the people who answered the same question as a model."""
     if model.truth.raters is None or model.truth.raters.kind != "model":
         return None
     for other in judged:
@@ -26,7 +26,7 @@ def people_of(judged: Sequence[RatedTruth], model: RatedTruth) -> RatedTruth | N
 def beside_people(
     model: RatedTruth, people: RatedTruth, *, level: float, seed: int
 ) -> BesidePeople:
-    """Tell how far a model and people agree item by item; correlations are not filled in."""
+    """Measure how far a model and people agree item by item; correlations are added later."""
     nothing = BesidePeople(
         people=people.truth.name,
         n=0,

@@ -1,4 +1,4 @@
-"""``calipers rank``: do metrics rank systems as people do?"""
+"""``calipers rank``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems that a truth and the metrics place at opposite ends: each is worth a look.
+"""Systems that a truth and the metrics place at opposite ends of the ranking.
 
 A metric that does not share what a truth measures has a low correlation with it over all systems. A
 single system that is first by the truth and collapses by every metric, or the other way round, is
@@ -42,14 +42,14 @@ MOST = 4
 
 
 def places_of(values: Values) -> Values:
-    """Give the places of values from 1, the highest first; equal ones share the mean of theirs."""
+    """Return the ranks of values from 1, the highest first; equal values share their mean rank."""
     return np.asarray(values.shape[-1] + 1 - mid_ranks(values), dtype=np.float64)
 
 
 def disagreement(
     values: Values, true: Values, moved: Values, moved_true: Values, *, level: float
 ) -> Longs:
-    """Tell about which systems a metric and a truth disagree.
+    """Find the systems about which one metric and a truth disagree.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def disagreements(
     true: Mapping[str, float],
     by_metric: Mapping[str, tuple[Sequence[str], Values, Longs]],
 ) -> tuple[Disagreement, ...]:
-    """Name the systems about which most metrics disagree with a truth, in one direction.
+    """Find the systems about which most metrics disagree with a truth in the same direction.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A ranking ──► a document: fitted scores, metrics beside each truth, and their matrix."""
+"""The document of a ranking: fitted scores, metrics beside each truth, and their matrix."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LEAST_FOR_INTERVAL = 4
 
 
 def document(ranking: Ranking) -> Document:
-    """Return all that a ranking shows."""
+    """Return the document of a ranking: its tables and notes."""
     blocks: tuple[Block, ...] = (
         *_tables(ranking),
         *together(*notes("point", _verdicts(ranking))),

@@ -1,5 +1,4 @@
-"""What raters say of systems, for the document of a ranking: fitted scores, mean ratings, what the
-raters are like, how far they agree among themselves, and models that judge beside people."""
+"""The tables of judgements in the document of a ranking: scores, raters and their agreement."""
 
 from __future__ import annotations
 
@@ -52,12 +51,12 @@ def two(value: float) -> str:
 
 
 def bounds(interval: Interval | None) -> str:
-    """Write an interval with two decimals; nothing without one."""
+    """Write an interval with two decimals; an empty text without one."""
     return "" if interval is None else f"[{two(interval[0])}, {two(interval[1])}]"
 
 
 def level_text(level: float) -> str:
-    """Name intervals by their level."""
+    """Name intervals by their confidence level."""
     return f"{100 * level:.4g} % interval"
 
 
@@ -92,7 +91,7 @@ def fitted(ranking: Ranking) -> list[Fit]:
 
 
 def judged_tables(ranking: Ranking) -> Iterator[Table]:
-    """Return what raters say of systems, the tables of fitted scores first."""
+    """Return the tables of judgements, those of fitted scores first."""
     for truth in ranking:
         if truth.fit is not None:
             yield _fit_table(ranking, truth, truth.fit)
@@ -176,7 +175,7 @@ def _estimates(header: str, level: str, estimates: Sequence[tuple[float, Interva
 
 
 def people_tables(ranking: Ranking) -> Iterator[Table]:
-    """Compare models that judge with people: by systems, and by the items that both judged."""
+    """Compare judging models with people: by systems, and by the items that both judged."""
     names = [clean(truth.name) for truth in ranking if truth.people is not None]
     models = [truth.people for truth in ranking if truth.people is not None]
     if not models:
@@ -227,7 +226,7 @@ def _items_table(names: Sequence[str], models: Sequence[BesidePeople], level: st
 
 
 def judged_remarks(ranking: Ranking) -> Iterator[str]:
-    """Say who answered, what became of answers of one rater, and what to make of the ceiling."""
+    """Describe who answered, how answers of one rater were treated, and the agreement ceiling."""
     remarks: dict[str, list[str]] = {}
     for truth in ranking:
         for sentence in _of_raters(truth):
@@ -308,12 +307,12 @@ def judged_meanings(ranking: Ranking) -> Iterator[tuple[str, str]]:
 
 
 def has_ceiling(truth: Truth) -> bool:
-    """Whether it is known how far raters agree among themselves."""
+    """Whether the agreement among raters was measured."""
     return truth.ceiling is not None and math.isfinite(truth.ceiling.spearman)
 
 
 def of_ties(name: str, fit: Fit) -> str:
-    """Say how many judgements are ties, and what became of them."""
+    """State how many judgements are ties, and how they were treated."""
     remark = f"{clean(name)}: {100 * fit.tie_share:.3g} % of the judgements are ties"
     if fit.ties == "davidson":
         even = fit.tie_parameter / (2 + fit.tie_parameter)

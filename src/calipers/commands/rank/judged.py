@@ -1,5 +1,4 @@
-"""What raters say of systems beside the scores fitted to their answers: who they are, how far they
-agree among themselves, and how far a model that judges agrees with people."""
+"""Judgements of systems besides the fitted scores: mean ratings, raters, and their agreement."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ Texts = Literal["item", "prompt"]
 
 @dataclass(frozen=True)
 class RatedSystem(Plain):
-    """The mean rating of one system.
+    """Mean rating of one system.
 
     Attributes
     ----------
@@ -66,7 +65,7 @@ class Ratings(Plain):
 
 @dataclass(frozen=True)
 class RaterProfile(Plain):
-    """What one rater is like, beside the others.
+    """One rater, compared with the others.
 
     Attributes
     ----------
@@ -87,7 +86,7 @@ class RaterProfile(Plain):
 
 @dataclass(frozen=True)
 class Raters(Plain):
-    """Who answered, and how answers of one rater were dealt with.
+    """Who answered, and how answers of one rater were treated.
 
     Attributes
     ----------
@@ -141,7 +140,7 @@ class Raters(Plain):
 
 @dataclass(frozen=True)
 class RaterCeiling(Plain):
-    """How far raters agree among themselves about the systems: the best that a metric can do.
+    """Agreement of raters with one another about the systems: the best that a metric can reach.
 
     Attributes
     ----------
@@ -175,7 +174,7 @@ class RaterCeiling(Plain):
 
 @dataclass(frozen=True)
 class BesidePeople(Plain):
-    """How a model that judges agrees with people, about systems and item by item.
+    """Agreement of a judging model with people, about systems and item by item.
 
     Attributes
     ----------

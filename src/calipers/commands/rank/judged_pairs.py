@@ -1,5 +1,4 @@
-"""Judged pairs ──► a truth: Bradley-Terry scores, with errors from the clusters of their answers or
-with effects of every rater."""
+"""Bradley-Terry scores of judged pairs, with clustered standard errors or effects of raters."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ SCALE = 100.0
 def truth_of_pairs(
     group: RaterGroup, question: str, scores: ScoredSystems, options: RankOptions
 ) -> RatedTruth | None:
-    """Fit a Bradley-Terry model to the answers of a group to a question; None without answers."""
+    """Fit a Bradley-Terry model to a group's answers to one question; None without answers."""
     rows = group.rows
     if is_export(group.table):
         rows = tuple(row for row in rows if not is_blank(row[1].get(question)))

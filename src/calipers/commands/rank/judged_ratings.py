@@ -1,5 +1,4 @@
-"""Ratings of single texts or batches ──► a truth: the mean of each system, with errors from the
-clusters of its ratings."""
+"""Mean ratings of systems, from single texts or batches, with clustered standard errors."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from calipers.uncertainty.rated_means import RatedMeans, rated_means
 def truth_of_ratings(
     group: RaterGroup, question: str, scores: ScoredSystems, options: RankOptions
 ) -> RatedTruth | None:
-    """Take the mean rating of each system; None without ratings."""
+    """Compute the mean rating of each system; None without ratings."""
     table = group.table
     rows = tuple(row for row in group.rows if not is_blank(row[1].get(question)))
     if not rows:

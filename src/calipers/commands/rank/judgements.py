@@ -1,4 +1,4 @@
-"""Judgements of people and of models ──► truths: one for each question and group of raters.
+"""Truths from the judgements of people and models, one for each question and group of raters.
 
 Judged pairs give Bradley-Terry scores (:mod:`calipers.commands.rank.judged_pairs`), ratings of
 single texts or batches a mean for each system (:mod:`calipers.commands.rank.judged_ratings`). Where
@@ -37,7 +37,7 @@ from calipers.samples.source import split_suffix
 def judged_truths(
     tables: Sequence[RowTable], scores: ScoredSystems, options: RankOptions
 ) -> tuple[list[RatedTruth], list[str]]:
-    """Make a truth of each question and group of raters, and say what to note.
+    """Make a truth of each question and group of raters, with its notes.
 
     Raises
     ------

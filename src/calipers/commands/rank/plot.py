@@ -1,4 +1,4 @@
-"""A ranking ──► the heat map of paper 000, figures 7 and A.5: how columns correlate."""
+"""The heat map of correlations between metrics and truths (paper 000, figures 7 and A.5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from calipers.report.plots.panels import Panel, Plot
 
 
 def heat_map_plot(ranking: Ranking) -> Plot:
-    """Show how metrics and truths correlate with one another over the systems.
+    """Show how metrics and truths correlate over the systems.
 
     Blue where columns rise together, orange where one falls, white at 0. Every value is written in
     its cell; one that is undefined is a grey cell with a dash. Lines set truths apart from metrics.

@@ -1,4 +1,4 @@
-"""Tables of judgements ──► groups of raters, the questions that they answered, and their rows.
+"""Groups of raters in tables of judgements, the questions that they answered, and their rows.
 
 A group is the people of one table, or one model. In a table that names the item and the rater, as
 ``calipers annotate`` and ``calipers judge`` write it, every column that is not one of the fixed
@@ -45,7 +45,7 @@ KEEP = "`keep_unscored` leaves them in the fit"
 
 @dataclass(frozen=True)
 class RaterGroup:
-    """Raters who belong together, and their rows of one table.
+    """A group of raters, and their rows of one table.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class RaterGroup:
 
 
 def tables_of(judgements: Any) -> tuple[list[RowTable], list[str]]:
-    """Read one table of judgements, or several, and say what was left out.
+    """Read one or several tables of judgements, and report what was left out.
 
     A folder or a pattern stands for its files; all annotations of AlpacaEval are one table.
 
@@ -164,7 +164,7 @@ def groups_of(table: RowTable) -> Iterator[RaterGroup]:
 
 
 def is_export(table: RowTable) -> bool:
-    """Whether every column of a table of pairs that is not a fixed one is a question."""
+    """Whether every column of a table of pairs that is not a fixed one holds a question."""
     return "item" in table.columns and "rater" in table.columns
 
 
@@ -221,7 +221,7 @@ def unflagged(group: RaterGroup, *, drop: bool, named: bool) -> tuple[tuple[Row,
 
 
 def systems_of(group: RaterGroup, *columns: str) -> tuple[str, ...]:
-    """Return every judged system, in the order in which rows name them."""
+    """Return every judged system, in order of appearance."""
     names_of = (group.table.name(row, column) for row in group.rows for column in columns)
     return tuple(dict.fromkeys(names_of))
 
@@ -229,7 +229,7 @@ def systems_of(group: RaterGroup, *columns: str) -> tuple[str, ...]:
 def scored(
     group: RaterGroup, scores: ScoredSystems, *columns: str
 ) -> tuple[tuple[Row, ...], list[str]]:
-    """Leave out judgements of systems that have no scores and are not the reference; say so."""
+    """Leave out judgements of systems without scores, except the reference, and report them."""
     table, known = group.table, {*scores.systems, *scores.copies, scores.reference}
     unknown = [name for name in systems_of(group, *columns) if name not in known]
     if not unknown:
@@ -247,7 +247,7 @@ def scored(
 
 
 def none_scored(tables: Sequence[RowTable], scores: ScoredSystems) -> InputError:
-    """Build the error for judgements of which none is left."""
+    """Build the error for a table of which no judgement is left."""
     columns = ("a", "b") if is_pairs(tables[0]) else ("system",)
     judged = dict.fromkeys(
         table.name(row, name)

@@ -1,4 +1,4 @@
-"""Who answered, what their answers are alike in, and how far raters agree: of pairs and of ratings.
+"""Raters of pairs and of ratings: who answered, in what clusters, and how far they agree.
 
 Answers of one rater are alike, and so are answers about one pair of texts: standard errors come
 from clusters of raters where there are several, from those of raters and of items where several
@@ -25,7 +25,7 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class RatedTruth:
-    """A truth that raters gave, not yet compared with any metric, and what they answered.
+    """A truth from raters, before any metric is compared with it, and its answers.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class RatedTruth:
 
 
 def raters_of(group: RaterGroup, rows: Sequence[Row], raters: int, answers: int) -> Raters:
-    """Say who answered; that their answers are alike in anything is not said yet."""
+    """Describe who answered, before clusters are known."""
     flagged = sum(bool(flags_of(row[1].get("flags"))) for row in rows)
     return Raters(group.kind, raters, answers, flagged, "ignore")
 
 
 def clusters_of(rater: Iterable[Hashable], item: Iterable[Hashable]) -> Cluster:
-    """Choose the clusters of answers of several raters: by item too, where these share some."""
+    """Choose the clusters of several raters' answers: by item too, where raters share items."""
     pairs = set(zip(rater, item, strict=True))
     raters, items = (len(set(column)) for column in zip(*pairs, strict=True))
     both = len(pairs)
@@ -58,7 +58,7 @@ def clusters_of(rater: Iterable[Hashable], item: Iterable[Hashable]) -> Cluster:
 def with_clusters(
     raters: Raters, cluster: Cluster, by_rater: int, by_item: int, texts: Texts = "item"
 ) -> Raters:
-    """Say what the clusters are, and how many; clusters of texts are of items or of prompts."""
+    """Add what the clusters are, and how many; those of texts are items or prompts."""
     return replace(
         raters,
         cluster=cluster,
@@ -69,7 +69,7 @@ def with_clusters(
 
 
 def rater_ceiling(ceilings: Mapping[CorrelationKind, Ceiling]) -> RaterCeiling:
-    """Say how far raters agree among themselves, by both correlations."""
+    """Measure how far raters agree among themselves, by both correlations."""
     rank, line = ceilings["spearman"], ceilings["pearson"]
     return RaterCeiling(
         spearman=rank.value,

@@ -1,4 +1,4 @@
-"""How metrics rank systems, and how far that agrees with people, judges and one another."""
+"""Rankings of systems by metrics, and their agreement with people, judges and one another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Player(Plain):
-    """How one system fares in the judgements.
+    """One system in the judgements.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Fit(ByKey[Player], Plain):
 
 @dataclass(frozen=True)
 class Beside(Plain):
-    """How one metric orders the systems, beside a truth.
+    """One metric's order of the systems, beside a truth.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Disagreement(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Truth(ByName[Beside], Plain):
-    """What people or judges make of the systems, and every metric beside it.
+    """A truth by people or judges about the systems, with every metric beside it.
 
     Attributes
     ----------
@@ -237,7 +237,7 @@ class Truth(ByName[Beside], Plain):
 
     @property
     def best(self) -> str | None:
-        """The metric of the highest ρ_min; None for a tie, for one metric, or where it is not sure.
+        """The metric with the highest ρ_min; None for a tie, a single metric, or an unsure order.
 
         It is not where its value was searched for, and its bound lies no higher than another's.
         """
@@ -281,7 +281,7 @@ class RankedMetric(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Matrix(Plain):
-    """How columns correlate with one another over the systems, values as measured.
+    """Correlations of columns over the systems, of values as measured.
 
     Attributes
     ----------

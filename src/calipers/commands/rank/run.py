@@ -1,4 +1,4 @@
-"""Scores compared with what people or judges prefer: how far a metric's ranking can be trusted."""
+"""``rank``: compare the ranking by scores with the preferences of people or judges."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DEVIATIONS = {
 
 @keywords_of(RankOptions)
 def rank(scores: Any, options: RankOptions) -> Ranking:
-    """Tell how far metrics rank systems as people do, and as one another.
+    """Tell how far metrics rank systems as people do, and how far metrics agree.
 
     From judgements of pairs it fits a Bradley-Terry model; each metric then meets the fitted
     scores, or finished ones, by Spearman's and Pearson's correlation and by the worst-case
@@ -439,7 +439,7 @@ def _unranked(scores: ScoredSystems) -> Iterator[str]:
 
 
 def metric_name(key: str) -> str:
-    """Return the metric of a key, without its view and options."""
+    """Return the name of the metric in a key, without view and options."""
     return key.rpartition(".")[2].partition(":")[0]
 
 

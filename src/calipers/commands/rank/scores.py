@@ -1,4 +1,4 @@
-"""Whatever holds scores ──► the scores to rank: a mean and a deviation for each system and metric.
+"""The scores to be ranked, a mean and a deviation for each system and metric, from any source.
 
 They come from a table with a row for each system and metric, from a mapping, or from what
 ``calipers compare`` wrote.
@@ -68,13 +68,13 @@ class MetricColumn:
     chance: float | None = None
 
     def add(self, system: str, mean: float, deviation: float, kind: str) -> None:
-        """Take the value of one more system."""
+        """Add the value of one system."""
         self.means[system] = mean
         self.deviations[system] = deviation
         self.kinds[system] = kind
 
     def drop(self, system: str) -> float:
-        """Take a system out again, and give its value."""
+        """Remove a system, and return its value."""
         del self.deviations[system], self.kinds[system]
         return self.means.pop(system)
 
@@ -116,7 +116,7 @@ class ScoredSystems:
 def ranking_values(
     column: MetricColumn, systems: Sequence[str], errors: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the values that rank the systems, higher better; NaN where a system has none.
+    """Return values that rank the systems, higher being better; NaN for a system without one.
 
     A metric that is better closest to the reference's own value is compared as -|T(Q) - T(P)|.
 
@@ -139,7 +139,7 @@ def ranking_values(
 
 
 def read_scores(given: Any, reference: str | None, metrics: Sequence[str] | None) -> ScoredSystems:
-    """Bring a table, a mapping from system to metric to mean, or a comparison to scores.
+    """Read scores from a table, a mapping from system to metric to mean, or a comparison.
 
     Raises
     ------
@@ -435,7 +435,7 @@ def _without_own(
 
 
 def only_on_one_side(scores: ScoredSystems, systems: Iterable[str], source: str) -> Iterator[str]:
-    """Say which systems have scores or are in a truth, but not both.
+    """List the systems that have scores or a truth, but not both.
 
     Parameters
     ----------

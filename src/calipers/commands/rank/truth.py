@@ -1,4 +1,4 @@
-"""What people or judges prefer ──► truths: one for each column of scores, or of answers.
+"""Truths about the systems: one for each column of scores, or for each question of judgements.
 
 A table with a row for each system holds finished scores; a column NAME_sd beside a column NAME is
 not a truth: it holds the standard errors of NAME. A leaderboard as it is published names its
@@ -43,7 +43,7 @@ USUAL = ("name", "model", "model_name", "generator")
 
 @dataclass(frozen=True)
 class Truths:
-    """All truths, not yet compared with any metric, and what to note of them.
+    """All truths, before any metric is compared with them, and notes on them.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Truths:
 
 
 def read_truths(scores: ScoredSystems, options: RankOptions) -> Truths:
-    """Read the truths that scores are compared with, of `truth` or of `judgements`, if of either.
+    """Read the truths from `truth` or `judgements`, whichever is given.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``calipers report``: the HTML report of a saved result, without computing anything again."""
+"""``calipers report``: its arguments, and the HTML page of a saved result."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def report(run: Run, *, outputs: Outputs, sort: Sort = None) -> None:
 
 
 def page_beside(run: str) -> str:
-    """Name the page of a run: ``run.html`` for ``run.zip``."""
+    """Return the path of the page of a run: ``run.html`` for ``run.zip``."""
     path = Path(run)
     return str(path.with_suffix(".html") if path.suffix.lower() == ".zip" else f"{run}.html")

@@ -1,4 +1,4 @@
-"""``calipers run``."""
+"""``calipers run``: run a study from one file."""
 
 from calipers.command import Command
 

@@ -1,4 +1,4 @@
-"""``calipers run``: the command, files, options, outputs and checks of one file."""
+"""``calipers run``: a command with its files, options, outputs and checks from one file."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ EXAMPLES = (
 
 
 class RunPage(CommandPage):
-    """The page of ``calipers run``: it leaves options to the command that the study names."""
+    """The help page of ``calipers run``, which leaves options to the command of the study."""
 
     def make_parser(self, ctx: Any) -> Any:
-        """Read words that are no options of its own as they come."""
+        """Make a parser that accepts arguments which are no options of its own."""
         ctx.ignore_unknown_options = True
         ctx.allow_interspersed_args = False
         return super().make_parser(ctx)

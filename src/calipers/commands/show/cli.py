@@ -1,4 +1,4 @@
-"""``calipers show``: a saved result on the screen, without computing anything again."""
+"""``calipers show``: its arguments, and the saved result that it prints or converts."""
 
 from __future__ import annotations
 

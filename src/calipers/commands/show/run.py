@@ -1,4 +1,4 @@
-"""``show``: a result, or a saved one, as the screen shows it."""
+"""``show``: print a result, or one that was saved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from calipers.results.result import Result, load
 
 
 def show(result: Result | str | Path, **options: Any) -> None:
-    """Print what was measured: the tables and notes of a result, or of the file that keeps one.
+    """Print the tables and notes of a result, or of a file that holds one.
 
     Parameters
     ----------

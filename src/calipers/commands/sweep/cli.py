@@ -1,4 +1,4 @@
-"""``calipers sweep``: how much scores depend on k, samples, text length, cells and axes."""
+"""``calipers sweep``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep ──► a document: its curves as tables by view, and where each levels off."""
+"""The document of a sweep: its curves as tables by view, and where each levels off."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MORE = "All values, replicates and signatures: `.to_dict()`; a figure: `.plot()`
 
 
 def document(sweep: Sweep) -> Document:
-    """Return all that a sweep shows."""
+    """Return the document of a sweep: its tables and notes."""
     blocks: tuple[Block, ...] = (
         *(_table(sweep, view) for view in sweep.views),
         Notes((Note("heading", _plateau_title(sweep)), *_plateaus(sweep))),

@@ -23,7 +23,7 @@ MOST_VALUES = 10_000
 
 
 def read_values(text: str) -> tuple[int, ...]:
-    """Read at least two whole numbers, also by ranges, such as ``1-10,15,20``."""
+    """Parse at least two whole numbers; ranges are allowed, as in ``1-10,15,20``."""
     parts = [part for part in re.split(r"[,\s]+", text) if part]
     values = {value for part in parts for value in _range(part, text)}
     if len(values) < 2:

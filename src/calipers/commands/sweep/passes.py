@@ -1,4 +1,4 @@
-"""The passes of a sweep: scores of one system at every value, and the curves made of them.
+"""The passes of a sweep: scores of one system at every value, and the curves made from them.
 
 The counts of k-NN balls are known for all k up to k_max after one pass over the distances. So a
 sweep over k is one pass for each view and file. All others are a comparison of their own for each
@@ -48,23 +48,23 @@ BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """The values of a sweep, ascending, and its options."""
+    """The values of a sweep, in ascending order, and its options."""
 
     values: tuple[int, ...]
     options: SweepOptions
 
     @property
     def settings(self) -> Settings:
-        """The options as the metrics of a pair take them."""
+        """The options in the form that the metrics of a pair take."""
         return Settings.of(vars(self.options))
 
     @property
     def repeats(self) -> bool:
-        """Whether every file is scored again: in random orders, or from other starts."""
+        """Whether every file is scored repeatedly, in random orders or from other starts."""
         return self.options.over in ("n", "buckets")
 
     def orders(self, files: int) -> int:
-        """Return the number of replicates: equally many for each file of a system."""
+        """Return the number of replicates, equal for all files of a system."""
         return files * -(-self.options.seeds // files) if self.repeats else files
 
     def steps(self, files: int) -> int:
@@ -196,7 +196,7 @@ def _over_settings(
 
 
 def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
-    """Return n rows of a set, ascending; those of a smaller n are among those of a larger.
+    """Return n ascending rows of a set; the rows of a smaller n are among those of a larger.
 
     They depend on these numbers alone, so that sets of one size whose rows correspond (that
     continue the same prompts) still do.
@@ -235,7 +235,7 @@ def make_curve(
     reference_hash: str,
     files: Sequence[Embeddings],
 ) -> Curve:
-    """Bring the scores of one metric of a system together."""
+    """Combine the scores of one metric of a system into a curve."""
     scores = [score for row in rows for score in row]
     shared = signature_fields(reference, view, plan.settings, reference=reference_hash[:16])
     shared |= {"scope": "subsample"} if plan.options.over == "n" else {}
@@ -265,7 +265,7 @@ def _own_fields(plan: SweepPlan, files: int, orders: int) -> dict[str, object]:
 
 
 def merge_signatures(lines: Iterable[str]) -> str:
-    """Keep the pins that all lines share, and list the values of those that vary.
+    """Keep the parts that all signatures share, and list the values of those that vary.
 
     Parameters
     ----------

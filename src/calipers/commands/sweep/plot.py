@@ -1,4 +1,4 @@
-"""A sweep ──► the figures 6 and B.1 of paper 000: metrics against what was varied."""
+"""The figure of a sweep: metrics against what was varied (paper 000, figures 6 and B.1)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ METRICS_TOGETHER = 2
 def sweep_plot(
     sweep: Sweep, *, view: str | None = None, metrics: Sequence[str] | None = None
 ) -> Plot:
-    """Show a sweep: a column of panels for each view, at most two metrics in a panel.
+    """Show a sweep: a column of panels for each view, at most two metrics per panel.
 
     Colours are for systems, markers and dashes for metrics. Bands are one standard deviation over
     the replicates to each side. A vertical tick on a curve stands where its plateau starts.

@@ -1,4 +1,4 @@
-"""What a sweep found: every metric against what was varied, and where it levels off."""
+"""The result of a sweep: every metric against what was varied, and where it levels off."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Curve(Plain):
 
     @property
     def low(self) -> NDArray[np.float64] | None:
-        """Lower edge of the band: mean less one standard deviation; None for one replicate."""
+        """Lower edge of the band: mean minus one standard deviation; None for one replicate."""
         return None if self.deviation is None else self.mean - self.deviation
 
     @property
@@ -84,7 +84,7 @@ class Curve(Plain):
 
     @cached_property
     def plateau(self) -> Plateau:
-        """From where on the mean stays within the tolerance, or its standard error, of its end."""
+        """Where the mean levels off: within the tolerance, or its standard error, of its end."""
         spread = self.deviation
         error = None if spread is None else spread / math.sqrt(len(self.replicates))
         return plateau(self.values, self.mean, error, tolerance=self.tolerance, range=self.range)
@@ -113,7 +113,7 @@ class Curve(Plain):
 
 
 class PlacedCurve(NamedTuple):
-    """A curve, and whose it is by which view and metric."""
+    """A curve with its system, view and metric."""
 
     system: str
     view: str
@@ -144,7 +144,7 @@ class SweptSystem(ByKey[Curve], Plain):
 
     @property
     def name(self) -> str:
-        """What the system is called."""
+        """Name of the system."""
         return self.summary.name
 
     @property
@@ -165,7 +165,7 @@ class SweptSystem(ByKey[Curve], Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep(ByName[SweptSystem], Drawn):
-    """Metrics against what was varied: print it, draw it, look curves up.
+    """Metrics as functions of what was varied: print it, draw it, look curves up.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""``sweep``: how metrics move with k, samples, text length, cells or axes, and where they hold."""
+"""``sweep``: score systems over values of k, samples, text length, cells or axes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ Wanted = dict[str, list[Choice]]
 
 @keywords_of(SweepOptions)
 def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
-    """Tell how metrics move with k, samples, text length, cells or axes, and where they hold.
+    """Tell how metrics change with k, samples, text length, cells or axes, and where they settle.
 
     The figures 6 and B.1 of Le Bronnec et al. (ACL 2024), and 8, 9 and 17 of Pillutla et al. (JMLR
     2023), for your own samples. Over k, all values come from one pass over the distances. Over n,

@@ -1,4 +1,4 @@
-"""``calipers text``: statistics of texts, alone or beside those of a reference."""
+"""``calipers text``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ TEXT_METRICS_NOTE = (
 
 
 class TextPage(CommandPage):
-    """The page of ``calipers text``: it names the families of text metrics too."""
+    """The help page of ``calipers text``, which also lists the families of text metrics."""
 
     def further_sections(self) -> list[str]:
-        """List the families."""
+        """List the families of metrics."""
         from calipers.catalogue.texts import TEXT_FAMILIES
 
         families = [(family.name, family.members) for family in TEXT_FAMILIES.values()]

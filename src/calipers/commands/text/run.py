@@ -1,4 +1,4 @@
-"""``text``: statistics of the texts themselves, alone or beside those of a reference."""
+"""``measure_texts``: statistics of texts, alone or beside those of a reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from calipers.results.texts import TextComparison
 
 @keywords_of(TextOptions)
 def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
-    """Tell of each set of texts how varied, how repetitive and how new it is.
+    """Tell for each set of texts how varied, how repetitive and how new it is.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``calipers tune``: which value of a decoding parameter comes closest to real texts."""
+"""``calipers tune``: its arguments, and how its result is delivered."""
 
 from __future__ import annotations
 

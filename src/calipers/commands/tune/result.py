@@ -1,4 +1,4 @@
-"""What tuning found: a comparison of the samples that each value of a decoding parameter gives."""
+"""The result of tuning: a comparison of the samples at each value of a decoding parameter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TunedPoint(Plain):
 
 @dataclass(frozen=True)
 class Tuned(Plain):
-    """What was varied, and which value comes closest.
+    """The parameters that were varied, and the value that comes closest.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Tuned(Plain):
     def of(
         cls, comparison: Comparison, points: Sequence[TunedPoint], *, model: str, n: int
     ) -> Self:
-        """Say which decoding is closest, as the marks and the verdict of the comparison say it."""
+        """Determine the closest decoding by the rule of the marks and verdict of the comparison."""
         from calipers.evaluate.standing import Standing, standing
         from calipers.evaluate.verdict import decisive
 
@@ -100,7 +100,7 @@ class Tuned(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning(Comparison):
-    """A comparison of decodings of one model: print it, plot it, see which value comes closest.
+    """Comparison of decodings of one model: print it, plot it, or read which value is closest.
 
     Attributes
     ----------
@@ -116,13 +116,13 @@ class Tuning(Comparison):
 
     @classmethod
     def of(cls, comparison: Comparison, tuned: Tuned) -> Self:
-        """Make it of the comparison of all decodings."""
+        """Make the result from the comparison of all decodings."""
         parts = {part.name: getattr(comparison, part.name) for part in fields(Comparison)}
         return cls(**parts, tuned=tuned)
 
     @property
     def varied(self) -> Varied | None:
-        """The parameters, and where each decoding stands; a line for the values of all but one."""
+        """The parameters and the value of each at every decoding."""
         if self.tuned is None:
             return None
         *others, last = self.tuned.over

@@ -1,4 +1,4 @@
-"""``tune``: which value of a decoding parameter gives samples that are closest to the reference."""
+"""``tune``: find the value of a decoding parameter whose samples are closest to the reference."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
 
 
 def make_points(base: Decoding, over: Any) -> list[TunedPoint]:
-    """Return every decoding to try: all values, or all pairs of two parameters.
+    """Return all decodings to try: all values, or all pairs of values of two parameters.
 
     Raises
     ------

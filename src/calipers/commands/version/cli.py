@@ -1,4 +1,4 @@
-"""``calipers version``: the version, as ``--version`` prints it, and what the package runs on."""
+"""``calipers version``: the version, as ``--version`` prints it, and the platform."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def version(verbose: Verbose = False) -> None:
 
 
 def surroundings() -> list[str]:
-    """What the package runs on, in lines for an issue.
+    """Describe the platform, in lines for an issue report.
 
     Raises
     ------
