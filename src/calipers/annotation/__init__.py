@@ -1,1 +1,1 @@
-"""Studies in which people judge samples: the file, who is shown what, and the local server."""
+"""Studies in which people judge samples: the study file, the assignment of items, the server."""

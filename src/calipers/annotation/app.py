@@ -1,4 +1,4 @@
-"""The pages as a web application: who may see what, and what becomes of what is sent.
+"""The web application of a study: who may see which page, and how submitted answers are handled.
 
 A link holds a token; opening it leaves the token in a cookie that scripts cannot read and other
 sites cannot send along. Forms carry a signature of that token. Nothing is loaded from elsewhere and
@@ -95,7 +95,7 @@ log = logging.getLogger("uvicorn.error")
 
 
 def make_app(study: AnnotationStudy, *, host: str = "127.0.0.1") -> Any:
-    """Make the application that shows a study.
+    """Make the web application of a study.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def make_app(study: AnnotationStudy, *, host: str = "127.0.0.1") -> Any:
 
 
 class Guard:
-    """Refuses requests under foreign names, and gives every answer the headers that protect it."""
+    """Refuses requests under foreign host names, and adds protective headers to every response."""
 
     def __init__(self, app: Any, study: AnnotationStudy, host: str) -> None:
         self._app = app
@@ -147,7 +147,7 @@ class Guard:
 
 
 def is_known_host(header: str, host: str) -> bool:
-    """Whether a Host header names this machine: by a number, or by one of its own names.
+    """Whether a Host header names this machine, by address or by one of its names.
 
     A page of another site whose name was made to point at this machine sends that name.
     """
@@ -166,7 +166,7 @@ def is_known_host(header: str, host: str) -> bool:
 
 
 def error_page(status: int) -> Response:
-    """Show what a person needs to know of an error."""
+    """Render an error as a page."""
     heading, sentence = SENTENCES.get(status, SENTENCES[400])
     return HTMLResponse(
         render("message.html", heading=heading, sentence=sentence), status_code=status

@@ -1,4 +1,4 @@
-"""Who is shown what, and which text first: the next item of an annotator, by counts and a seed.
+"""Assignment of items to annotators, and the order of texts in them, by counts and a seed.
 
 Items that lack ratings are given out so that each annotator meets the pairs of systems equally
 often, and among those the pairs that have the fewest ratings so far; what is still open is decided
@@ -80,7 +80,7 @@ def choose(
 
 
 def choose_first(counts: Mapping[str, int], *, seed: int, annotator: int, item: int) -> First:
-    """Choose the text that stands first: the one that did so less often; at par the seed decides.
+    """Choose the text that is shown first: the one shown first less often, ties by the seed.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def choose_first(counts: Mapping[str, int], *, seed: int, annotator: int, item: 
 
 
 def check_places(number: int, goal: int, *, seed: int, annotator: int) -> list[int]:
-    """Choose behind how many items each attention check of an annotator comes.
+    """Choose after how many items each attention check of an annotator comes.
 
     Parameters
     ----------
@@ -118,14 +118,14 @@ def check_places(number: int, goal: int, *, seed: int, annotator: int) -> list[i
 
 
 def draw(seed: int, *names: object) -> float:
-    """Return a number in [0, 1) that is fixed by a seed and some names."""
+    """Return a number in [0, 1) that is determined by a seed and some names."""
     content = "\x1f".join(map(str, (seed, *names))).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(content, digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
 
 
 def tally(names: Iterable[str]) -> dict[str, int]:
-    """Count names."""
+    """Count how often each name occurs."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1

@@ -1,4 +1,4 @@
-"""Which connections the server of a study keeps: those that ask for something, and so many at most.
+"""The connections that the server of a study keeps: those with a request, up to a limit.
 
 Whoever connects and sends nothing, or a request that never ends, holds a place that others need.
 Such a connection is closed after a while, and at once where all places are taken; one whose request
@@ -19,7 +19,7 @@ PATIENCE = 20.0
 
 @cache
 def protocol() -> type[Any]:
-    """Return the protocol of such connections, in the form that uvicorn takes."""
+    """Return the connection protocol, as a class for uvicorn."""
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 

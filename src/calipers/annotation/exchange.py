@@ -1,4 +1,4 @@
-"""A study and other programs: tables of judgements, and tasks and answers of Label Studio."""
+"""Import and export of a study: tables of judgements, and tasks and answers of Label Studio."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def write_export(study: AnnotationStudy, path: str | Path) -> Path:
 
 
 def manifest_of(path: str | Path) -> Path:
-    """Return the path of the manifest of an export."""
+    """Return the path of the manifest beside an export."""
     place = at_home(path)
     return place.with_name(f"{place.name}.manifest.json")
 
 
 def export_text(study: AnnotationStudy, ending: str) -> bytes:
-    """Return the judgements as :func:`write_export` writes them."""
+    """Return the judgements as text, in the format of :func:`write_export`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"judgements.{ending}")
         _write_table(study, path)
@@ -74,7 +74,7 @@ def _write_table(study: AnnotationStudy, path: str | Path) -> None:
 
 
 def write_tasks(study: AnnotationStudy, path: str | Path) -> Path:
-    """Write the items of a study, attention checks among them, as tasks for Label Studio.
+    """Write the items of a study, including attention checks, as tasks for Label Studio.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def write_tasks(study: AnnotationStudy, path: str | Path) -> Path:
 
 
 def import_annotations(study: AnnotationStudy, path: str | Path) -> tuple[int, tuple[str, ...]]:
-    """Take the answers of a Label Studio export into a study.
+    """Import the answers of a Label Studio export into a study.
 
     Its annotators are added under the names that they have there. An item that one of them has
     answered here already is left as it is.

@@ -1,4 +1,4 @@
-"""What the pages show, and the pages themselves: templates with every value escaped.
+"""The pages of a study and their contents: templates in which every value is escaped.
 
 A sample may hold anything. It is shown as text, never as markup: Jinja escapes it, controls that
 HTML may not hold are shown as U+FFFD, and text that is written from right to left stays within its
@@ -43,7 +43,7 @@ MOST_CHOICES = 21
 
 @dataclass(frozen=True)
 class AnswerChoice:
-    """One answer to a question: its number, words, key, and whose colour it has.
+    """One answer to a question: its number, wording, key and colour.
 
     `hint` is the key again, where the words do not name it.
     """
@@ -57,7 +57,7 @@ class AnswerChoice:
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """A question on a page, with the answer given so far and whether it is missing.
+    """A question on a page, with the present answer and whether one is missing.
 
     Without choices the answer is typed, a number from `least` to `most`; `ends` says what they
     stand for.
@@ -75,7 +75,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class PageText:
-    """One text on a page; `title` is for those who do not see where it stands."""
+    """One text on a page, and a title for people who do not see where it stands."""
 
     letter: str
     title: str
@@ -85,7 +85,7 @@ class PageText:
 
 @dataclass(frozen=True)
 class ItemPage:
-    """What the page of an item shows."""
+    """Contents of the page of an item."""
 
     place: int
     answered: bool
@@ -99,7 +99,7 @@ class ItemPage:
 
 
 def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None) -> ItemPage:
-    """Gather what the page of an item shows.
+    """Collect the contents of the page of an item.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def choices_of(question: Question, task: str) -> tuple[AnswerChoice, ...]:
 
 
 def keys_of(rubric: Rubric) -> str:
-    """Name the keys that answer questions, such as ``"1–5"``."""
+    """Name the keys for answers, such as ``"1–5"``."""
     if rubric.task == "pairs":
         return "1–5"
     least = min(question.least for question in rubric.questions)
@@ -185,31 +185,31 @@ def keys_of(rubric: Rubric) -> str:
 
 
 def ends_of(question: Question) -> str:
-    """Say what the ends of a scale stand for."""
+    """Describe the ends of a scale."""
     if not (question.least_means and question.most_means):
         return ""
     return f"{question.least}: {question.least_means}; {question.most}: {question.most_means}"
 
 
 def render(template: str, **values: Any) -> str:
-    """Write a page; it can be encoded as UTF-8 whatever the texts hold."""
+    """Render a page; the result can be encoded as UTF-8 whatever the texts contain."""
     page: str = _environment().get_template(template).render(**values)
     return page
 
 
 def static(name: str) -> bytes:
-    """Read a file that pages refer to."""
+    """Read a static file."""
     return files("calipers.annotation").joinpath("static", name).read_bytes()
 
 
 @cache
 def static_version() -> str:
-    """Tell the static files of one version of Calipers from those of another."""
+    """Return a version of the static files, for their addresses."""
     return hashlib.sha256(b"".join(static(name) for name in STATIC)).hexdigest()[:12]
 
 
 def seconds_in_words(seconds: float) -> str:
-    """Write a time: ``"25 s"``, ``"1 min 30 s"``."""
+    """Write a duration: ``"25 s"``, ``"1 min 30 s"``."""
     whole = round(seconds)
     if whole < 60:
         return f"{seconds:.3g} s"

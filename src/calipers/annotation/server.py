@@ -21,7 +21,7 @@ PURPOSE = "calipers annotate"
 
 
 def check_server(host: str, port: int) -> None:
-    """See that a study could be served, before any other work.
+    """Check that a study could be served, before any other work.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def _need_packages() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take an address, before anything is said of it.
+    """Bind the address before it is announced.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def addresses(host: str, port: int) -> list[str]:
-    """Return the addresses under which people reach a server, the most useful first."""
+    """Return the addresses at which people reach a server, the most useful first."""
     try:
         number = ipaddress.ip_address(host)
     except ValueError:
@@ -74,7 +74,7 @@ def addresses(host: str, port: int) -> list[str]:
 
 
 def is_open(host: str) -> bool:
-    """Whether other machines can reach a server that listens there."""
+    """Whether a server on this address can be reached from other machines."""
     try:
         return not ipaddress.ip_address(host).is_loopback
     except ValueError:

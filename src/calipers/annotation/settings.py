@@ -1,4 +1,4 @@
-"""What holds for a whole study, and items: as objects, and as the JSON that its file keeps.
+"""Settings and items of a study, as objects and as the JSON in its file.
 
 A file may have been written by anyone, so that everything read from it is checked.
 """
@@ -23,7 +23,7 @@ PORT = 8765
 
 @dataclass(frozen=True)
 class StudySettings:
-    """What is fixed when a study is made.
+    """The settings that are fixed when a study is made.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class StudySettings:
     overview: str
 
     def write(self, db: sqlite3.Connection) -> None:
-        """Keep the settings in the file of a study."""
+        """Write the settings to the file of a study."""
         values = dataclasses.asdict(self)
         db.executemany(
             "INSERT INTO study VALUES (?, ?)",
@@ -110,12 +110,12 @@ class StudySettings:
 
 
 def item_to_json(item: Item | RatedTexts) -> str:
-    """Write an item; characters that UTF-8 cannot hold are spelt."""
+    """Write an item as JSON; characters that UTF-8 cannot hold are escaped."""
     return json.dumps(dataclasses.asdict(item))
 
 
 def item_from_json(text: str) -> Item | RatedTexts:
-    """Read an item.
+    """Read an item from JSON.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def item_from_json(text: str) -> Item | RatedTexts:
 
 
 def stratum_of(item: Item | RatedTexts) -> str:
-    """Name what an item is of, as its file does: a pair of systems, or one system."""
+    """Name the stratum of an item: a pair of systems, or one system."""
     return json.dumps([item.a, item.b] if isinstance(item, Item) else [item.system])
 
 
@@ -196,7 +196,7 @@ def _of_kind(value: Any, kind: Any, name: str) -> Any:
 
 
 def answers_from_json(text: str, rubric: Rubric) -> Mapping[str, int]:
-    """Read answers, by the names of their questions.
+    """Read answers by the names of their questions.
 
     Raises
     ------

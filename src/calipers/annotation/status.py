@@ -1,4 +1,4 @@
-"""How far a study is: items, annotators with their times and checks, pairs, agreement."""
+"""The progress of a study: items, annotators with their times and checks, pairs, agreement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Judged = Sequence[PairJudgement] | Sequence[Rating]
 
 @dataclass(frozen=True)
 class AnnotatorStatus:
-    """What one annotator has done.
+    """The progress of one annotator.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class AnnotatorStatus:
 
 @dataclass(frozen=True)
 class StratumStatus:
-    """How far the items of a pair of systems, or of one system, are."""
+    """The progress on the items of a pair of systems, or of one system."""
 
     systems: tuple[str, ...]
     items: int
@@ -71,7 +71,7 @@ class QuestionAgreement:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """How far a study is.
+    """The progress of a study.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class StudyStatus:
 
     @property
     def sentence(self) -> str:
-        """Say it in a sentence."""
+        """Describe the progress in one sentence."""
         active = sum(annotator.answered > 0 for annotator in self.annotators)
         flagged = sum(annotator.flagged for annotator in self.annotators)
         fast = sum(annotator.too_fast for annotator in self.annotators)
@@ -129,7 +129,7 @@ class StudyStatus:
         return "; ".join(parts) + "."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the progress as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -194,7 +194,7 @@ def annotator_statuses(
 
 
 def agreement_of(judged: Judged, questions: Iterable[str]) -> tuple[QuestionAgreement, ...]:
-    """Measure how far annotators agree on the items that several have rated."""
+    """Measure how far annotators agree on items that several have judged."""
     import numpy as np
 
     from calipers.uncertainty.rater_agreement import krippendorff_alpha

@@ -1,4 +1,4 @@
-"""The file of a study: one SQLite database that holds items, annotators and every answer.
+"""The file of a study: an SQLite database of items, annotators and all answers.
 
 Each answer is one transaction, on disk (``synchronous=FULL``) before the next page is sent, so that
 a process that is killed loses none. On a local disk the database keeps a write-ahead log; on a
@@ -59,11 +59,11 @@ LOCAL = frozenset(
 
 
 class DamagedError(ValueError):
-    """What a study holds is not what one holds; the store says of which file."""
+    """The contents of a study file are damaged; the store adds which file it is."""
 
 
 class Store:
-    """An open study file; its connection may be used by any thread, by one at a time."""
+    """An open study file; any thread may use its connection, one at a time."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -73,7 +73,7 @@ class Store:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str]) -> Making:
-        """Begin a study where there is no file yet; it appears there when it is whole.
+        """Create a study file; it appears under its name once it is complete.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class Store:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """Open a study.
+        """Open a study file.
 
         Raises
         ------
@@ -121,13 +121,13 @@ class Store:
         return cls(target, connection)
 
     def close(self) -> None:
-        """Close it; what was written stays."""
+        """Close the file; everything written is kept."""
         with self._lock:
             self._connection.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Read one state of the study.
+        """Read within one transaction.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Read and write as one step that is on disk when it ends, or does not happen at all.
+        """Read and write as one transaction that is on disk when it ends, or has no effect.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class Store:
 
 
 def is_full(error: sqlite3.Error, path: Path) -> bool:
-    """Tell whether an error means that a disk is full, which SQLite does not always say itself."""
+    """Tell whether an error means a full disk, which SQLite does not always report as such."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what makes it more precise
     if code == sqlite3.SQLITE_FULL:
         return True
@@ -202,7 +202,7 @@ def is_full(error: sqlite3.Error, path: Path) -> bool:
 
 
 class Making:
-    """A study that is being made, in a file beside its own."""
+    """A study that is being written to a temporary file beside its final path."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -210,7 +210,7 @@ class Making:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Return the empty tables; at the end the file takes its name, unless another has it.
+        """Return the empty tables; at the end the file is renamed, unless the name is taken.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A study: items that people judge, the people by their links, and what they answered.
+"""A study: the items that people judge, the annotators with their links, and the answers.
 
 :func:`calipers.commands.annotate.run.annotate` makes one or opens it. ``study.serve()`` shows it to
 people; ``study.judgements()`` gives their answers, ``study.export()`` writes them.
@@ -67,7 +67,7 @@ _RATINGS = (
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer in force: who gave it, of what, and how."""
+    """One valid answer: its annotator, its item, and its values."""
 
     annotator: str
     item_id: str
@@ -79,7 +79,7 @@ class Answered:
 
 
 class AnnotationStudy:
-    """A study that is open.
+    """An open study.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class AnnotationStudy:
         notes: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
     ) -> AnnotationStudy:
-        """Make a study of some items; its file appears when it is whole.
+        """Make a study of some items; its file appears once it is complete.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class AnnotationStudy:
         return tuple(Annotator(row["annotator"], row["name"], row["token"]) for row in rows)
 
     def add_annotators(self, annotators: int | Sequence[str]) -> tuple[Annotator, ...]:
-        """Add annotators to a study, also while it is served.
+        """Add annotators to a study, even while it is served.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class AnnotationStudy:
         return tuple(annotator for annotator in self.annotators if annotator.name in set(names))
 
     def annotator(self, token: str) -> Annotator | None:
-        """Find who a token belongs to, in a time that says nothing of the tokens."""
+        """Find the owner of a token, in a time that reveals nothing about the tokens."""
         owner = None
         for annotator in self.annotators:
             if hmac.compare_digest(annotator.token.encode(), token.encode("utf-8", "replace")):
@@ -257,33 +257,33 @@ class AnnotationStudy:
         return owner
 
     def is_overview(self, token: str) -> bool:
-        """Whether a token is that of the person who runs the study."""
+        """Whether a token belongs to the person who runs the study."""
         return hmac.compare_digest(
             self.settings.overview.encode(), token.encode("utf-8", "replace")
         )
 
     @property
     def links(self) -> dict[str, str]:
-        """The links of the annotators by their names, for a server with its usual address."""
+        """The links of the annotators by name, at the default address."""
         return self.links_at(f"http://{HOST}:{PORT}")
 
     @property
     def overview_link(self) -> str:
-        """The link of the person who runs the study, for a server with its usual address."""
+        """The link of the person who runs the study, at the default address."""
         return self.overview_at(f"http://{HOST}:{PORT}")
 
     def links_at(self, address: str) -> dict[str, str]:
-        """Return the links of the annotators for a server with some address."""
+        """Return the links of the annotators for a server at the given address."""
         return {annotator.name: f"{address}/a/{annotator.token}" for annotator in self.annotators}
 
     def overview_at(self, address: str) -> str:
-        """Return the link of the person who runs the study for a server with some address."""
+        """Return the link of the person who runs the study, at the given address."""
         return f"{address}/o/{self.settings.overview}"
 
     # Judgements ------------------------------------------------------------------------------
 
     def items(self, *, checks: bool = False) -> list[Item | RatedTexts]:
-        """Return all items; attention checks only where they are asked for."""
+        """Return all items; attention checks only on request."""
         with self._store.reading() as db:
             rows = db.execute(
                 "SELECT content FROM items WHERE is_check = 0 OR ? ORDER BY item", (checks,)
@@ -291,7 +291,7 @@ class AnnotationStudy:
             return [item_from_json(row["content"]) for row in rows]
 
     def answered(self) -> list[Answered]:
-        """Return every answer in force, those to attention checks too."""
+        """Return every valid answer, including those to attention checks."""
         with self._store.reading() as db:
             return [
                 Answered(
@@ -307,7 +307,7 @@ class AnnotationStudy:
             ]
 
     def judgements(self) -> list[PairJudgement] | list[Rating]:
-        """Return all judgements, with flags; attention checks only as a count of each annotator.
+        """Return all judgements with flags; attention checks only as counts per annotator.
 
         Returns
         -------
@@ -360,7 +360,7 @@ class AnnotationStudy:
         return (*((TOO_FAST,) if fast else ()), *((FAILED_CHECKS,) if failed else ()))
 
     def status(self, *, agreement: bool = True) -> StudyStatus:
-        """Say how far the study is: items, annotators, checks, agreement.
+        """Return the progress of the study: items, annotators, checks, agreement.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class AnnotationStudy:
         write_export(self, path)
 
     def serve(self, *, host: str = HOST, port: int = PORT) -> None:
-        """Show the study to people, until Ctrl-C.
+        """Serve the study until Ctrl-C.
 
         Parameters
         ----------
@@ -446,12 +446,12 @@ class AnnotationStudy:
         serve(self, host=host, port=port)
 
     def writing(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Change the file as one step, which is on disk at its end or does not happen."""
+        """Change the file in one transaction that is on disk at its end, or has no effect."""
         return self._store.writing()
 
 
 def checks_of(answered: Iterable[Answered]) -> dict[str, tuple[int, int]]:
-    """Count, for each annotator, the attention checks passed and answered."""
+    """Count the attention checks that each annotator passed and answered."""
     counts: dict[str, tuple[int, int]] = {}
     for answer in answered:
         if isinstance(answer.item, Item) and answer.item.check:
@@ -464,7 +464,7 @@ def checks_of(answered: Iterable[Answered]) -> dict[str, tuple[int, int]]:
 
 
 def annotator_names(annotators: Any, known: Iterable[str] = ()) -> list[str]:
-    """Name annotators: as many as asked for, besides those known, or as they are named.
+    """Name annotators: as given, or as many new names as asked for.
 
     Raises
     ------

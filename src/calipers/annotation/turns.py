@@ -1,4 +1,4 @@
-"""An annotator's turns: the next item, an answer, a change of it, how far the work is.
+"""The turns of annotators: the next item, an answer, its correction, and their progress.
 
 An item that is shown is lent: for half an hour nobody else gets it in the place of this annotator.
 One that was not answered by then goes to whoever asks next, and the annotator who comes back gets
@@ -37,7 +37,7 @@ TAKEN = "(answered = 1 OR (withdrawn = 0 AND served > :since))"
 
 @dataclass(frozen=True)
 class Annotator:
-    """Who answers: a number in the file, a name, and the token of the link."""
+    """An annotator: a number in the file, a name, and the token of the link."""
 
     number: int
     name: str
@@ -71,7 +71,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """How far an annotator is: items answered, items expected, and the last one answered."""
+    """The progress of an annotator: items answered, items expected, and the last one answered."""
 
     answered: int
     goal: int
@@ -89,7 +89,7 @@ class Turns:
         self._clock = clock
 
     def next(self, annotator: Annotator) -> int | None:
-        """Return the place of the item that the annotator answers next, and lend it.
+        """Return the number of the annotator's next item, and reserve the item.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Turns:
             return None if chosen is None else self._lend(db, annotator, chosen, now)
 
     def turn(self, annotator: Annotator, place: int) -> Turn | None:
-        """Show an item that was lent to the annotator; its clock starts, or goes on.
+        """Show an item reserved for the annotator; its clock starts, or continues.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class Turns:
             )
 
     def answer(self, annotator: Annotator, place: int, answers: Mapping[str, int]) -> bool:
-        """Keep an answer: it is on disk when this returns.
+        """Save an answer: it is on disk when this returns.
 
         The same answer once more changes nothing; another one becomes a revision, and what was
         answered before is kept beside it.
@@ -185,7 +185,7 @@ class Turns:
             return True
 
     def progress(self, annotator: Annotator) -> AnnotatorProgress:
-        """Say how far an annotator is."""
+        """Return the progress of an annotator."""
         with self.store.reading() as db:
             answered, last = db.execute(
                 "SELECT COUNT(*), MAX(place) FROM shown WHERE annotator = ? AND answered = 1",
@@ -195,7 +195,7 @@ class Turns:
             return AnnotatorProgress(answered, self._share(db) + checks, last)
 
     def pending(self, annotator: Annotator) -> int:
-        """Count the items that others have open now and that may come to this annotator yet."""
+        """Count the items that others have open and that may still come to this annotator."""
         most = self.settings.per_annotator
         with self.store.reading() as db:
             if most is not None and _seen(db, annotator) >= most:
@@ -210,7 +210,7 @@ class Turns:
             return int(count)
 
     def turned(self, answers: Mapping[str, int], first: str) -> dict[str, int]:
-        """Turn answers of a and b into answers of the texts as they stand, or back."""
+        """Convert answers about a and b into answers about the texts as shown, or back."""
         if first != "b" or self.settings.rubric.task != "pairs":
             return dict(answers)
         ends = {
