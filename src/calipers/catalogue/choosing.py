@@ -1,4 +1,4 @@
-"""Metrics by the names that a person writes: which are asked for, and with which options."""
+"""Choosing metrics: the keys that a person writes, turned into metrics with options."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ EVERYTHING = ("all", TEXT)
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Metrics that are asked for in one command, apart from those on embeddings.
+    """The metrics that one command offers, apart from those on embeddings.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ ON_LIKELIHOODS = Catalogue(
 
 @dataclass(frozen=True)
 class Choice:
-    """A metric that was asked for, with its options; on embeddings, in one view or in all of them.
+    """A chosen metric with its options; on embeddings, in one view or in all of them.
 
     Attributes
     ----------
@@ -110,24 +110,24 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """The canonical key, as a person would write it."""
+        """The canonical key."""
         return self.name if self.view is None else f"{self.view}.{self.name}"
 
     def option(self, name: str) -> Any:
-        """What was chosen by the name of an option; None where the metric has no such option."""
+        """Return the value of an option; None where the metric has no such option."""
         if isinstance(self.options, Mapping):
             return self.options.get(name)
         return getattr(self.options, name, None)
 
     @property
     def needs(self) -> Need | None:
-        """What must be there besides the generated set; None for statistics of one set."""
+        """What the metric needs besides the generated set; None for statistics of one set."""
         need: Need | None = self.option("against") or REQUIRED[self.metric.side]
         return None if need == ITSELF else need
 
     @property
     def sized(self) -> bool:
-        """Whether the number of texts alone moves it, with these options."""
+        """Whether the metric depends on the number of texts, with these options."""
         sized = self.metric.sized
         if isinstance(sized, bool):
             return sized
@@ -139,14 +139,14 @@ class Choice:
         return self.needs in (None, TRAIN)
 
     def score(self, sets: Measured) -> Score:
-        """Read the score off a pair, or off texts and what they are compared with."""
+        """Read the score from a pair, or from texts and what they are compared with."""
         return self.metric.score(sets, self.options)
 
 
 def choose(
     names: str | Iterable[str] | None, views: tuple[str, ...], *, estimator: str = COUNTING
 ) -> tuple[Choice, ...]:
-    """Turn names as a person writes them into metrics on embeddings, and views.
+    """Turn names as a person writes them into views and metrics on embeddings.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def choose_likelihood(
     decoding: bool = False,
     generator: bool = False,
 ) -> list[Choice]:
-    """Turn keys as a person writes them into metrics on what language models say of texts.
+    """Turn keys as a person writes them into metrics on language-model likelihoods.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def find_text(key: str) -> Choice:
 
 
 def find_likelihood(key: str) -> Choice:
-    """Look up one metric on what language models say of texts by ``metric[:option…]``.
+    """Look up one metric on language-model likelihoods by ``metric[:option…]``.
 
     Raises
     ------
@@ -310,13 +310,13 @@ def _find_in(catalogue: Catalogue, key: str) -> Choice:
 
 
 def is_text_key(key: str) -> bool:
-    """Whether a key starts with the name of a text metric or of their families."""
+    """Whether a key starts with the name of a text metric or of a family of them."""
     base = split_text_key(key)[0]
     return base in TEXT_METRICS or base in TEXT_FAMILIES or key in EVERYTHING[1:]
 
 
 def check_keys(names: Any) -> None:
-    """Refuse what cannot be a list of keys; None asks for the defaults."""
+    """Refuse values that are not a list of keys; None asks for the defaults."""
     if names is None or isinstance(names, str):
         return
     if not isinstance(names, Iterable):
@@ -328,13 +328,13 @@ def check_keys(names: Any) -> None:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Refuse what is no name of an estimator."""
+    """Refuse an unknown name of an estimator."""
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator", str(estimator), ESTIMATORS)
 
 
 def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> None:
-    """Say before the long work that a metric asked for by name lacks its package.
+    """Report, before the long work, that the package of a requested metric is missing.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> Non
 
 
 def missing(choice: Choice) -> InputError:
-    """Say what a metric needs that is not there."""
+    """Build the error for a metric that needs what the input lacks."""
     if choice.needs == TRAIN:
         needed = "a training set (`train`)"
     elif choice.needs == "generator":
@@ -375,7 +375,7 @@ def missing(choice: Choice) -> InputError:
 
 
 def needs_of(metrics: Iterable[Metric]) -> Needs:
-    """Bring together what these metrics need measured, for `Pair.needs`."""
+    """Combine what these metrics need measured, for `Pair.needs`."""
     needs = NOTHING
     for metric in metrics:
         needs |= metric.needs
@@ -388,7 +388,7 @@ def key(view: str, metric: str, views: tuple[str, ...]) -> str:
 
 
 def split_names(names: str | Iterable[str]) -> list[str]:
-    """Return names in a list, or in one string with commas or spaces between them."""
+    """Split names that stand in a list, or in one string with commas or spaces."""
     return names.replace(",", " ").split() if isinstance(names, str) else list(names)
 
 

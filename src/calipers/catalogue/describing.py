@@ -1,4 +1,4 @@
-"""The catalogue as plain data: what a person should know of a metric before asking for it."""
+"""The catalogue as plain data: what to know of a metric before asking for it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Chosen = Callable[[str], list[Choice]]
 
 
 def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Describe metrics on embeddings: all of them, or those of families and keys by name.
+    """Describe metrics on embeddings: all, or those of the named families and keys.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:
 
 
 def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Describe text metrics: all of them, or those of families and keys by name.
+    """Describe text metrics: all, or those of the named families and keys.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
 
 
 def describe_likelihood(names: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Describe metrics on what language models say of texts, as :func:`describe_text` does.
+    """Describe metrics on language-model likelihoods: all, or those that are named.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _describe_in(
 
 
 def describe_either(name: str) -> Sequence[dict[str, Any]]:
-    """Describe what a name stands for, on embeddings, on texts or on likelihoods.
+    """Describe a name: a metric on embeddings, on texts or on likelihoods.
 
     ``text.`` stands before a key whose metric has a namesake that measures embeddings.
     """
@@ -148,13 +148,13 @@ def questions() -> dict[str, str]:
 
 
 def stands_for_many(name: str) -> bool:
-    """Whether a name asks for a family on embeddings, with options or without, or for all."""
+    """Whether a name means all metrics on embeddings or a family of them, even with options."""
     base = split_key(name)[1]
     return base == "all" or (base in FAMILIES and not name.endswith(":"))
 
 
 def stands_for_many_texts(name: str) -> bool:
-    """Whether a name asks for a family on texts or on likelihoods, or for all."""
+    """Whether a name means all metrics, or a family, on texts or on likelihoods."""
     return _stands_for_many(ON_LIKELIHOODS if is_likelihood_name(name) else ON_TEXTS, name)
 
 
@@ -163,14 +163,14 @@ def _stands_for_many(catalogue: Catalogue, name: str) -> bool:
 
 
 def is_likelihood_name(name: str) -> bool:
-    """Whether a name means a metric on what language models say of texts."""
+    """Whether a name means a metric on language-model likelihoods."""
     base, words = split_text_key(name)
     names = {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, LIKELIHOOD}
     return base in names and (base not in METRICS or "model" in words)
 
 
 def is_text_name(name: str) -> bool:
-    """Whether a name means a text metric, or is nearer to one than to any on embeddings."""
+    """Whether a name means a text metric, or is closer to one than to any on embeddings."""
     base = split_text_key(name)[0]
     known = {*TEXT_METRICS, *TEXT_FAMILIES, TEXT}
     elsewhere = {*METRICS, *FAMILIES, "all"}

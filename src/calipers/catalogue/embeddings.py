@@ -1,4 +1,4 @@
-"""Every metric on embeddings by name, in the order in which tables and lists show them.
+"""All metrics on embeddings, in the order of tables and lists.
 
 What all metrics of a family have in common stands before its entries.
 """

@@ -1,4 +1,4 @@
-"""What frontiers and precision-recall curves are estimated by: the options of their metrics.
+"""Estimators of frontiers and precision-recall curves: the options in their metrics' keys.
 
 The names are stated here; :mod:`calipers.curves` and :mod:`calipers.estimate` hold the functions.
 """
@@ -192,7 +192,7 @@ UNSEEN_FROM = {
 
 @dataclass(frozen=True)
 class EstimationOptions:
-    """What the key of a score on embeddings chooses.
+    """Options in the key of a score on embeddings.
 
     Attributes
     ----------
@@ -220,17 +220,17 @@ class EstimationOptions:
 
     @property
     def judged(self) -> bool:
-        """Whether samples are judged by classifiers, and no likelihood ratios are averaged."""
+        """Whether classifiers judge samples, instead of averages over likelihood ratios."""
         return self.points == HELD_OUT or self.estimator in JUDGES
 
     @property
     def averaged_over(self) -> AveragedOver:
-        """Whose samples ratios are averaged over."""
+        """The set over whose samples ratios are averaged."""
         return "own_side" if self.points == HELD_OUT else self.points
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is not the default, in the canonical order."""
+        """The options that differ from the defaults, in canonical order."""
         chosen: tuple[Value, ...] = (
             *(self.divergence, self.estimator, self.smoothing),
             *(self.points, self.order, self.common),
@@ -249,7 +249,7 @@ class EstimationOptions:
         return ":".join((metric, *self.words))
 
     def starred_key(self, metric: str) -> str:
-        """The canonical key of what is read from a frontier: its own smoothing is a star.
+        """The canonical key of a frontier's score, where a star stands for its own smoothing.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The options in the key of a score, ``[view.]metric[:option…]``, and how a person may write them.
+"""Options in the key of a score, ``[view.]metric[:option…]``, and their accepted spellings.
 
 A number carries its name (``n=2``), a word alone says what it chooses (``chi2``, ``sample``;
 where options are named, ``per=sample`` is understood too), so the order is free. The canonical key
@@ -27,7 +27,7 @@ VIEW = f"{TEXT}."
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One thing that the key of a metric lets choose.
+    """One option in the key of a metric.
 
     Attributes
     ----------
@@ -72,18 +72,18 @@ class Option:
     phrases: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def written(self, value: Value) -> str:
-        """How a choice is written in a key."""
+        """Write a choice as keys do."""
         return str(value) if self.words else f"{self.name}={value}".removesuffix(".0")
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """What a key may hold: the words, or the number by its default."""
+        """The forms that a key may hold: the words, or the number by its default."""
         if not self.words:
             return (self.written(self.default),)
         return (*self.words, *(f"{name}={self.example}" for name in self.weighted))
 
     def holds(self, word: str) -> bool:
-        """Whether a word of a key chooses this."""
+        """Whether a word of a key sets this option."""
         name, equals, value = word.partition("=")
         if self.article and self.words:
             return word in self.words or (bool(self.weighted) and name in self.names)
@@ -92,11 +92,11 @@ class Option:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The words without their weights."""
+        """The accepted words, without weights."""
         return (*self.words, *self.weighted)
 
     def value(self, metric: str, word: str) -> Value:
-        """Read what a word that it holds chooses.
+        """Parse the value of a word that sets this option.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class Option:
         return word.partition("=")[2]
 
     def unsaid(self, words: Sequence[str]) -> str:
-        """What a label has of it where the words of a key are silent."""
+        """The part of a label for this option where a key leaves it out."""
         if self.words:
             silent = not any(word in self.words for word in words)
             return self.labels.get(str(self.default), "") if silent else ""
@@ -122,7 +122,7 @@ class Option:
         return self.labels.get("", "").format(self.default) if silent else ""
 
     def sentence(self, words: Sequence[str]) -> str:
-        """What the options of a key, as written, choose, in the words of a sentence."""
+        """Describe the choices of a key in the words of a sentence."""
         start = f"{self.name}="
         if self.words:
             chosen = (word for word in words if word in self.words)
@@ -141,7 +141,7 @@ Refuse = Callable[[str, Sequence[str], str, Sequence[Option]], InputError]
 
 
 def split_key(key: str) -> tuple[str, str, tuple[str, ...]]:
-    """Take a key apart into its view (empty for none), its metric and its options.
+    """Split a key into its view (empty for none), its metric and its options.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def split_key(key: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def split_text_key(key: str) -> tuple[str, tuple[str, ...]]:
-    """Take the key of a text metric apart; a leading ``text.`` is the only view that it may have.
+    """Split the key of a text metric; a leading ``text.`` is the only view that it may have.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def split_text_key(key: str) -> tuple[str, tuple[str, ...]]:
 
 
 def canonical(metric: str, options: Sequence[Option], chosen: Mapping[str, Value]) -> str:
-    """The key of a metric with its options, defaults left out.
+    """Return the key of a metric with its options, defaults left out.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def canonical(metric: str, options: Sequence[Option], chosen: Mapping[str, Value
 def parse_options(
     metric: str, words: Sequence[str], options: Sequence[Option], refuse: Refuse
 ) -> dict[str, Value]:
-    """Read the options that a key says, in any order.
+    """Parse the options of a key, in any order.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Every metric on what language models say of texts, in the order in which tables show them.
+"""All metrics on language-model likelihoods, in the order of tables and lists.
 
 They are measured by ``calipers likelihood``. What all metrics of a family have in common stands
 before its entries.

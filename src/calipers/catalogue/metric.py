@@ -1,4 +1,4 @@
-"""One metric of the catalogue, as data; the function that measures it is named, and found late."""
+"""An entry of the catalogue: a metric as data, with the name of the function that measures it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNBOUNDED = "where it is infinite, everything beyond that"
 
 
 class Measured(Protocol):
-    """What a metric is measured on: a pair of embedded sets, or texts and what they face."""
+    """The input of a metric: a pair of embedded sets, or texts and what they are compared with."""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -66,7 +66,7 @@ class Family:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric of the catalogue, on embeddings, on texts or on what a model says of them.
+    """One metric of the catalogue, on embeddings, on texts or on language-model likelihoods.
 
     Attributes
     ----------
@@ -178,18 +178,18 @@ class Metric:
 
     @property
     def kind(self) -> MetricKind:
-        """What it is measured on."""
+        """The kind of input that it is measured on."""
         if self.scored:
             return "likelihoods"
         return "embeddings" if self.side == "both" else "texts"
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that stand for it in a list of many."""
+        """The keys that stand for it in lists."""
         return self.shown or (self.name,)
 
     def takes(self, option: str) -> bool:
-        """Whether its key may carry an option."""
+        """Whether its key accepts an option."""
         return any(own_option.name == option for own_option in self.options)
 
     def key(self, options: EstimationOptions | Mapping[str, Value]) -> str:
@@ -199,7 +199,7 @@ class Metric:
         return canonical(self.name, self.options, options)
 
     def label_of(self, words: Sequence[str]) -> str:
-        """What a row is called where the key has these options, as written."""
+        """Return the label of a row, for options as written in its key."""
         labels = {word: label for option in self.options for word, label in option.labels.items()}
         sizes = [f"-{word.removeprefix('n=')}" for word in words if word.startswith("n=")][:1]
         unsaid = [option.unsaid(words) for option in self.options]
@@ -207,20 +207,20 @@ class Metric:
         return " ".join(["".join([self.label, *sizes, *unsaid]), *others]).replace(" -", "-")
 
     def meaning_of(self, words: Sequence[str]) -> str:
-        """What the legend of a table says of it where the key has these options, as written."""
+        """Return the line in the legend of a table, for options as written in its key."""
         meanings = (self.meanings[word] for word in words if word in self.meanings)
         chosen = {option.name: option.sentence(words) for option in self.options}
         return next(meanings, self.meaning).format_map(chosen)
 
     def range_of(self, options: EstimationOptions | Mapping[str, Value]) -> tuple[float, float]:
-        """The smallest and largest value by some options."""
+        """Return the smallest and largest value, for some options."""
         if self.ranged is None or options == DEFAULTS:
             return self.range
         bounds: tuple[float, float] = resolve(self.ranged)(self.alias_of or self.name, options)
         return bounds
 
     def blind_of(self, options: EstimationOptions | Mapping[str, Value]) -> str:
-        """What it does not detect by some options."""
+        """Return what it does not detect, for some options."""
         if self.unseen is None or not isinstance(options, EstimationOptions):
             return self.blind
         counted = options.estimator == COUNTING
@@ -238,7 +238,7 @@ class Metric:
     def score(
         self, sets: Measured, options: EstimationOptions | Mapping[str, Value] = DEFAULTS
     ) -> Score:
-        """Measure it.
+        """Compute the score.
 
         A score that its own estimate, its texts or a missing package do not allow is NaN with the
         reason, and leaves the others alone. Where the pass that many metrics share lacks what was
@@ -264,7 +264,7 @@ class Metric:
 
 @cache
 def resolve(name: str) -> Any:
-    """Find what ``module:function`` names.
+    """Import the object that ``module:name`` names.
 
     Examples
     --------

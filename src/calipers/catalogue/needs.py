@@ -1,4 +1,4 @@
-"""What metrics ask of the one pass over the distances, so that it measures no more than that."""
+"""What metrics need from the one pass over the distances, so that it measures nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPREAD = (4, 1.2)
 
 @dataclass(frozen=True)
 class Needs:
-    """What metrics ask for beyond the balls of the k that they all share.
+    """What metrics need beyond the k-NN balls that they all share.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Needs:
 
     @property
     def every_pair(self) -> bool:
-        """Whether pairs count however far apart they are, which no search for neighbours finds."""
+        """Whether all pairs count, however distant, which a search for neighbours cannot serve."""
         return self.smaller or self.spread
 
     def __or__(self, other: Needs) -> Needs:

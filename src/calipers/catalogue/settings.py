@@ -1,4 +1,4 @@
-"""The choices that the metrics of a pair of sets share: what each may be, and its default.
+"""Settings that the metrics of a pair of sets share: accepted values and defaults.
 
 The options of commands, the estimates and the results take them from here.
 """
@@ -30,7 +30,7 @@ Buckets = int | Literal["auto", "cube-root"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that the metrics of a comparison share.
+    """Settings that the metrics of a comparison share.
 
     Attributes
     ----------
@@ -73,6 +73,6 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Take the choices that are among some values; those that are missing have defaults."""
+        """Take the settings among some values, and the defaults for the others."""
         names = [field.name for field in fields(cls)]
         return cls(**{name: values[name] for name in names if values.get(name) is not None})

@@ -1,4 +1,4 @@
-"""Which scores of a comparison are shown, and tested, unless others were asked for."""
+"""Which scores of a comparison are shown and tested by default."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ ELSEWHERE = (":group=", ":own=", ":train")
 
 
 def views_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return the names of the views of a comparison, the main one first, by its settings."""
+    """Return the names of the views in the settings of a comparison, the main one first."""
     return list(settings.get("views") or [""])
 
 
 def chance_of(signature: str) -> float | None:
-    """Return the score of sets that cannot be distinguished; None where that is unknown."""
+    """Return the score of indistinguishable sets; None where it is unknown."""
     name = signature_pins(signature).get("metric", "").partition(":")[0]
     return METRICS[name].chance if name in METRICS else None
 
 
 def split_view(key: str, views: Sequence[str]) -> tuple[str, str]:
-    """Take the view off a key; it is empty for a score of the main one."""
+    """Split the view off a key; it is empty for a score of the main view."""
     view, dot, rest = key.partition(".")
     return (view, rest) if dot and view in views else ("", key)

@@ -1,4 +1,4 @@
-"""What a name or an option that is not known was meant for, in either catalogue."""
+"""Suggestions for names and options that no catalogue has."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LISTED = "calipers metrics lists them all"
 
 
 def check_known(names: Iterable[str], *, views: Iterable[str] = ()) -> None:
-    """Refuse names that neither catalogue has, with the nearest of both.
+    """Refuse names that neither catalogue has, naming the nearest of both.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def check_known(names: Iterable[str], *, views: Iterable[str] = ()) -> None:
 
 
 def unknown(base: str, words: Sequence[str]) -> InputError:
-    """Say what a name that is no metric on embeddings may have been meant for."""
+    """Build the error for an unknown metric on embeddings, with suggestions."""
     known, low = {*METRICS, *FAMILIES, "all"}, base.lower()
     if low in known:
         return InputError(f"unknown metric {base!r}; did you mean {low!r}?")
@@ -103,7 +103,7 @@ def unknown(base: str, words: Sequence[str]) -> InputError:
 
 
 def unknown_text(name: str) -> InputError:
-    """Say which text metric an unknown name may mean, and what measures embeddings."""
+    """Build the error for an unknown text metric, with suggestions."""
     base = split_text_key(name)[0]
     near = _near(base, {*TEXT_METRICS, *TEXT_FAMILIES, "all"})
     why = ""
@@ -115,7 +115,7 @@ def unknown_text(name: str) -> InputError:
 
 
 def unknown_likelihood(name: str) -> InputError:
-    """Say which metric on what language models say of texts an unknown name may mean."""
+    """Build the error for an unknown metric on language-model likelihoods, with suggestions."""
     base = split_text_key(name)[0]
     near = _near(base, {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, "all"})
     why = ""
@@ -135,7 +135,7 @@ STARS_OWN = {
 
 
 def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Option]) -> InputError:
-    """Say that a metric on embeddings does not take a word, and what it would take."""
+    """Build the error for an option that a metric on embeddings does not accept."""
     key, axis = f"{metric}:{word}", _axis(word)
     for start, way in ELSEWHERE.items():
         if word.startswith(start):
@@ -161,7 +161,7 @@ def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Opti
 
 
 def refused_text(metric: str, _: Sequence[str], word: str, options: Sequence[Option]) -> InputError:
-    """Say that a metric on texts does not take a word, and what it would take."""
+    """Build the error for an option that a metric on texts does not accept."""
     key = f"{metric}:{word}"
     if not options:
         return InputError(f"metric {metric!r} takes no option; found {key!r}")

@@ -1,4 +1,4 @@
-"""Every metric on texts by name, in the order in which tables and lists show them.
+"""All metrics on texts, in the order of tables and lists.
 
 What all metrics of a family have in common stands before its entries.
 """
@@ -74,7 +74,7 @@ TEXT_FAMILIES = {
 
 
 def order(default: int, *, labelled: bool = True) -> Option:
-    """Tokens of an n-gram; a label has its number."""
+    """Make the option for the number of tokens of an n-gram."""
     return Option(
         name="n",
         default=default,
