@@ -1,4 +1,4 @@
-"""Arguments ──► compare ──► print and write. No maths, and nothing heavy until a command runs."""
+"""The frame of the command line: parse, run, deliver; nothing heavy loads until a command runs."""
 
 from __future__ import annotations
 

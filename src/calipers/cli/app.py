@@ -1,4 +1,4 @@
-"""The command line as a whole: its commands, and what ``--version`` says."""
+"""The command line as a whole: its commands, and the answer to ``--version``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version and exit, if that is wanted."""
+    """Print the version and exit, if requested."""
     if wanted:
         typer.echo(f"calipers {__version__}")
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""One way to run a command: parse, check, compute, deliver, stop.
+"""The frame of every command: parse, check, compute, deliver, exit.
 
 A command is a function of what it reads, its options and where its results go. :func:`command`
 gives it the flags of all of these, and everything that is alike in all commands: the check of files
@@ -62,7 +62,7 @@ def command(
     serves: bool = False,
     **worded: Any,
 ) -> Callable[[Callable[..., None]], CommandSpec]:
-    """Make a command of a function.
+    """Make a command from a function.
 
     Parameters
     ----------

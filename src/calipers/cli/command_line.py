@@ -1,4 +1,4 @@
-"""The command as it was typed, to be kept with what it made."""
+"""The command line as it was typed, saved with the results."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _study: ContextVar[str | None] = ContextVar("_study", default=None)
 
 
 def remember(arguments: Sequence[str]) -> None:
-    """Keep the arguments of this run."""
+    """Remember the arguments of this run."""
     _typed.set(tuple(arguments))
     _study.set(None)
 
 
 def keep_study(text: str) -> None:
-    """Keep the study that this run takes its options from."""
+    """Remember the study file that this run takes its options from."""
     _study.set(_blanked(text))
 
 
 def command_line() -> str | None:
-    """Return the command as a shell takes it; None where nothing was typed.
+    """Return the command in shell syntax; None where nothing was typed.
 
     No option takes a secret. Should one have been typed none the less, as part of an address or
     as the value of a variable that holds one, it is blanked.
@@ -67,12 +67,12 @@ def _utf8(argument: str) -> str:
 
 
 def with_command(comparison: C) -> C:
-    """Keep the command that was typed among the settings of what it found."""
+    """Add the command that was typed to the settings of a result."""
     return replace(comparison, settings={**comparison.settings, "command": command_line()})
 
 
 def with_study(result: R) -> R:
-    """Keep the study that a result was made by among its settings, where there was one."""
+    """Add the study file, if there was one, to the settings of a result."""
     study, settings = _study.get(), getattr(result, "settings", None)
     if study is None or settings is None:
         return result

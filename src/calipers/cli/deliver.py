@@ -1,4 +1,4 @@
-"""A result ──► the screen, and every file that was asked for.
+"""Delivery of a result: to the screen, and to every file that was requested.
 
 All commands deliver in this one way: a result gives a document and data, and each format is written
 from one of them.
@@ -40,7 +40,7 @@ def deliver(
     screen: bool = True,
     plot: Callable[[str], object] | None = None,
 ) -> None:
-    """Write the files of a result, and show its tables.
+    """Write the files of a result, and print its tables.
 
     The page and the zip hold explanations and maps: what was not kept of them is made before either
     is written.
@@ -128,7 +128,7 @@ def deliver(
 
 
 def show_document(document: Document) -> None:
-    """Show tables: with weight and shade on a terminal, as plain text anywhere else."""
+    """Print a document: styled on a terminal, as plain text elsewhere."""
     from rich.console import Console
 
     from calipers.report.render.text import Screen, plain
@@ -143,7 +143,7 @@ def show_document(document: Document) -> None:
 
 
 def check_sort(result: Result, sort: str | None) -> None:
-    """Refuse an order that a saved result cannot be shown in, before any file is written.
+    """Refuse an order that a saved result does not support, before any file is written.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def check_sort(result: Result, sort: str | None) -> None:
 
 
 def possible_sort(comparison: Comparison, sort: str | None, *, quiet: bool) -> str | None:
-    """Give an order, or the usual one where no system has its score: what was measured is shown."""
+    """Return a sort order, or the default one where no system has the score."""
     try:
         check_sort(comparison, sort)
     except InputError as error:
@@ -330,7 +330,7 @@ def _shared(
 
 
 def check_shared(outputs: Outputs, benchmark: str | None) -> None:
-    """Refuse scores for the Hub without a benchmark, and a benchmark without them."""
+    """Refuse scores for the Hub without a benchmark, and a benchmark without scores for the Hub."""
     if (EVAL_RESULTS in outputs.paths) != (benchmark is not None):
         raise InputError(
             "--eval-results FILE and --benchmark ORG/NAME go together: the file names the data "
@@ -343,7 +343,7 @@ def check_shared(outputs: Outputs, benchmark: str | None) -> None:
 
 
 def names_of_sets(sets: Sequence[tuple[str, int]]) -> list[str]:
-    """Name sets by their systems, and those of several files by the number of the file too.
+    """Name sets by their systems, and by file number where a system has several files.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures drawn for the file that they go to, and a word on letters that no font has."""
+"""Figures drawn for the file that they go to, with a message on characters that no font has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calipers.cli.streams import write_error
 
 @contextmanager
 def told_of_letters(path: str, *, quiet: bool) -> Iterator[None]:
-    """Draw for a file: a .svg keeps all words as text; for others say what is drawn otherwise."""
+    """Draw for a file; a .svg keeps all text, for others report characters drawn as substitutes."""
     from calipers.report.plots.fonts import MissingLettersWarning, letters_kept
 
     with (

@@ -1,4 +1,4 @@
-"""Options as Python has them ──► flags, in what the command line says of them.
+"""Option names of Python turned into flags in messages of the command line.
 
 Messages name options in one way (:mod:`calipers.wording.front`): ```skip_words=42``` becomes
 ``--skip-words 42``. Which flag an option has, its field says.
@@ -36,7 +36,7 @@ Known = Mapping[str, tuple[Field[Any], OptionField]]
 
 
 def flags_of(group: type[Group] | None = None) -> Callable[[str], str | None]:
-    """Return what words an option as a flag: those of `group` first, then those of all commands."""
+    """Return a function that writes options as flags: those of `group`, then of all commands."""
 
     def speech(named: str) -> str | None:
         if named in METHODS:

@@ -1,4 +1,4 @@
-"""How a command ends when something is in its way: one paragraph and an exit code."""
+"""How a command ends on an error: one paragraph and an exit code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AT_FAULT = (
 
 @contextmanager
 def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
-    """Turn what a person can put right into a message and exit code 2.
+    """Turn errors that the user can correct into a message and exit code 2.
 
     So does memory that is not enough: the message names the task and, where it is known, the size.
     Ctrl-C ends with `interrupted` and 130. Anything else is a fault of Calipers: it keeps its

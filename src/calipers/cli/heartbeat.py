@@ -1,4 +1,4 @@
-"""Progress in a log: a line a minute about what is running, where there is no terminal for bars.
+"""Progress in a log: one line per minute on what is running, where there is no terminal.
 
 A line says of every open task, the outermost first, how much is done, for how long, at what rate
 and how long the rest will take. Whoever reads the log sees that a run goes on, and whether it will
@@ -25,7 +25,7 @@ INTERVAL = 60.0
 
 @dataclass(eq=False)
 class OpenTask:
-    """A task that is running.
+    """A running task.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class OpenTask:
 
     @property
     def words(self) -> str:
-        """How far it is: done of all, for how long, the rate, and the time that is left."""
+        """Describe its progress: steps done, elapsed time, rate, and remaining time."""
         pace, begun = self.pace, timedelta(seconds=int(self.pace.elapsed))
         if self.total is None and not pace.done:
             return f"{self.description}: running for {begun}"
@@ -58,7 +58,7 @@ class OpenTask:
 
 
 def rate_words(rate: float) -> str:
-    """Steps a second, or in a unit of time in which there are several.
+    """Write a rate per second, or per a longer unit of time for slow steps.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def rate_words(rate: float) -> str:
 
 
 class Heartbeat:
-    """Writes a line a minute while any task is open.
+    """Writes one line per minute while any task is running.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Heartbeat:
     def task(
         self, description: str, total: int | None, *, whole: bool = False
     ) -> Iterator[Advance]:
-        """Have a task be watched while it runs.
+        """Watch a task while it runs.
 
         Parameters
         ----------
@@ -118,15 +118,15 @@ class Heartbeat:
             self._leave(task)
 
     def wrote(self) -> None:
-        """Take in that a line was written by somebody else: the next is a minute from now."""
+        """Note that another line was written, so that the next is due in a minute."""
         self._last = self._clock()
 
     def wait(self) -> float:
-        """Seconds until the next line."""
+        """Return the seconds until the next line."""
         return max(self._last + self._interval - self._clock(), 0)
 
     def beat(self) -> None:
-        """Write a line if it is time for one."""
+        """Write a line if one is due."""
         with self._lock:
             tasks = [task for task in self._open if not task.whole] or self._open
             if tasks and self.wait() <= 0:

@@ -1,4 +1,4 @@
-"""The help pages: what typer knows about the commands, laid out to be read from top to bottom.
+"""The help pages: the commands and their options, laid out to be read from top to bottom.
 
 ``--help`` of a command with many options shows those that most people need, each by the first
 sentence of its help; ``--help-all`` shows every option in full.
@@ -120,7 +120,7 @@ WriteConfig = Annotated[
 
 
 class Subcommands(dict[str, Any]):
-    """The commands by name, each imported when it is first asked for."""
+    """The commands by name, each imported when it is first requested."""
 
     def __missing__(self, name: str) -> Any:
         record = commands()[name]
@@ -135,7 +135,7 @@ class Subcommands(dict[str, Any]):
         return made
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a command, or the default where there is none of this name."""
+        """Return a command, or the default for an unknown name."""
         return self[name] if name in commands() else default
 
     def __contains__(self, name: object) -> bool:
@@ -148,7 +148,7 @@ class Subcommands(dict[str, Any]):
         return len(commands())
 
     def keys(self) -> Any:
-        """Name the commands."""
+        """Return the names of the commands."""
         return commands().keys()
 
 
@@ -159,23 +159,23 @@ def _about(record: Command, docstring: str | None) -> str:
 
 
 class Page(TyperGroup):
-    """The page of ``calipers`` itself; it remembers what was typed."""
+    """The help page of ``calipers`` itself, which remembers what was typed."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = Subcommands()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the commands in the order of the help."""
+        """List the commands in the order of the help."""
         return list(commands())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments."""
+        """Parse the arguments."""
         remember(args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a word that breaks the rule of its option ends in one sentence."""
+        """Run the command, and turn an invalid value of an option into a one-sentence message."""
         with speaking(flags_of()), guarded():
             return super().invoke(ctx)
 
@@ -201,7 +201,7 @@ def _listed(panel: str) -> str:
 
 
 class CommandPage(TyperCommand):
-    """The page of one command: the common options, or all under the headings of their panels.
+    """The help page of one command: common options, or all options by panel.
 
     Attributes
     ----------
@@ -216,11 +216,11 @@ class CommandPage(TyperCommand):
 
     @classmethod
     def of(cls, common: frozenset[str], shown: Sequence[tuple[str, str]]) -> type[CommandPage]:
-        """Make the page of a command that has these common options and examples."""
+        """Make the page of a command with these common options and examples."""
         return type(cls.__name__, (cls,), {"common": common, "shown": shown})
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments, and before them those of the study that ``--config`` names."""
+        """Parse the arguments, preceded by those of the study that ``--config`` names."""
         if any(word.partition("=")[0] == CONFIG for word in args):
             from calipers.cli.study import with_study
 
@@ -264,15 +264,15 @@ class CommandPage(TyperCommand):
         ]
 
     def choices(self) -> list[str]:
-        """Give what an argument may be, where that takes a list of its own: nothing, as a rule."""
+        """Return the accepted values of an argument with a list of its own; none by default."""
         return []
 
     def further_sections(self) -> list[str]:
-        """Return what stands between all options and the examples: nothing, as a rule."""
+        """Return the sections between options and examples; none by default."""
         return []
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Name what must be given, in the order in which a person would type it."""
+        """List the required arguments, in the order in which they are typed."""
         params = self.get_params(ctx)
         needed = [param for param in params if param.required and not _argument(param)]
         options = [f"{param.opts[0]} {param.metavar}" for param in needed]
@@ -281,18 +281,18 @@ class CommandPage(TyperCommand):
 
 
 def examples(pairs: Iterable[tuple[str, str]]) -> str:
-    """Write examples: what a person wants, and below it what they type."""
+    """Write examples: the purpose, and below it the command."""
     filled = [(textwrap.fill(wish, width() - 2), command) for wish, command in pairs]
     return "\n".join(f"{textwrap.indent(wish, '  ')}\n    {command}" for wish, command in filled)
 
 
 def width() -> int:
-    """Return the width of the pages: that of the terminal, within what reads well."""
+    """Return the width of the pages: that of the terminal, within limits."""
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence of a help, and the default that it ends with."""
+    """Return the first sentence of a help text, with the default that it ends in."""
     sentence = re.match(r".*?\.(?= [A-Z\[]|$)", text)
     default = re.search(r" \[default: [^]]*\]$", text)
     if sentence is None:
@@ -303,7 +303,7 @@ def first_sentence(text: str) -> str:
 def metrics_section(
     families: Sequence[tuple[str, str]], read_on: Sequence[tuple[str, str]], note: str
 ) -> str:
-    """Return the section that names the families of metrics, and where each metric is described."""
+    """Return the section that lists the families of metrics, and how to describe a metric."""
     filled = textwrap.indent(textwrap.fill(note, width() - 2), "  ")
     body = f"{columns(families)}\n\n{columns(read_on, margin=30)}\n\n{filled}"
     return section("Metrics", body)
@@ -341,7 +341,7 @@ def _argument_name(param: Any) -> str:
 
 
 def section(heading: str, body: str) -> str:
-    """Set a body under its heading."""
+    """Write a body under its heading."""
     return f"{_bold(heading)}\n{body}"
 
 
@@ -350,7 +350,7 @@ def _filled(text: str) -> str:
 
 
 def columns(rows: Sequence[tuple[str, str]], *, margin: int = 26) -> str:
-    """Set names on the left and texts on the right, wrapped; a long name has its own line."""
+    """Write names on the left and wrapped texts on the right; a long name has its own line."""
     most = min(margin, width() // 2)
     margin = min(most, max((len(name) for name, _ in rows), default=0) + 4)
     return "\n".join(_entry(name, text, margin) for name, text in rows)

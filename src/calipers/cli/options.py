@@ -1,4 +1,4 @@
-"""The options of a group ──► parameters of a command, and what was typed ──► the group.
+"""Options of a group as parameters of a command, and typed values as the group.
 
 Its field says what an option is called, means and must be (:mod:`calipers.options.option`). Here it
 only meets typer. Words become values by the rules, and the group checks them when it is made;
@@ -34,7 +34,7 @@ Details = Annotated[
 
 
 def complete(*values: str) -> Completer:
-    """Make a completion for the shell that offers some values."""
+    """Make a shell completion that offers some values."""
 
     def offer(incomplete: str) -> list[str]:
         return [value for value in values if value.startswith(incomplete)]
@@ -76,7 +76,7 @@ MaxMemory = Annotated[
 
 
 def parameters(group: type[Group]) -> list[inspect.Parameter]:
-    """Return a parameter for typer for each option of a group that the command line has."""
+    """Return a typer parameter for each option of a group that the command line has."""
     made = []
     for field, about in sorted(options_of(group), key=lambda pair: pair[1].last):
         flags = about.flags(field.name)
@@ -90,18 +90,18 @@ def parameters(group: type[Group]) -> list[inspect.Parameter]:
 
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    """Make a parameter of a command, as typer reads it."""
+    """Make a parameter of a command for typer."""
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
 def common_of(group: type[Group]) -> set[str]:
-    """Name the options of a group that most people need."""
+    """List the common options of a group."""
     return {field.name for field, about in options_of(group) if about.common}
 
 
 def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[str]]:
-    """Make a group of what was typed, and name the options that were typed at all.
+    """Make a group from typed values, and list the options that were typed.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _flag(name: str, about: OptionField) -> str:
 
 
 def complete_list(*values: str) -> Completer:
-    """Make a completion that offers some values for the last of a list with commas."""
+    """Make a shell completion for the last item of a comma-separated list."""
 
     def offer(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -148,7 +148,7 @@ def complete_list(*values: str) -> Completer:
 
 
 def complete_metrics(incomplete: str) -> list[str]:
-    """Offer metrics and families, for the last of a list; after a colon, options."""
+    """Complete metrics and families in a list; after a colon, options."""
     from calipers.catalogue.embeddings import FAMILIES, METRICS
     from calipers.wording.names import LABELS
 
@@ -158,14 +158,14 @@ def complete_metrics(incomplete: str) -> list[str]:
 
 
 def complete_text_metrics(incomplete: str) -> list[str]:
-    """Offer text metrics and families, for the last of a list."""
+    """Complete text metrics and families in a list."""
     from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 
     return complete_list("all", *TEXT_FAMILIES, *TEXT_METRICS)(incomplete)
 
 
 def complete_likelihood_metrics(incomplete: str) -> list[str]:
-    """Offer metrics and families of likelihoods, for the last of a list."""
+    """Complete likelihood metrics and families in a list."""
     from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 
     keys = [key for metric in LIKELIHOODS.values() for key in metric.keys]
@@ -173,7 +173,7 @@ def complete_likelihood_metrics(incomplete: str) -> list[str]:
 
 
 def complete_all_metrics(incomplete: str) -> list[str]:
-    """Offer metrics of embeddings by their name, and those of texts behind their view."""
+    """Complete metrics on embeddings, and metrics on texts after their view."""
     from calipers.catalogue.texts import TEXT_METRICS
 
     texts = complete_list("text", *(f"text.{name}" for name in TEXT_METRICS))(incomplete)
@@ -182,7 +182,7 @@ def complete_all_metrics(incomplete: str) -> list[str]:
 
 
 def complete_embedders(incomplete: str) -> list[str]:
-    """Offer names of embedders, for the last of a list."""
+    """Complete names of embedders in a list."""
     names = ("minilm", "use", "characters", "tfidf", "efficientnet", "pixels", "inception")
     return complete_list(*names)(incomplete)
 

@@ -1,4 +1,4 @@
-"""Where results go: the options, refused early, all tried, announced at the end."""
+"""The outputs of a command: options, early checks, and delivery that attempts every file."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ _ALWAYS: dict[str, tuple[Any, Any]] = {"force": (Force, False), "quiet": (Quiet,
 
 
 def output_parameters(*names: str, **worded: Any) -> list[inspect.Parameter]:
-    """Return the parameters for typer that say where results go.
+    """Return the typer parameters of the outputs.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def output_parameters(*names: str, **worded: Any) -> list[inspect.Parameter]:
 
 @dataclass(frozen=True)
 class Results:
-    """The result of a command, as the functions that put it into form.
+    """The result of a command, with the functions that render it.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where results go.
+    """The outputs of a command.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class Outputs:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Outputs:
-        """Take up what was given; files are written in the order of `FILES`."""
+        """Make outputs from what was given; files are written in the order of `FILES`."""
         return cls(
             {name: given[name] for name in FILES if given.get(name) is not None},
             force=given.get("force", False),
@@ -319,11 +319,11 @@ class Outputs:
 
     @property
     def on_screen(self) -> str | None:
-        """The output that takes standard output."""
+        """The output that goes to standard output."""
         return next((name for name, path in self.paths.items() if path == STDIO), None)
 
     def check(self, inputs: Sequence[str] = ()) -> None:
-        """Refuse early what could not be written late; `inputs` are the files that are read."""
+        """Refuse outputs that cannot be written, before the work; `inputs` are the files read."""
         _check_standard_output(self.paths)
         _check_page(self)
         check_outputs(self._named(), inputs, force=self.force)
@@ -331,7 +331,7 @@ class Outputs:
     def of_systems(
         self, names: Sequence[str], inputs: Sequence[str] = (), *, output: str = INSPECT
     ) -> Outputs:
-        """Give a file of its own to each system, where there is one for every system.
+        """Return outputs with one file for each system, where a format needs that.
 
         Parameters
         ----------
@@ -379,14 +379,14 @@ class Outputs:
         ]
 
     def progress(self) -> Progress:
-        """Return what shows progress on standard error, unless quiet was asked for."""
+        """Return the progress display on standard error, unless quiet."""
         from calipers.cli.progress import RichProgress
 
         return Silent() if self.quiet else RichProgress()
 
     @contextmanager
     def running(self, command: str) -> Iterator[None]:
-        """Have a log say once a minute that a command is running, also while no task of it is."""
+        """Write a line per minute to a log while the command runs, even between tasks."""
         from calipers.cli.heartbeat import LINES
 
         if self.quiet or sys.stderr.isatty():
@@ -396,7 +396,7 @@ class Outputs:
             yield
 
     def deliver(self, results: Results) -> None:
-        """Write the files, then show the results, and tell what was written.
+        """Write the files, show the results, and report what was written.
 
         Every output is tried before the first failure is raised: an hour of work is not lost to
         one full disk.
@@ -567,7 +567,7 @@ def _installed(module: str) -> bool:
 def check_outputs(
     outputs: Iterable[tuple[str, str]], specs: Sequence[str] = (), *, force: bool = False
 ) -> None:
-    """Refuse output files that could not be written, are there, or would overwrite an input.
+    """Refuse output files that cannot be written, already exist, or would overwrite an input.
 
     Pipes and devices, such as ``/dev/null``, are written to and never replaced; they may be there.
 
@@ -659,14 +659,14 @@ def _same(left: Path, right: Path) -> bool:
 
 
 class Attempts:
-    """Remembers what went wrong, so that one failure does not cost what comes after it."""
+    """Collects errors of several steps, so that one failure does not prevent the others."""
 
     def __init__(self) -> None:
         self._failures: list[Exception] = []
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Try something; a reader of a pipe who went away is no failure."""
+        """Attempt one step; a closed pipe is no failure."""
         try:
             yield
         except BrokenPipeError:
@@ -675,7 +675,7 @@ class Attempts:
             self._failures.append(failure)
 
     def settle(self) -> None:
-        """Tell what went wrong, and raise the gravest of it: a fault of Calipers keeps its trace.
+        """Report the errors, and raise the gravest; a bug in Calipers keeps its traceback.
 
         Raises
         ------

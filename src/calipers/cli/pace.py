@@ -1,4 +1,4 @@
-"""How fast a task is, and how long it will still take.
+"""The rate of a task and an estimate of its remaining time.
 
 The pace is that of the latter half of the time so far: what came at once in the beginning, from a
 cache, is soon forgotten, and steps that take minutes each still give an estimate.
@@ -17,7 +17,7 @@ _FINE = 0.1
 
 
 class Pace:
-    """Tells how fast a task is, and how long it will still take.
+    """Estimates the rate and the remaining time of a task.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Pace:
         self._times, self._done = [clock()], [0]
 
     def advance(self, steps: int) -> None:
-        """Take in that so many steps were made."""
+        """Add completed steps."""
         now, done = self._clock(), self._done[-1] + steps
         if len(self._times) > 1 and now - self._times[-2] < _FINE:
             self._times[-1], self._done[-1] = now, done
@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def done(self) -> int:
-        """The steps that were made."""
+        """The number of completed steps."""
         return self._done[-1]
 
     @property
@@ -52,13 +52,13 @@ class Pace:
 
     @property
     def rate(self) -> float | None:
-        """Steps a second; None while that cannot be estimated."""
+        """Steps per second; None while they cannot be estimated."""
         pace = self._pace()
         return 1 / pace if pace else None
 
     @property
     def left(self) -> float | None:
-        """The seconds that are left; None while that cannot be estimated."""
+        """Remaining seconds; None while they cannot be estimated."""
         pace = self._pace()
         if self._total is None or pace is None:
             return None
@@ -75,6 +75,6 @@ class Pace:
 
     @property
     def words(self) -> str:
-        """The same in words; empty while it cannot be estimated."""
+        """The remaining time in words; empty while it cannot be estimated."""
         left = self.left
         return "" if left is None else f"about {timedelta(seconds=ceil(left))} left"

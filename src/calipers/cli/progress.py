@@ -1,4 +1,4 @@
-"""Progress on standard error, for whatever takes longer than a second."""
+"""Progress bars on standard error for tasks that take longer than a second."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST = 20
 
 
 class RichProgress:
-    """Shows a bar for each task that takes over a second, and wipes it at the end.
+    """Shows a bar for each task that takes over a second, and removes it at the end.
 
     Where standard error is not a terminal, each such task leaves one plain line when it is done,
     and a line a minute says how far those are that are running.
@@ -52,7 +52,7 @@ class RichProgress:
 
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
-        """Open a task of `total` steps, or of an unknown number of them."""
+        """Open a task of `total` steps, or of an unknown number of steps."""
         shown = self._bar(description, total) if self._console.is_terminal else None
         with noted(description), shown or self._line(description, total) as advance:
             yield advance

@@ -1,4 +1,4 @@
-"""The two sides of a comparison on the command line: their arguments, and how they are read."""
+"""The two sides of a comparison on the command line: arguments and reading."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_sides(
     labels: Labels | None = None,
     quiet: bool,
 ) -> tuple[Any, Any]:
-    """Read both sides first: a misspelt last file should not cost the work on the others.
+    """Read both sides before the work, so that a mistyped last file costs nothing.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def read_sides(
 
 
 def named_apart(reference: str, generated: Sequence[str]) -> str:
-    """Return a reference with the name of its folder, where its file is called as a system's is."""
+    """Rename a reference by its folder where its file has the name of a system."""
     from calipers.samples.reading import can_be_read
     from calipers.samples.specs import named_beside
 
@@ -100,7 +100,7 @@ def named_apart(reference: str, generated: Sequence[str]) -> str:
 
 
 def with_reference(options: G, generated: Sequence[str]) -> tuple[G, tuple[str, ...]]:
-    """Name the reference of options apart from the systems, and give it for these to be beside."""
+    """Rename the reference of options where a system has its name, and return it too."""
     reference = getattr(options, "reference", None)
     if reference is None:
         return options, ()
@@ -110,7 +110,7 @@ def with_reference(options: G, generated: Sequence[str]) -> tuple[G, tuple[str, 
 
 
 def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
-    """Say on standard error in which field texts were found, unless its name is plainly that.
+    """Report on standard error the field in which texts were found, unless it is obvious.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def name_fields(read: Iterable[Any], *, quiet: bool) -> None:
 
 
 def check_metrics_are_listed(specs: Iterable[str]) -> None:
-    """Refuse a metric in the place of a file."""
+    """Refuse a metric given in the place of a file."""
     from calipers.catalogue.embeddings import FAMILIES, METRICS
 
     for spec in specs:

@@ -1,4 +1,4 @@
-"""Text ──► standard output and error, whatever they can encode and whether or not anybody reads."""
+"""Standard output and error: any encoding, and readers that close the pipe."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ASCII = str.maketrans(
 
 
 class Outliving(io.FileIO):
-    """A descriptor whose reader may go away: what is written from then on goes nowhere.
+    """A stream whose reader may close the pipe; from then on writes are discarded.
 
     A command so ends as it would have ended with a reader (``| head``, ``| true``): with its own
     exit code, and with all of its files written.
@@ -61,7 +61,7 @@ class Outliving(io.FileIO):
         self._trouble = trouble
 
     def write(self, content: Any) -> int:
-        """Write some bytes; give how many were taken, which is all where nobody reads."""
+        """Write bytes, and return their number, which is all once nobody reads."""
         try:
             return super().write(content)
         except self._trouble:
@@ -72,7 +72,7 @@ class Outliving(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Let no command fail for want of a reader, of standard output or of standard error.
+    """Keep a command from failing when the reader of standard output or error goes away.
 
     Of standard error that includes a full disk: there is no other place to say so. A stream that
     the shell closed (``>&-``) leads nowhere from the beginning.
@@ -99,13 +99,13 @@ def outlive_readers() -> None:
 
 
 def write(text: str) -> None:
-    """Write lines to standard output, in ASCII where it knows no more."""
+    """Write lines to standard output, as ASCII where the encoding has no more."""
     with told_of_output():
         sys.stdout.write(encodable(text + "\n", sys.stdout))
 
 
 def write_bytes_of(text: str) -> None:
-    """Write a text to standard output in UTF-8, whatever the terminal speaks."""
+    """Write a text to standard output as UTF-8, whatever the encoding of the terminal."""
     from calipers.whole_files import utf8
 
     with told_of_output():
@@ -116,7 +116,7 @@ def write_bytes_of(text: str) -> None:
 
 @contextmanager
 def told_of_output() -> Iterator[None]:
-    """Say plainly that standard output cannot be written, as where a disk is full.
+    """Report that standard output cannot be written, as on a full disk.
 
     Raises
     ------
@@ -130,14 +130,14 @@ def told_of_output() -> Iterator[None]:
 
 
 def write_error(text: str) -> None:
-    """Write lines to standard error, options as flags, without what could steer a terminal."""
+    """Write lines to standard error, with options as flags and without control sequences."""
     sys.stderr.write(encodable(printable(worded(text), keep="\n") + "\n", sys.stderr))
     sys.stderr.flush()
 
 
 @contextmanager
 def calm(*, quiet: bool) -> Iterator[None]:
-    """Keep standard output for results: what other packages print goes to standard error.
+    """Keep standard output for results: send what other packages print to standard error.
 
     Quiet silences their warnings too.
     """
@@ -148,12 +148,12 @@ def calm(*, quiet: bool) -> Iterator[None]:
 
 
 def line_width() -> int:
-    """Return the width of the terminal, or of a page where there is none."""
+    """Return the width of the terminal; without one, that of a page."""
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """Return the text as the stream can write it: unknown characters become plain ones or ``?``."""
+    """Return the text in characters that the stream can encode, others as plain ones or ``?``."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)

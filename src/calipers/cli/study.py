@@ -1,4 +1,4 @@
-"""A study in a file: what would be typed on a command line, as TOML.
+"""Studies in TOML files: the contents of a command line, written down.
 
 ``--write-config`` makes the file of a command line, and ``--config`` and ``calipers run`` read it.
 Its keys are the options of the command, spelt as their flags or as in Python; ``[systems]`` names
@@ -35,7 +35,7 @@ NOT_HELD = (*STUDIES, "help_all")
 
 @dataclass(frozen=True)
 class Study:
-    """What a file says.
+    """The contents of a study file.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Study:
 
 
 def read_study(path: str) -> Study:
-    """Read a file.
+    """Read a study file.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def read_study(path: str) -> Study:
 
 
 def with_study(command: str, params: Sequence[Any], typed: Sequence[str]) -> list[str]:
-    """Return what was typed to a command, with what the file of its ``--config`` says before it.
+    """Return the arguments of a command, preceded by those in the file of its ``--config``.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _files_of(path: str, systems: Mapping[str, Any]) -> dict[str, str]:
 
 
 def words_of(study: Study, params: Sequence[Any], typed: Sequence[str] = ()) -> list[str]:
-    """Return what would be typed for all that a study says, and for what was typed beside it.
+    """Return the arguments for everything in a study, and for what was typed besides it.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def words_of(study: Study, params: Sequence[Any], typed: Sequence[str] = ()) -> 
 
 
 def check_words(study: Study, params: Sequence[Any]) -> list[str]:
-    """Return what would be typed behind ``calipers check RUN.zip``."""
+    """Return the arguments of ``calipers check`` after ``RUN.zip``."""
     words = _words(study, params, study.checks, f"{CHECKS}.", [], "check")
     return [word for _, of_one in words for word in of_one]
 
@@ -305,7 +305,7 @@ def _key(name: str) -> str:
 def study_of(
     command: str, params: Iterable[Any], given: Mapping[str, Any], lists: Container[str]
 ) -> str:
-    """Write what was given to a command as a study.
+    """Write the options of a command as a study.
 
     Parameters
     ----------
