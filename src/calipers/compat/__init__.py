@@ -1,4 +1,4 @@
-"""The functions of other packages under their own names: equal arguments, equal numbers.
+"""Functions of other packages under their own names: same arguments, same numbers.
 
 A module a package, so that a program changes by one import.
 """

@@ -1,4 +1,4 @@
-"""Metrics in the shape of Hugging Face ``evaluate``: load a name, compute on both sides.
+"""Metrics with the interface of Hugging Face ``evaluate``: load by name, add, compute.
 
 Nothing is looked up on a hub: any key of the catalogue (``calipers metrics``) is a name, and what
 measures it is here. Sets may differ in size and need not be aligned where a metric compares
@@ -40,7 +40,7 @@ reference has a value of its own, and KEY_signature, all that pins the value.
 
 
 class EvaluationModule:
-    """One metric, or a family of them, that is fed with predictions and references.
+    """One metric, or a family of metrics, computed from predictions and references.
 
     Made by :func:`load`.
 
@@ -107,7 +107,7 @@ class EvaluationModule:
     def compute(
         self, *, predictions: Any = None, references: Any = None, **options: Any
     ) -> dict[str, float | str]:
-        """Measure what was added and what is given; then what was added is forgotten.
+        """Measure what was added and what is given, then forget what was added.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class EvaluationModule:
 
 
 def load(path: str, **options: Any) -> EvaluationModule:
-    """Return the metric of a name, ready to be fed, as ``evaluate.load`` does; no network is used.
+    """Return the metric of a name, as ``evaluate.load`` does, without network access.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The cells that the k-means of faiss finds: its random starts, its rounds, its empty cells.
+"""K-means as faiss computes it: its random starts, iterations and treatment of empty cells.
 
 MAUVE depends on the cells, and these on where k-means starts, so that two correct programs differ
 by as much as two seeds. This module starts where faiss 1.15 starts: at rows drawn by a Mersenne
@@ -40,7 +40,7 @@ APART = np.float32(1 / 1024)
 def faiss_cells(
     rows: Points, cells: int, *, restarts: int = 5, max_iterations: int = 500, seed: int
 ) -> Labels:
-    """Cluster rows into the cells that ``faiss.Kmeans`` gives.
+    """Cluster rows into the same cells as ``faiss.Kmeans``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The function of the package mauve-text 0.4.0: MAUVE of features, token ids or texts.
+"""``compute_mauve`` of the package mauve-text 0.4.0: MAUVE of features, token ids or texts.
 
 Equal arguments, defaults, attributes and digits: the same principal axes, the same cells, of which
 :mod:`calipers.compat.faiss_cells` tells why, and from equal cells `p_hist` and `q_hist` to the last
@@ -57,7 +57,7 @@ READ_ANYWAY = 1024
 
 @dataclass(frozen=True, eq=False)
 class MauveResult:
-    """What mauve-text returns, attribute by attribute.
+    """The result of mauve-text, attribute by attribute.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def compute_mauve(
     batch_size: int = 1,
     use_float64: bool = False,
 ) -> MauveResult:
-    """Tell how close two sets of texts or features are, as ``mauve.compute_mauve`` does.
+    """Measure how close two sets of texts or features are, as ``mauve.compute_mauve`` does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The function of the package prdc 0.2: precision, recall, density and coverage of feature arrays.
+"""``compute_prdc`` of the package prdc 0.2: precision, recall, density and coverage of features.
 
 Equal arguments, equal keys, and equal digits: balls are open, as there (a sample on the rim lies
 outside), where the papers and all else in Calipers close them. Nothing is printed, and no matrix of
@@ -24,7 +24,7 @@ __all__ = ["PRDC", "compute_prdc"]
 
 
 class PRDC(TypedDict):
-    """The four scores by the names that prdc gives them."""
+    """The four scores under their names in prdc."""
 
     precision: np.float64
     recall: np.float64
@@ -33,7 +33,7 @@ class PRDC(TypedDict):
 
 
 def compute_prdc(real_features: ArrayLike, fake_features: ArrayLike, nearest_k: int) -> PRDC:
-    """Tell how good and how varied generated samples are, as ``prdc.compute_prdc`` does.
+    """Measure the quality and the variety of generated samples, as ``prdc.compute_prdc`` does.
 
     Parameters
     ----------
