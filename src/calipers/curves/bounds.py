@@ -1,4 +1,4 @@
-"""How far a divergence that was estimated from samples can be from the true one, on average.
+"""Bounds on the mean absolute error of a divergence estimated from samples.
 
 Bounds of E|D_f(P̂‖Q̂) − D_f(P‖Q)| for counts over k cells that were fixed before the samples were
 seen: free of the distributions, in n and k alone (:func:`statistical_bound`), or those of an oracle
@@ -78,7 +78,7 @@ COVERED = (
 
 @dataclass(frozen=True)
 class SmoothnessConstants:
-    """What an error of a probability can cost a divergence, at most.
+    """Constants that bound the change of a divergence by errors of probabilities.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class SmoothnessConstants:
 
     @property
     def most(self) -> float:
-        """The largest value that the divergence, and so an error of it, can take."""
+        """The largest value of the divergence, and hence of its error."""
         return self.at_zero + self.conjugate_at_zero
 
 
@@ -140,7 +140,7 @@ def smoothness_constants(divergence: str | Divergence) -> SmoothnessConstants:
 
 
 def bounded_divergence(divergence: str | Divergence) -> Divergence:
-    """Look up a divergence, with the frontier integral among them."""
+    """Look up a divergence that has error bounds, including the frontier integral."""
     if isinstance(divergence, Divergence):
         return divergence
     kind, equals, _ = str(divergence).partition("=")
@@ -194,7 +194,7 @@ TABLE: dict[str, Callable[[float], SmoothnessConstants]] = {
 
 @dataclass(frozen=True)
 class MissingMass:
-    """How much of each distribution a pair of histograms has not seen yet.
+    """The mass of each distribution that a pair of histograms has not seen.
 
     Attributes
     ----------
@@ -214,12 +214,12 @@ class MissingMass:
 
     @property
     def empty_share(self) -> float:
-        """Share of the cells in which one of the sides, or both, count nothing, in [0, 1]."""
+        """Share of the cells in which at least one side has no count, in [0, 1]."""
         return self.empty_cells / self.cells
 
 
 def missing_mass(histograms: Histograms) -> MissingMass:
-    """Estimate what either side of a pair of histograms has not seen.
+    """Estimate the mass of either distribution that a pair of histograms has not seen.
 
     Good (1953): the expected mass of unseen cells is close to the expected share of samples in
     cells seen once. Smoothing is left aside: the counts are those of the samples. The cells must
@@ -242,7 +242,7 @@ def missing_mass(histograms: Histograms) -> MissingMass:
 
 
 def expected_missing_mass(distribution: ArrayLike, *, n: int) -> float:
-    """Tell how much of a known distribution n samples leave unseen on average, in [0, 1].
+    """Compute the expected mass of a known distribution unseen in n samples, in [0, 1].
 
     Σ (1 − P_l)ⁿ·P_l; Pillutla et al., JMLR 2023, equation 36, where it is bounded by k/n.
 
@@ -273,7 +273,7 @@ def smoothing_bias(p: Vector, n: int, pseudo_count: float) -> float:
 
 
 def check_distribution(distribution: ArrayLike, name: str) -> Vector:
-    """Return probabilities as float64, or say what is wrong with them.
+    """Return probabilities as float64; raise an error for invalid ones.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def check_distribution(distribution: ArrayLike, name: str) -> Vector:
 
 
 def check_distributions(reference: ArrayLike, generated: ArrayLike) -> tuple[Vector, Vector]:
-    """Check both distributions, and that they are over the same cells."""
+    """Check both distributions, and that they have the same cells."""
     p, q = check_distribution(reference, "reference"), check_distribution(generated, "generated")
     if len(p) != len(q):
         raise InputError(
@@ -325,14 +325,14 @@ class BoundSide:
 
 
 def free_side(n: int, k: int, b: float) -> BoundSide:
-    """What n samples over k cells are off by, whatever the distribution; equations 11 and 16."""
+    """Bound the error of n samples over k cells for any distribution; equations 11 and 16."""
     if b == 0:
         return BoundSide(math.log(n), math.sqrt(k / n) + k / n)
     return BoundSide(_steepest(n, k, b), (math.sqrt(k * n) + 2 * b * (k - 1)) / (n + k * b))
 
 
 def oracle_side(p: Vector, n: int, b: float) -> BoundSide:
-    """What n samples of a known distribution are off by; equations 10 and 15."""
+    """Bound the error of n samples of a known distribution; equations 10 and 15."""
     if b == 0:
         return BoundSide(math.log(n), spread(p, n), missing_information(p, n))
     k = len(p)
@@ -346,7 +346,7 @@ def _steepest(n: int, k: int, b: float) -> float:
 
 
 def pseudo_count(smoothing: Smoothing | float) -> float:
-    """What a smoothing adds to every count, 0 for none; theorem 12 covers constants only."""
+    """Return what a smoothing adds to every count, 0 for none; theorem 12 needs a constant."""
     if isinstance(smoothing, str):
         if smoothing in PSEUDO_COUNTS:
             return PSEUDO_COUNTS[smoothing]
@@ -370,7 +370,7 @@ LEAST = 3
 
 @dataclass(frozen=True)
 class ErrorBound:
-    """What the mean absolute error of an estimated divergence stays below.
+    """An upper bound on the mean absolute error of an estimated divergence.
 
     Attributes
     ----------
@@ -394,7 +394,7 @@ class ErrorBound:
 
     @property
     def informative(self) -> bool:
-        """Whether the bound says more than that no error exceeds the largest value."""
+        """Whether the bound is below the trivial one, the largest value of the divergence."""
         return self.value < self.most
 
     def __float__(self) -> float:
@@ -409,7 +409,7 @@ def statistical_bound(
     m: int | None = None,
     smoothing: Smoothing | float = "none",
 ) -> ErrorBound:
-    """Bound the error of an estimated divergence, whatever the two distributions are.
+    """Bound the error of an estimated divergence for any two distributions.
 
     Without smoothing each side adds (C₁·log n + C₀* ∨ C₂)·(√(k/n) + k/n), equation 11; with the
     pseudo-count b it adds (C₁·log(n/b + k) + C₀* ∨ C₂)·(√(kn) + 2b(k − 1))/(n + kb), equation 16
@@ -454,7 +454,7 @@ def oracle_bound(
     m: int | None = None,
     smoothing: Smoothing | float = "none",
 ) -> ErrorBound:
-    """Bound the error of an estimated divergence between two distributions that are known.
+    """Bound the error of an estimated divergence between two known distributions.
 
     Without smoothing the reference side adds (C₁·log n + C₀* ∨ C₂)·α_n(P) + (C₁ + C₀* ∨ C₂)·β_n(P),
     equation 10; with the pseudo-count b it adds (C₁·log(n/b + k) + C₀* ∨ C₂)·(nα_n(P)/(n + kb) +
@@ -513,7 +513,7 @@ def _sizes(n: int, m: int | None) -> tuple[int, int]:
 
 
 def statistical_rate(*, n: int, k: int) -> float:
-    """How the error falls with n and grows with k, constants left out: (√(k/n) + k/n)·log n.
+    """Rate of the error in n and k, up to constants: (√(k/n) + k/n)·log n.
 
     Pillutla et al., JMLR 2023, equation 12 and section 7.8, "Bound".
     """
@@ -533,7 +533,7 @@ def oracle_rate(reference: ArrayLike, generated: ArrayLike, *, n: int) -> float:
 
 
 def quantisation_bound(divergence: str | Divergence, *, k: int) -> float:
-    """Bound what the best partition into k cells loses of a divergence.
+    """Bound the error in a divergence caused by the best partition into k cells.
 
     (f(0) + f*(0)) / ⌊k/2⌋ for any two distributions over any space; Pillutla et al., JMLR 2023,
     proposition 13, where the partition has 2k cells.
@@ -574,7 +574,7 @@ def total_bound(
     m: int | None = None,
     smoothing: Smoothing | float = "none",
 ) -> ErrorBound:
-    """Bound the error of a divergence of two continuous distributions, through k cells.
+    """Bound the error of a divergence of two continuous distributions, estimated by k cells.
 
     The sum of :func:`statistical_bound` and :func:`quantisation_bound`, that is equation 20 of
     Pillutla et al., JMLR 2023, with its constants. It holds for the best partition into k cells,
@@ -591,7 +591,7 @@ def total_bound(
 
 
 def recommended_cells(n: int, m: int | None = None) -> int:
-    """Advise how many cells to use for n and m samples: the cube root of the fewer, at least 2.
+    """Recommend a number of cells: the cube root of the smaller of n and m, at least 2.
 
     Balances √(k/n) against 1/k (Pillutla et al., JMLR 2023, theorem 14), constants and logarithms
     left out: it tells how k should grow, and its level is a convention. It is far below the n/10

@@ -1,4 +1,4 @@
-"""What each cell adds to the frontier integral: where on the map the gap lies.
+"""The contribution of each cell to the frontier integral, which locates the gap.
 
 The frontier integral is itself an f-divergence, FI_f(P, Q) = Σ q·f̃(p/q) over the cells (Pillutla et
 al., JMLR 2023, equation 7 and property 7a), so it can be shared out among them. With the generator
@@ -19,7 +19,7 @@ from calipers.numeric.arrays import Vector
 
 
 def contributions(histograms: Histograms, divergence: str | Divergence = "kl") -> Vector:
-    """Tell how much each cell adds to the frontier integral of two histograms.
+    """Compute the contribution of each cell to the frontier integral of two histograms.
 
     Parameters
     ----------

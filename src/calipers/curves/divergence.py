@@ -1,4 +1,4 @@
-"""An f-divergence as a small object: its generator, the limits of it, and what is made from it.
+"""An f-divergence as a small object: its generator, the generator's limits, derived divergences.
 
 D_f(P‖Q) = E_Q[f(p/q)], for f convex on (0, ∞) with f(1) = 0 (Pillutla et al., JMLR 2023,
 definition 1). Adding c·(t − 1) to f changes nothing where E_Q[p/q] = 1, but an estimated ratio
@@ -24,7 +24,7 @@ Weight = Any  # a float, or a column of them
 
 @dataclass(frozen=True)
 class Divergence:
-    """What a likelihood ratio p/q away from 1 costs.
+    """An f-divergence: the cost of a likelihood ratio p/q that differs from 1.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Divergence:
         )
 
     def interpolated(self, weight: Weight, rest: Weight | None = None) -> Divergence:
-        """The divergence of P from a mixture: D_f(P‖λP + (1 − λ)Q) as one of P from Q.
+        """The divergence of P from a mixture, D_f(P‖λP + (1 − λ)Q), as an f-divergence of P from Q.
 
         f_λ(t) = (λt + 1 − λ)·f(t / (λt + 1 − λ)); Pillutla et al., JMLR 2023, property 5.
 
@@ -97,7 +97,7 @@ class Divergence:
         return Divergence(name, generator, rest * self.at_zero, beyond, rest * self.slope)
 
     def written(self) -> Divergence:
-        """The same with the generator that the literature writes, which may be negative."""
+        """The same divergence with the generator of the literature, which may be negative."""
         if not np.any(self.slope):
             return self
         slope = self.slope
@@ -135,7 +135,7 @@ def custom_divergence(
     conjugate_at_zero: float,
     name: str = "custom",
 ) -> Divergence:
-    """Make a divergence from a convex function of one's own.
+    """Make a divergence from a convex function.
 
     c·(t − 1) is subtracted, with c = f'(1), so that f is nowhere negative (Pillutla et al., JMLR
     2023, footnote 1); this changes no divergence of two distributions, only its estimates.

@@ -1,4 +1,4 @@
-"""The f-divergences by name, and the generator of their frontier integrals.
+"""The f-divergences by name, and the generators of their frontier integrals.
 
 (Pillutla et al., JMLR 2023, example 2 and table 1.)
 
@@ -59,7 +59,7 @@ def half_chi2(t: Vector) -> Vector:
 
 
 def nodes() -> tuple[Vector, Vector, Vector]:
-    """λ, 1 − λ and weights of a double-exponential rule over (0, 1), ends left out.
+    """λ, 1 − λ and weights of a double-exponential rule over (0, 1), without the ends.
 
     Nodes crowd at both ends down to 1e-20, so that the steep ends of a frontier with extreme
     ratios are resolved: for ratios from 1e-12 to 1e12 the named divergences come out to 4e-12 or
@@ -109,7 +109,7 @@ TOTAL_VARIATION = Divergence(
 
 
 def interpolated_kl(weight: float) -> Divergence:
-    """KL(P‖λP + (1 − λ)Q); example 2(b).
+    """KL(P‖λP + (1 − λ)Q); JMLR 2023, example 2(b).
 
     Examples
     --------
@@ -120,7 +120,7 @@ def interpolated_kl(weight: float) -> Divergence:
 
 
 def interpolated_chi2(weight: float) -> Divergence:
-    """χ²(P‖λP + (1 − λ)Q); example 2(d), with the factor that it leaves out.
+    """χ²(P‖λP + (1 − λ)Q); JMLR 2023, example 2(d), with the factor that is missing there.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def interpolated_chi2(weight: float) -> Divergence:
 
 
 def skew_jensen_shannon(weight: float) -> Divergence:
-    """λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) with R_λ = λP + (1 − λ)Q; example 2(c).
+    """λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ), R_λ = λP + (1 − λ)Q; JMLR 2023, example 2(c).
 
     Examples
     --------
@@ -170,7 +170,7 @@ WEIGHTED: dict[str, Callable[[float], Divergence]] = {
 
 
 def find_divergence(divergence: str | Divergence) -> Divergence:
-    """Look up a divergence by its name, such as ``chi2`` or ``interpolated_kl=0.3``.
+    """Look up a divergence by name, such as ``chi2`` or ``interpolated_kl=0.3``.
 
     Raises
     ------

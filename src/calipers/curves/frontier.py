@@ -1,4 +1,4 @@
-"""The divergence frontier of two distributions, and the numbers that sum it up.
+"""The divergence frontier of two distributions, and its summaries.
 
 For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (D_f(Q‖R_λ), D_f(P‖R_λ)), λ in
 (0, 1): how much of Q has no place in the mixture against how much of P has none (Pillutla et al.,
@@ -46,7 +46,7 @@ from calipers.numeric.validation import as_array, is_positive, is_whole
 
 
 def transformed(generated_cost: Vector, reference_cost: Vector, c: float) -> Vector:
-    """Bring costs into the unit square by x → exp(−c·x), and add the ends (1, 0) and (0, 1).
+    """Map costs into the unit square by x → exp(−c·x), and add the ends (1, 0) and (0, 1).
 
     Pillutla et al., JMLR 2023, equation 5.
 
@@ -61,7 +61,7 @@ def transformed(generated_cost: Vector, reference_cost: Vector, c: float) -> Vec
 
 
 def area_under(points: Vector) -> float:
-    """The area under a curve of the unit square, in [0, 1]: both trapezoid sums, averaged.
+    """Return the area under a curve in the unit square: the mean of both trapezoid sums.
 
     Points are taken in the order of each axis, as in mauve-text, so that an estimate whose curve
     turns back does not count an area twice; of points with one abscissa the highest comes first,
@@ -79,7 +79,7 @@ def area_under(points: Vector) -> float:
 
 
 def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
-    """The largest F_β = (1 + β²)·α·β / (β²·α + β) over the points of a curve, in [0, 1].
+    """Return the largest F_β = (1 + β²)·α·β / (β²·α + β) over the points of a curve, in [0, 1].
 
     β above 1 weighs recall, below 1 precision; Sajjadi et al., NeurIPS 2018, section 4.1.
     """
@@ -92,7 +92,7 @@ def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
 
 
 def positive(name: str, given: Any) -> float:
-    """Return a number above 0, or refuse anything else."""
+    """Return a positive number; raise an error for any other value."""
     if not is_positive(given):
         raise InputError(f"{name} must be above 0 and finite; found {given}")
     return float(given)
@@ -104,7 +104,7 @@ OWN_SIDE: Final = "own_side"
 
 
 def check_points(points: Any) -> None:
-    """Refuse what names no samples to average over."""
+    """Refuse a value that names no samples to average over."""
     if points not in get_args(AveragedOver):
         raise unknown_name("value for points", str(points), get_args(AveragedOver))
 
@@ -121,7 +121,7 @@ RATIOS_PER_CHUNK = 2048  # ratios whose values at all nodes are held at a time
 def f_divergence(
     estimate: Estimate, divergence: str | Divergence = "kl", *, points: AveragedOver = BOTH_SIDES
 ) -> float:
-    """Tell how far the reference distribution is from the generated one, in nats or mass.
+    """Estimate an f-divergence of the reference from the generated distribution.
 
     D_f(P‖Q) = E_Q[f(p/q)] + f*(0)·P(q = 0); Pillutla et al., JMLR 2023, definition 1.
 
@@ -164,7 +164,7 @@ def mean_at(ratios: LikelihoodRatios, divergence: Divergence, points: AveragedOv
 def unclipped_mean(
     ratios: LikelihoodRatios, divergence: Divergence, points: AveragedOver
 ) -> Vector:
-    """The same before it is cut at 0: over its own points an estimate may be negative."""
+    """The same before clipping at 0: over its own points an estimate may be negative."""
     if points == BOTH_SIDES:
         return mean_cost_of_both(ratios, divergence)
     if points == OTHER_SIDE:
@@ -245,7 +245,7 @@ VALUES_PER_CHUNK = 2**18  # values of f that are held at a time
 
 @dataclass(frozen=True, eq=False)
 class DivergenceFrontier(Brief):
-    """The trade-off between what the generated set adds and what it leaves out.
+    """The trade-off between what the generated set adds and what it misses.
 
     Attributes
     ----------
@@ -313,7 +313,7 @@ class DivergenceFrontier(Brief):
         return 0.5 * self._both(self.divergence.interpolated(0.5))
 
     def unclipped(self, weight: float = 0.5) -> tuple[float, float]:
-        """D_f(Q‖R_λ) and D_f(P‖R_λ) at one λ as they were estimated, before what is negative is 0.
+        """D_f(Q‖R_λ) and D_f(P‖R_λ) at one λ, before negative estimates are set to 0.
 
         Only averages over the own side can be negative.
         """
@@ -326,7 +326,7 @@ class DivergenceFrontier(Brief):
         return generated, reference
 
     def f_beta(self, beta: float, c: float = 5.0) -> float:
-        """The largest F_β over the transformed curve, in [0, 1], as if it were a PR-curve.
+        """The largest F_β over the transformed curve, in [0, 1], read as a precision–recall curve.
 
         exp(−c·D_f(Q‖R)) stands for precision, exp(−c·D_f(P‖R)) for recall; Le Bronnec et al., ACL
         2024, figure A.4, who show that it tells quality from diversity worse than the F_β of
@@ -349,7 +349,7 @@ def divergence_frontier(
     grid: int | ArrayLike = GRID,
     points: AveragedOver = BOTH_SIDES,
 ) -> DivergenceFrontier:
-    """Trace how far both sets are from every mixture of the two.
+    """Trace how far both distributions are from every mixture of the two.
 
     Parameters
     ----------

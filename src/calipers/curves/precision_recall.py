@@ -54,7 +54,7 @@ EVERYWHERE = (
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve(Brief):
-    """How good a part of the generated set can be, against how much of the reference it covers.
+    """The trade-off between precision and recall of the generated distribution (PRD).
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class PrecisionRecallCurve(Brief):
         return best_f_beta(self.precision, self.recall, beta)
 
     def area(self) -> float:
-        """The area under the curve, in [0, 1]: 1 where nothing is lost.
+        """The area under the curve, in [0, 1]; 1 for equal distributions.
 
         Between neighbouring slopes the curve is a straight line.
         """
@@ -157,7 +157,7 @@ def precision_recall_curve(
 
 
 def mean_curve(curves: Sequence[PrecisionRecallCurve]) -> PrecisionRecallCurve:
-    """Average curves of several quantisations, angle by angle."""
+    """Average the curves of several quantisations at each angle."""
     return PrecisionRecallCurve(
         np.mean([curve.precision for curve in curves], axis=0),
         np.mean([curve.recall for curve in curves], axis=0),
@@ -169,7 +169,7 @@ def mean_curve(curves: Sequence[PrecisionRecallCurve]) -> PrecisionRecallCurve:
 
 
 def curve_points(histograms: Sequence[Histograms], *, angles: int = ANGLES) -> Vector:
-    """Precision and recall by many histograms over the same cells, all traced at once.
+    """Return precision and recall for many histograms over the same cells.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Rényi frontiers: precision against recall by the divergences from the best common distribution.
+"""Rényi frontiers: precision and recall by divergences from the best common distribution.
 
 For a common distribution R, precision is exp(−D(R, Q)) and recall exp(−D(R, P)), with the Rényi
 divergence D_α(A‖B) = log ∫ a^α b^(1−α) / (α − 1), which is KL for α = 1 and log max a/b for α = ∞.
@@ -79,7 +79,7 @@ def renyi_frontier(
     kind: Kind = "exclusive",
     angles: int = ANGLES,
 ) -> RenyiFrontier:
-    """Trace precision against recall by the Rényi divergences of an order.
+    """Trace precision against recall by Rényi divergences of a given order.
 
     Parameters
     ----------
