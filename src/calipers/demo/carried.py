@@ -1,4 +1,4 @@
-"""Which paragraphs the demo takes, and the vectors of its texts: a file that comes with Calipers.
+"""The paragraphs that the demo takes, and precomputed vectors of its texts.
 
 Embedding a thousand texts takes longer than all that the demo does with them, and they are the same
 for everybody who leaves the seed as it is. So their vectors come with Calipers, as float16: within
@@ -32,7 +32,7 @@ FEWEST = 0.5
 
 @dataclass(frozen=True, eq=False)
 class CarriedVectors:
-    """The vectors of the demo's texts, as they come with Calipers.
+    """Precomputed vectors of the demo's texts.
 
     Attributes
     ----------
@@ -81,12 +81,12 @@ class CarriedVectors:
         np.savez(path, **arrays)
 
     def rows(self, texts: Iterable[str]) -> NDArray[np.intp]:
-        """Find the row of each text; -1 where there is none."""
+        """Find the row of each text; -1 for an unknown text."""
         place = {name: row for row, name in enumerate(self.hashes.tolist())}
         return np.array([place.get(name, -1) for name in hashed(texts).tolist()], np.intp)
 
     def take(self, rows: NDArray[np.intp]) -> EncodedBatch:
-        """Return some rows as an embedder does."""
+        """Return some rows as an embedder would."""
         return EncodedBatch(
             {view: vectors[rows].astype(np.float32) for view, vectors in self.views.items()},
             np.zeros(len(rows), np.bool_),
@@ -103,7 +103,7 @@ def hashed(texts: Iterable[str]) -> NDArray[np.bytes_]:
 
 
 def listed(paragraphs: Sequence[str]) -> list[str]:
-    """Pick the paragraphs that are listed, in the order of the list.
+    """Select the listed paragraphs, in the order of the list.
 
     All are taken, as they are, where less than half of the list is among them.
     """
@@ -114,7 +114,7 @@ def listed(paragraphs: Sequence[str]) -> list[str]:
 
 
 class DemoEmbedder(MiniLM):
-    """``minilm`` that takes the vectors which come with Calipers, and computes the others.
+    """``minilm`` with precomputed vectors of the demo's texts; it computes all others.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class DemoEmbedder(MiniLM):
         self.kept = bool((carried().rows(texts) < 0).any())
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
-        """Look vectors up; compute those of texts that have none."""
+        """Look up the vectors of known texts, and compute those of others."""
         rows = carried().rows(prepared)
         found = carried().take(rows)
         other = np.flatnonzero(rows < 0).tolist()
@@ -148,7 +148,7 @@ class DemoEmbedder(MiniLM):
 
 
 def embedder_of(texts: Sequence[str], *, device: str, dtype: str) -> Embedder | None:
-    """Return the embedder of the demo's texts; None for the usual one, where it computes all.
+    """Return the embedder of the demo's texts; None where the default one computes all.
 
     So it is on a GPU, in another precision, and where the model is another than the vectors' own.
     """
@@ -159,6 +159,6 @@ def embedder_of(texts: Sequence[str], *, device: str, dtype: str) -> Embedder | 
 
 
 def is_carried(settings: Mapping[str, object]) -> bool:
-    """Tell from the settings of a comparison whether vectors came with Calipers."""
+    """Tell from the settings of a comparison whether its vectors were precomputed."""
     pins = settings.get("embedding")
     return isinstance(pins, Mapping) and "vectors" in pins

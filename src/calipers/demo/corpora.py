@@ -1,4 +1,4 @@
-"""The human texts of the demo: prose that is inside every Python, so that nothing is downloaded.
+"""The human texts of the demo: prose within every Python installation, so nothing is fetched.
 
 ``pydoc_data.topics`` holds the language reference as plain text, wrapped at 70 columns, with
 headings, grammar, examples and tables between the paragraphs. A block of lines counts as prose
@@ -29,7 +29,7 @@ _SENTENCE = re.compile(r"[(“‘]*(?:[A-Z]|[\"'].).*[.:!?][)”’\"]*", re.DOT
 
 
 def paragraphs() -> list[str]:
-    """List the human prose that this Python carries: some hundreds of paragraphs, each once.
+    """List the paragraphs of human prose in this Python installation, without repeats.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def paragraphs() -> list[str]:
 
 
 def prose(documents: Iterable[str]) -> list[str]:
-    """Pick the prose paragraphs out of plain-text documents, in their order, without repeats."""
+    """Extract the prose paragraphs of plain-text documents, in order, without repeats."""
     blocks = (block for document in documents for block in re.split(r"\n\s*\n", document))
     texts = (_flow(_aligned(block.splitlines())) for block in blocks)
     return list(dict.fromkeys(text for text in texts if _is_prose(text)))

@@ -1,4 +1,4 @@
-"""A word-level Markov chain: the demo's system that is varied but poor.
+"""A word-level Markov chain: the demo's system of high diversity and low quality.
 
 The next word is drawn from the words that followed the last `order` words in the fitted texts.
 With order 1 a text keeps the vocabulary and the word pairs of its source and loses its sentences;
@@ -22,7 +22,7 @@ State = tuple[str, ...]
 
 @dataclass(frozen=True)
 class MarkovChain:
-    """What follows what in some texts.
+    """Transition counts of words in some texts.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class MarkovChain:
 
 
 def fit(texts: Sequence[str], *, order: int = 1) -> MarkovChain:
-    """Learn which word follows which; texts of `order` words or fewer say nothing and are skipped.
+    """Learn which words follow which; texts of at most `order` words are skipped.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def fit(texts: Sequence[str], *, order: int = 1) -> MarkovChain:
 
 
 def generate(chain: MarkovChain, size: int, *, seed: int | np.random.Generator) -> list[str]:
-    """Write `size` texts, as long in words as texts drawn from the fitted ones."""
+    """Write `size` texts whose lengths in words are drawn from the fitted texts."""
     rng = np.random.default_rng(seed)
     lengths = rng.choice(chain.lengths, size)
     return [joined(_walk(chain, int(length), rng)) for length in lengths]

@@ -1,4 +1,4 @@
-"""Near copies of very few texts: the demo's system that is good but monotonous."""
+"""Near copies of a few texts: the demo's system of high quality and low diversity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EDIT_SHARE = 0.04
 def near_copies(
     texts: Sequence[str], *, size: int, sources: int = 5, seed: int | np.random.Generator
 ) -> list[str]:
-    """Write `size` near copies of `sources` of the texts, copied in turn.
+    """Write `size` near copies of `sources` of the texts, taking these in turn.
 
     A copy drops, doubles or swaps a few words (`EDIT_SHARE`), so that it still reads well. The
     sources are drawn from as many length classes, so that length does not give the copies away.

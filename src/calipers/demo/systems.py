@@ -1,4 +1,4 @@
-"""The three systems that the demo compares with human texts, each with a known fault or none."""
+"""The three systems of the demo: one without a fault, two with a known one."""
 
 from __future__ import annotations
 
