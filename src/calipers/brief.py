@@ -1,4 +1,4 @@
-"""How a value with many parts shows itself on a few lines: ``repr`` of results and estimates.
+"""Short ``repr`` of values with many parts, such as results and estimates.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -27,7 +27,7 @@ FEW = 4
 
 
 class Brief:
-    """A dataclass whose ``repr`` counts its parts where they are many, in place of writing them."""
+    """A dataclass whose ``repr`` counts parts that are many instead of writing them."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -44,7 +44,7 @@ class Brief:
 
 
 def cut(text: str, most: int) -> str:
-    """Leave out the end of a text that is too long.
+    """Cut a text that is too long.
 
     Examples
     --------

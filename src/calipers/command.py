@@ -1,4 +1,4 @@
-"""What a command is: one folder under ``calipers.commands`` and the record in its ``__init__``.
+"""The record of a command, in the ``__init__`` of its folder under ``calipers.commands``.
 
 A record holds words and addresses, so that reading all of them imports nothing else. From them
 follow the subcommand and its place in the help, the public Python name, the kind that JSON and zip
@@ -28,7 +28,7 @@ PANELS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PlotKind:
-    """One kind of plot that ``calipers plot`` draws of a saved result.
+    """A kind of plot that ``calipers plot`` draws from a saved result.
 
     Attributes
     ----------
@@ -72,8 +72,7 @@ class PlotKind:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One command; addresses are ``"module:name"``, of its own folder unless they begin with
-    ``calipers``, and empty where it has none.
+    """One command; its addresses are ``"module:name"``, relative to its folder, or empty.
 
     Attributes
     ----------
@@ -135,17 +134,17 @@ class Command:
     also_public: tuple[str, ...] = ()
 
     def address(self, address: str) -> tuple[str, str]:
-        """Return the module and the name that an address of this record leads to."""
+        """Return the module and the name of an address of this record."""
         module, _, name = address.partition(":")
         return (module if module.startswith("calipers") else f"{HOME}.{self.name}.{module}"), name
 
     def load(self, address: str) -> Any:
-        """Import what an address of this record leads to."""
+        """Import the object of an address of this record."""
         module, name = self.address(address)
         return getattr(import_module(module), name)
 
     def names(self) -> Mapping[str, tuple[str, str]]:
-        """Return what the package ``calipers`` offers of it: names, with module and name."""
+        """Return its public names in the package ``calipers``, with module and name."""
         classes = [*([self.result] if self.kind else []), *self.also_public]
         names = {address.rpartition(":")[2]: self.address(address) for address in classes}
         return {**names, **({self.public: self.address(self.run)} if self.public else {})}
@@ -175,11 +174,11 @@ def commands() -> Mapping[str, Command]:
 
 @cache
 def kinds() -> Mapping[str, Command]:
-    """Return the command of each kind of result that can be saved and loaded again."""
+    """Return the command of each kind of result that can be saved and loaded."""
     return {record.kind: record for record in commands().values() if record.kind}
 
 
 @cache
 def public_names() -> Mapping[str, tuple[str, str]]:
-    """Return what the commands add to the package ``calipers``: names, with module and name."""
+    """Return the public names that commands add to ``calipers``, with module and name."""
     return {name: place for record in commands().values() for name, place in record.names().items()}
